@@ -1,0 +1,12 @@
+"""The time now, as a function that is passed in, so that a test can hold it still."""
+
+import time
+from collections.abc import Callable
+
+Clock = Callable[[], int]
+"""Answers the time now in epoch milliseconds, UTC."""
+
+
+def now_ms() -> int:
+    """The system's time in epoch milliseconds, UTC."""
+    return time.time_ns() // 1_000_000
