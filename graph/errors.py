@@ -3,9 +3,11 @@
     GraphError
       ├── BadUserInput             an argument
       │     └── InvalidCursor
-      ├── UpstreamUnavailable      USGS does not answer
-      ├── InvalidUpstreamResponse  USGS answers something else than a catalogue
-      └── DatabaseUnavailable      the store
+      ├── UpstreamFailure          USGS
+      │     ├── UpstreamUnavailable      does not answer
+      │     └── InvalidUpstreamResponse  answers something else than a catalogue
+      ├── DatabaseUnavailable      the store
+      └── InternalServerError      anything unforeseen
 
 A message is for the client and says what to do; what only an operator may know stands in
 `__cause__` or in `detail`, which are logged and never sent.
@@ -36,13 +38,31 @@ class InvalidCursor(BadUserInput):
         super().__init__(f"`{argument}` is not a cursor of this connection: pass an edge's `cursor` back unchanged.")
 
 
-class UpstreamUnavailable(GraphError):
+class UpstreamFailure(GraphError):
+    """USGS gave no catalogue: what the client is told, and what the request log records of it."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        size: int | None = None,
+        sha256: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s  # another attempt may succeed after so long; None: it would fail alike
+        self.size = size  # bytes of the last answer's body; None where it was not read to its end
+        self.sha256 = sha256  # of the same, in hexadecimal digits
+        self.retries = 0  # attempts made after the first
+
+
+class UpstreamUnavailable(UpstreamFailure):
     """USGS could not be reached, or kept refusing."""
 
     code, status = "UPSTREAM_UNAVAILABLE", 503
 
 
-class InvalidUpstreamResponse(GraphError):
+class InvalidUpstreamResponse(UpstreamFailure):
     """USGS answered, but not with a catalogue."""
 
     code, status = "INVALID_UPSTREAM_RESPONSE", 502
@@ -56,3 +76,20 @@ class DatabaseUnavailable(GraphError):
     def __init__(self, detail: str) -> None:
         super().__init__("The catalogue's store does not answer at the moment. Nothing was half-done: try again.")
         self.detail = detail  # for the operator: names tables, files and causes
+
+
+class InternalServerError(GraphError):
+    """Anything unforeseen. Its trace is logged under the request id that the client is told."""
+
+    code, status = "INTERNAL_SERVER_ERROR", 500
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"Something went wrong here. Report it with the request id {request_id}.")
+
+
+def outcome_of(error: BaseException | None) -> tuple[int, str | None]:
+    """How a request ended, as its log records it: a status and a stable code, 200 and None without an error."""
+    if error is None:
+        return 200, None
+    kind = type(error) if isinstance(error, GraphError) else InternalServerError
+    return kind.status, kind.code

@@ -28,7 +28,7 @@ Key = tuple[KeyValue, KeyValue]
 Item = dict[str, Any]
 """Attribute name → text, number, truth value, None, list or mapping of such.
 
-A whole number that fits 64 bits is returned as int, any other number as float, so 2.0 is
+A whole number that fits 64 bits may be returned as int, any other number is a float: 2.0 may be
 returned as 2, which equals it. Numbers beyond DynamoDB's range (±1e-130 to ±9.99e125), NaN,
 infinities, whole numbers past 64 bits and text that is not valid Unicode raise `InvalidItem`.
 """

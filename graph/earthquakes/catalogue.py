@@ -1,0 +1,113 @@
+"""The access patterns of the catalogue: one event, a page in time order, an exact total.
+
+A page costs what it holds. The summaries name the days on which something can match, and
+`graph.walk` reads just these, newest or oldest first, until the page is full.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from graph.days import day_bucket, day_span
+from graph.earthquakes.model import Event, possible_id
+from graph.earthquakes.selection import Selection
+from graph.earthquakes.summaries import Summaries, matching, may_match
+from graph.earthquakes.table import TIME_ORDERED, day_of, day_partition, event_key, event_of, index_key
+from graph.paging import Page, Paging
+from graph.store.contract import Table
+from graph.walk import Promise, Walk
+
+T = TypeVar("T")
+
+DAYS_IN_MEMORY = 10  # at a time, where a total needs the events themselves
+
+
+class Catalogue:
+    """The stored earthquakes."""
+
+    def __init__(self, table: Table, *, most_days_counted: int) -> None:
+        self._table = table
+        self._summaries = Summaries(table)
+        self._most_days_counted = most_days_counted
+
+    async def event(self, event_id: str) -> Event | None:
+        """The event with that id."""
+        return (await self.events([event_id])).get(event_id)
+
+    async def events(self, event_ids: Sequence[str]) -> dict[str, Event]:
+        """Those of the events that exist, by id."""
+        keys = {event_key(event_id) for event_id in event_ids if possible_id(event_id)}
+        items = await self._table.get_many(keys) if keys else {}
+        return {item["eventId"]: event_of(item) for item in items.values()}
+
+    async def is_empty(self) -> bool:
+        """Whether no event was ever ingested."""
+        return not await self._summaries.years()
+
+    async def page(self, selection: Selection, paging: Paging, *, ascending: bool = False) -> Page[Event]:
+        """A page of the selected events, newest first unless `ascending`."""
+        walk = Walk(
+            self._table,
+            TIME_ORDERED,
+            partial(self._plan, selection),
+            selection.span,
+            selection.condition,
+            selection.keep,
+        )
+        return await walk.page(paging, forward=ascending, key_of=index_key, record_of=event_of)
+
+    async def total(self, selection: Selection) -> int | None:
+        """How many events are selected: exact, or None where counting would read too many days."""
+        counted, partitions = await (self._summarised if selection.summarised else self._unsummarised)(selection)
+        if len(partitions) > self._most_days_counted:
+            return None
+        where, keep = selection.condition, selection.keep
+        if keep is None:
+            return counted + await self._table.count(TIME_ORDERED, partitions, between=selection.span, where=where)
+        for at in range(0, len(partitions), DAYS_IN_MEMORY):
+            some = partitions[at : at + DAYS_IN_MEMORY]
+            page = await self._table.query_many(TIME_ORDERED, some, between=selection.span, where=where)
+            counted += sum(map(keep, page.items))
+        return counted
+
+    async def _summarised(self, selection: Selection) -> tuple[int, list[str]]:
+        """What summaries alone can count, and the partitions of the days that lie only partly within the bounds."""
+        first_ms, last_ms = selection.span
+        first, last = day_bucket(first_ms), day_bucket(last_ms)
+        whole_from, whole_to = day_span(first)[0] >= first_ms, day_span(last)[1] <= last_ms
+        counted, partial_days = 0, []
+        for year, summary in (await self._summaries.years()).items():
+            if not first[:4] <= year <= last[:4]:
+                continue
+            if first[:4] < year < last[:4]:
+                counted += matching(summary, selection.magnitudes)
+                continue
+            days = await self._summaries.days(year, summary)
+            for day in days.may_match(selection.magnitudes):
+                if (day == first and not whole_from) or (day == last and not whole_to):
+                    partial_days.append(day_partition(day))
+                elif first <= day <= last:
+                    counted += matching(days.days[day], selection.magnitudes)
+        return counted, partial_days
+
+    async def _unsummarised(self, selection: Selection) -> tuple[int, list[str]]:
+        """Nothing, and every partition that may hold a match."""
+        return 0, [promise.partition async for promise in self._plan(selection, forward=True, start=None)]
+
+    async def _plan(self, selection: Selection, *, forward: bool, start: str | None) -> AsyncIterator[Promise]:
+        """The days that may hold a selected event, from the partition `start` on."""
+        first, last = map(day_bucket, selection.span)
+        if start is not None:
+            day = day_of(start)
+            first, last = (max(first, day), last) if forward else (first, min(last, day))
+        for year, summary in _in_order(await self._summaries.years(), forward):
+            if not (first[:4] <= year <= last[:4] and may_match(summary, selection.magnitudes)):
+                continue
+            days = await self._summaries.days(year, summary)
+            for day, most in _in_order(days.may_match(selection.magnitudes), forward):
+                if first <= day <= last:
+                    yield Promise(day_partition(day), most)
+
+
+def _in_order(by_time: dict[str, T], forward: bool) -> Iterable[tuple[str, T]]:
+    return by_time.items() if forward else reversed(by_time.items())

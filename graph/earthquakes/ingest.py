@@ -1,0 +1,229 @@
+"""Taking events into the catalogue: checked one by one, stored once, counted always.
+
+    events → check each by itself → drop those already stored → transactions → counts
+
+A transaction inserts some events and adds them to their summaries, so that a crash at any
+point leaves no event uncounted, and the same ingest run again finishes the work. The first
+write of an event wins; when another ingest was faster with one, the transaction is tried
+again without it. `fetched = upserted + skipped + rejected` at every moment.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from graph.clock import Clock
+from graph.earthquakes.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
+from graph.earthquakes.model import Event, RejectedFeature, Rejection, checked_event
+from graph.earthquakes.normalise import normalise
+from graph.earthquakes.summaries import additions
+from graph.earthquakes.table import event_item, event_key
+from graph.earthquakes.usgs import UsgsClient, UsgsRequest
+from graph.errors import GraphError, InvalidUpstreamResponse, UpstreamFailure, outcome_of
+from graph.request_log.access_patterns import RequestLogs
+from graph.request_log.model import LogType, RequestLog
+from graph.store.contract import Put, Table
+
+T = TypeVar("T")
+
+RECENT_ROUTE = "/ingest/recent"
+EVENTS_ROUTE = "/ingest/events"
+FILES_ROUTE = "/ingest/files"
+
+EVENTS_AT_ONCE = 1000  # in memory; the loop is left to others after each such chunk
+REJECTIONS_TOLD = 1000  # of an ingest; the rest is counted
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What became of the events of an ingest, and what fetching them took."""
+
+    request_id: str = field(default_factory=lambda: str(uuid4()))
+    fetched: int = 0  # always upserted + skipped + rejected
+    upserted: int = 0  # inserted now
+    skipped: int = 0  # stored already
+    rejected: int = 0  # against a rule of the catalogue
+    rejections: list[Rejection] = field(default_factory=list)  # the first REJECTIONS_TOLD
+    retries: int = 0  # attempts on USGS after the first
+    upstream_size: int | None = None  # bytes of the body or file
+    upstream_hash: str | None = None  # its SHA-256, hexadecimal
+    latency_ms: int = 0
+
+    def reject(self, rejection: Rejection) -> None:
+        """Count an event that was not taken."""
+        self.fetched += 1
+        self.rejected += 1
+        if len(self.rejections) < REJECTIONS_TOLD:
+            self.rejections.append(rejection)
+
+
+class Ingest:
+    """Takes events from USGS, from a caller or from a file. Each ingest is logged before it answers."""
+
+    def __init__(self, table: Table, usgs: UsgsClient, logs: RequestLogs, clock: Clock) -> None:
+        self._table = table
+        self._usgs = usgs
+        self._logs = logs
+        self._clock = clock
+
+    async def recent(self, request: UsgsRequest) -> IngestReport:
+        """Fetch from USGS and store.
+
+        Raises:
+            UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored.
+            DatabaseUnavailable: The events may be stored in part; ingesting again completes them.
+        """
+
+        async def work(report: IngestReport) -> None:
+            answer = await self._usgs.fetch(request)
+            report.retries = answer.retries
+            report.upstream_size, report.upstream_hash = answer.size, answer.sha256
+            await self._take(report, answer.features, partial(normalise, ingested_at=self._clock()))
+
+        return await self._logged(RECENT_ROUTE, work)
+
+    async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
+        """Store events that a caller gives, each as the keyword arguments of `checked_event`."""
+
+        def check(values: Mapping[str, Any]) -> Event:
+            return checked_event(**values, ingested_at=ingested_at)
+
+        ingested_at = self._clock()
+        return await self._logged(EVENTS_ROUTE, lambda report: self._take(report, events, check))
+
+    async def file(self, stream: Readable, advanced: Callable[[IngestReport], None]) -> IngestReport:
+        """Store the features of a GeoJSON file, a bounded number at a time.
+
+        Args:
+            advanced: told after each chunk how far the ingest is.
+
+        Raises:
+            InvalidUpstreamResponse: The file is not GeoJSON, or breaks off; what was complete is stored.
+        """
+        raw = Fingerprinted(stream)
+
+        async def work(report: IngestReport) -> None:
+            try:
+                check = partial(normalise, ingested_at=self._clock())
+                await self._take(report, read_features(raw), check, advanced)
+            except InvalidGeoJson as error:
+                raise InvalidUpstreamResponse(str(error)) from error
+            finally:
+                report.upstream_size, report.upstream_hash = raw.size, raw.sha256
+
+        return await self._logged(FILES_ROUTE, work)
+
+    async def _take(
+        self,
+        report: IngestReport,
+        values: Iterable[T],
+        check: Callable[[T], Event],
+        advanced: Callable[[IngestReport], None] = lambda report: None,
+    ) -> None:
+        """Check and store values chunk by chunk, counting in `report`."""
+        rest = iter(values)
+        while chunk := list(islice(rest, EVENTS_AT_ONCE)):
+            await self._store(report, self._checked(report, chunk, check))
+            advanced(report)
+
+    def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Event]) -> list[Event]:
+        """The events of a chunk, the first of each id; the rest is counted."""
+        events: dict[str, Event] = {}
+        for value in chunk:
+            try:
+                event = check(value)
+            except RejectedFeature as refusal:
+                report.reject(refusal.rejection)
+                continue
+            if event.event_id in events:
+                report.fetched += 1
+                report.skipped += 1
+            else:
+                events[event.event_id] = event
+        return list(events.values())
+
+    async def _store(self, report: IngestReport, events: list[Event]) -> None:
+        """Insert those of the events that are not stored yet."""
+        stored = await self._table.get_many([event_key(e.event_id) for e in events], only=("pk", "sk"))
+        new = [event for event in events if event_key(event.event_id) not in stored]
+        report.fetched += len(events) - len(new)
+        report.skipped += len(events) - len(new)
+        for some in _transactions(new, self._table.transaction_limit):
+            upserted = await self._insert(some)
+            report.fetched += len(some)
+            report.upserted += upserted
+            report.skipped += len(some) - upserted
+
+    async def _insert(self, events: list[Event]) -> int:
+        """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
+        while events:
+            inserts = [Put(event_item(event), if_absent=True) for event in events]
+            taken = set(await self._table.transact([*inserts, *additions(events)]))
+            if not taken:
+                break
+            events = [event for position, event in enumerate(events) if position not in taken]
+        return len(events)
+
+    async def _logged(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
+        """Do the work and log it, failed or not, before anyone is answered."""
+        report, started = IngestReport(), self._clock()
+        error: BaseException | None = None
+        try:
+            await work(report)
+        except Exception as raised:
+            error = raised
+            if isinstance(raised, UpstreamFailure):
+                report.retries = raised.retries
+                report.upstream_size = raised.size if report.upstream_size is None else report.upstream_size
+                report.upstream_hash = raised.sha256 if report.upstream_hash is None else report.upstream_hash
+        report.latency_ms = max(self._clock() - started, 0)
+        try:
+            await self._logs.insert(_log(route, started, report, error))
+        except GraphError as failure:
+            if error is None:
+                raise
+            logger.error("The log of ingest %s is lost: %s", report.request_id, failure.__cause__ or failure)
+        if error is not None:
+            raise error
+        return report
+
+
+def _transactions(events: list[Event], limit: int) -> Iterator[list[Event]]:
+    """The events in order of time, cut so that each part fits one transaction with its summaries."""
+    part: list[Event] = []
+    summaries: set[str] = set()
+    for event in sorted(events, key=lambda event: event.event_ts_ms):
+        touched = summaries | {event.day_bucket, event.day_bucket[:4]}
+        if part and len(part) + 1 + len(touched) > limit:
+            yield part
+            part, touched = [], {event.day_bucket, event.day_bucket[:4]}
+        part.append(event)
+        summaries = touched
+    if part:
+        yield part
+
+
+def _log(route: str, started: int, report: IngestReport, error: BaseException | None) -> RequestLog:
+    status, code = outcome_of(error)
+    return RequestLog(
+        log_type=LogType.INGEST,
+        request_id=report.request_id,
+        timestamp=started,
+        route=route,
+        status=status,
+        latency_ms=report.latency_ms,
+        error=code,
+        fetched=report.fetched,
+        upserted=report.upserted,
+        skipped=report.skipped,
+        rejected=report.rejected,
+        retries=report.retries,
+        upstream_size=report.upstream_size,
+        upstream_hash=report.upstream_hash,
+    )

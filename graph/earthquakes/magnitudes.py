@@ -1,0 +1,45 @@
+"""Magnitudes in bins of 0.1, cut in decimal arithmetic: 4.6 is in the bin 4.6, though 4.6 * 10 is 45.99… in binary.
+
+A bin is named by its lower edge in tenths: bin 45 holds 4.5 ≤ mag < 4.6. How many of a bin's
+events stand exactly on its edge is counted too, so that `mag ≤ 4.5` can be counted as
+exactly as `mag ≥ 4.5`.
+"""
+
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+from functools import lru_cache
+
+LEAST_BIN, GREATEST_BIN = -20, 100
+
+
+@lru_cache(maxsize=4096)
+def bin_of(mag: float) -> tuple[int, bool]:
+    """The bin that a magnitude falls into, and whether it stands on the bin's edge."""
+    tenths = Decimal(repr(float(mag))) * 10
+    floor = int(tenths.to_integral_value(ROUND_FLOOR))
+    return floor, floor == tenths
+
+
+@dataclass(frozen=True, slots=True)
+class MagnitudeRange:
+    """A range of magnitudes, both ends included; None leaves an end open."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @property
+    def everything(self) -> bool:
+        """Whether no magnitude is outside."""
+        return self.minimum is None and self.maximum is None
+
+    @property
+    def on_tenths(self) -> bool:
+        """Whether bins alone tell exactly what is inside."""
+        return all(mag is None or bin_of(mag)[1] for mag in (self.minimum, self.maximum))
+
+    @property
+    def bins(self) -> range:
+        """The bins that may hold a magnitude of the range."""
+        least = LEAST_BIN if self.minimum is None else max(bin_of(self.minimum)[0], LEAST_BIN)
+        greatest = GREATEST_BIN if self.maximum is None else min(bin_of(self.maximum)[0], GREATEST_BIN)
+        return range(least, greatest + 1)

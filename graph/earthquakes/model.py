@@ -1,0 +1,189 @@
+"""The record of an earthquake and the rules that make one. No I/O.
+
+USGS data does not always fit the documented item, so `checked_event` is the one place that
+says what is clamped, what is cut, what is left out and what is refused.
+"""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from graph.days import DAY_MS, FIRST_MS, datetime_of, day_bucket
+from graph.paging import Position
+
+EVENTS = "events"  # the connection's name in cursors
+
+LEAST_MAG, GREATEST_MAG = -2.0, 10.0
+LONGEST_ID = 64  # characters
+LONGEST_PLACE = 512  # characters
+LONGEST_TEXT = 1024  # characters of any other text, so that a hundred events fit a transaction of 4 MB
+FUTURE_MS = 30 * DAY_MS  # an origin time further ahead of the ingest is a mistake
+INT_32 = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One seismic event of the catalogue, as first recorded."""
+
+    event_id: str  # USGS id: network code and event code, "nc73919986"
+    event_ts_ms: int  # origin time, epoch milliseconds, negative before 1970
+    mag: float  # magnitude, clamped to [-2, 10]
+    place: str  # at most 512 characters
+    lat: float  # degrees north
+    lon: float  # degrees east
+    depth: float | None  # km below sea level, never negative; None where not measured
+    source: str  # where the record came from, "USGS"
+    ingested_at: int  # epoch milliseconds
+    mag_type: str | None = None  # how the magnitude was measured, "ml", "mww"
+    type: str | None = None  # "earthquake", "quarry blast", …
+    status: str | None = None  # "automatic" or "reviewed"
+    updated: int | None = None  # USGS's last change before the ingest, epoch milliseconds
+    url: str | None = None  # the event's page
+    tsunami: bool | None = None  # whether USGS linked a tsunami warning centre's message
+    felt: int | None = None  # number of felt reports
+    alert: str | None = None  # PAGER level: "green", "yellow", "orange", "red"
+    sig: int | None = None  # USGS's significance, 0 to about 1000
+
+    @property
+    def time(self) -> datetime:
+        """The origin time, UTC."""
+        return datetime_of(self.event_ts_ms)
+
+    @property
+    def day_bucket(self) -> str:
+        """The UTC day of the origin time, `YYYYMMDD`."""
+        return day_bucket(self.event_ts_ms)
+
+    @property
+    def position(self) -> Position:
+        """Where the event stands in the catalogue."""
+        return Position(EVENTS, self.event_ts_ms, self.event_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why one event of an ingest was not taken."""
+
+    event_id: str | None  # None where it has no usable id
+    code: str  # stable, such as MAGNITUDE_MISSING
+    message: str  # says what was found
+
+
+class RejectedFeature(Exception):
+    """An event breaks a rule of the catalogue. Expected, and counted by the ingest."""
+
+    def __init__(self, rejection: Rejection) -> None:
+        super().__init__(rejection.message)
+        self.rejection = rejection
+
+
+def checked_event(
+    *,
+    event_id: Any,
+    event_ts_ms: Any,
+    mag: Any,
+    place: Any,
+    lat: Any,
+    lon: Any,
+    depth: Any,
+    source: str,
+    ingested_at: int,
+    mag_type: Any = None,
+    type: Any = None,
+    status: Any = None,
+    updated: Any = None,
+    url: Any = None,
+    tsunami: Any = None,
+    felt: Any = None,
+    alert: Any = None,
+    sig: Any = None,
+) -> Event:
+    """The event that these values describe, by the catalogue's rules.
+
+    The values may be anything that JSON holds. An optional attribute that is not what it
+    should be is left out, since the event itself is worth more than, say, its `felt` count.
+
+    Raises:
+        RejectedFeature: The id, time, magnitude, depth or a coordinate is missing or not possible.
+    """
+    event_id = _id(event_id)
+
+    def rejected(code: str, message: str) -> RejectedFeature:
+        return RejectedFeature(Rejection(event_id, code, message))
+
+    if type_of(event_ts_ms) is not int:
+        raise rejected("TIME_INVALID", "The time must be a whole number of milliseconds since 1970.")
+    if not FIRST_MS <= event_ts_ms <= ingested_at + FUTURE_MS:
+        raise rejected("TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
+    if mag is None:
+        raise rejected("MAGNITUDE_MISSING", "The event has no magnitude yet. A later ingest takes it once it has one.")
+    if not _finite(mag):
+        raise rejected("MAGNITUDE_INVALID", "The magnitude must be a number.")
+    if not (_finite(lat) and -90 <= lat <= 90):
+        raise rejected("COORDINATES_INVALID", "The latitude must be a number from -90 to 90 degrees.")
+    if not (_finite(lon) and -180 <= lon <= 180):
+        raise rejected("COORDINATES_INVALID", "The longitude must be a number from -180 to 180 degrees.")
+    if depth is not None and not _finite(depth):
+        raise rejected("DEPTH_INVALID", "The depth must be a number of kilometres, or be left out.")
+    return Event(
+        event_id=event_id,
+        event_ts_ms=event_ts_ms,
+        mag=min(max(float(mag), LEAST_MAG), GREATEST_MAG),
+        place=_text(place, LONGEST_PLACE) or _coordinates(lat, lon),
+        lat=float(lat),
+        lon=float(lon),
+        depth=None if depth is None else max(float(depth), 0.0),
+        source=source,
+        ingested_at=ingested_at,
+        mag_type=_text(mag_type),
+        type=_text(type),
+        status=_text(status),
+        updated=updated if type_of(updated) is int and abs(updated) < 2**53 else None,
+        url=_text(url),
+        tsunami=bool(tsunami) if tsunami in (0, 1) else None,
+        felt=_int(felt),
+        alert=_text(alert),
+        sig=_int(sig),
+    )
+
+
+def possible_id(event_id: object) -> bool:
+    """Whether an event may have that id."""
+    return isinstance(event_id, str) and 0 < len(event_id) <= LONGEST_ID and event_id.isprintable()
+
+
+def _id(value: Any) -> str:
+    if possible_id(value):
+        return str(value)
+    if value is None or value == "":
+        raise RejectedFeature(Rejection(None, "ID_MISSING", "The event has no id."))
+    raise RejectedFeature(
+        Rejection(
+            None, "ID_INVALID", f"The id must be text of at most {LONGEST_ID} characters, none of them a control."
+        )
+    )
+
+
+def type_of(value: object) -> type:
+    """The type of a JSON value; a number with a zero fraction is not a whole one."""
+    return value.__class__
+
+
+def _finite(value: Any) -> bool:
+    return type_of(value) in (int, float) and math.isfinite(value)
+
+
+def _text(value: Any, longest: int = LONGEST_TEXT) -> str | None:
+    """Text cut to a number of characters (code points, so none is cut inside); None for nothing."""
+    return value[:longest] if isinstance(value, str) and value else None
+
+
+def _int(value: Any) -> int | None:
+    """A number that fits the graph's 32-bit Int."""
+    return value if type_of(value) is int and -INT_32 <= value < INT_32 else None
+
+
+def _coordinates(lat: float, lon: float) -> str:
+    """The place of an event that has no name for it, as `35.60°N 117.60°W`."""
+    return f"{abs(lat):.2f}°{'N' if lat >= 0 else 'S'} {abs(lon):.2f}°{'E' if lon >= 0 else 'W'}"

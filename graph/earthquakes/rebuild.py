@@ -1,0 +1,68 @@
+"""Recomputing the summaries from the events, for a table that another writer filled.
+
+Ingests may go on meanwhile. A summary is rewritten only if it is still as it was before its
+events were counted; where an ingest was faster, all is counted again.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graph.days import day_bucket
+from graph.earthquakes.summaries import YEARS, tally_event
+from graph.errors import DatabaseUnavailable
+from graph.store.conditions import Absent, Compare
+from graph.store.contract import Item, Key, Table, Update
+
+ROUNDS = 10  # each counts every event, so an ingest that never rests must not keep this going for ever
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    """What a rebuild found."""
+
+    events: int  # in the catalogue
+    days: int  # that have events
+    corrected: int  # summaries that were wrong or missing
+
+
+async def rebuild_summaries(table: Table) -> RebuildReport:
+    """Make every summary agree with the events.
+
+    Raises:
+        DatabaseUnavailable: The store is away, or other writers gave no chance to finish.
+    """
+    corrected = 0
+    for _ in range(ROUNDS):
+        before = await _stored(table)
+        counts: dict[Key, Counter[str]] = {}
+        async for item in table.scan(where=Compare("entity", "=", "EVENT")):
+            tally_event(counts, day_bucket(item["eventTsMs"]), float(item["mag"]))
+        keys = counts.keys() | before.keys()
+        wrong = [update for key in keys if (update := _correction(key, counts.get(key, {}), before.get(key, {})))]
+        applied = [await table.update(update) for update in wrong]
+        corrected += sum(applied)
+        if all(applied):
+            days = [counted for key, counted in counts.items() if key[0] != YEARS]
+            return RebuildReport(sum(counted["events"] for counted in days), len(days), corrected)
+    raise DatabaseUnavailable("other writers kept changing the summaries: run this again when fewer ingest")
+
+
+async def _stored(table: Table) -> dict[Key, Item]:
+    """Every summary by its key."""
+    years = await table.query(table.design.primary, YEARS)
+    summaries = list(years.items)
+    for year in years.items:
+        page = await table.query(table.design.primary, f"SUMMARY#{str(year['sk']).removeprefix('YEAR#')}")
+        summaries += page.items
+    return {(item["pk"], item["sk"]): item for item in summaries}
+
+
+def _correction(key: Key, counted: Mapping[str, int], stored: Item) -> Update | None:
+    """The update that makes a summary say what was counted, if it does not. Bins that emptied become 0."""
+    bins = {name for name in stored if name == "events" or name.startswith(("bin", "edge"))}
+    wanted = {name: counted.get(name, 0) for name in bins | counted.keys()}
+    if all(stored.get(name) == number for name, number in wanted.items()):
+        return None
+    unchanged = Compare("revision", "=", stored["revision"]) if stored else Absent("revision")
+    return Update(key, set={"entity": "SUMMARY", **wanted}, add={"revision": 1}, condition=unchanged)

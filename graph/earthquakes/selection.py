@@ -1,0 +1,147 @@
+"""Which events of the catalogue are meant: a filter's values and their meaning on items."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import asin, cos, degrees, radians, sin, sqrt
+
+from graph.days import FIRST_MS, LAST_MS
+from graph.earthquakes.magnitudes import MagnitudeRange
+from graph.errors import BadUserInput
+from graph.store.conditions import AllOf, AnyOf, Compare, Condition, OneOf, all_of
+from graph.store.contract import Item
+
+EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
+MOST_TYPES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An area between two latitudes and two longitudes, edges included, in degrees."""
+
+    min_lat: float
+    max_lat: float
+    min_lon: float
+    max_lon: float  # less than min_lon: the area crosses the 180th meridian
+
+    def __post_init__(self) -> None:
+        if not (-90 <= self.min_lat <= self.max_lat <= 90):
+            raise BadUserInput("`box` needs -90 ≤ minLat ≤ maxLat ≤ 90.")
+        if not (-180 <= self.min_lon <= 180 and -180 <= self.max_lon <= 180):
+            raise BadUserInput("`box` needs minLon and maxLon from -180 to 180; minLon > maxLon crosses the dateline.")
+
+    @property
+    def condition(self) -> Condition | None:
+        return all_of(
+            Compare("lat", ">=", self.min_lat),
+            Compare("lat", "<=", self.max_lat),
+            _longitudes(self.min_lon, self.max_lon),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """An area within a great-circle distance of a point, edge included."""
+
+    lat: float  # degrees north
+    lon: float  # degrees east
+    radius_km: float
+
+    def __post_init__(self) -> None:
+        if not (-90 <= self.lat <= 90 and -180 <= self.lon <= 180):
+            raise BadUserInput("`circle` needs lat from -90 to 90 and lon from -180 to 180.")
+        if self.radius_km < 0:
+            raise BadUserInput("`circle` needs a radiusKm of 0 or more.")
+
+    def holds(self, item: Item) -> bool:
+        """Whether an event's item lies inside. The haversine formula is exact at the poles and the dateline."""
+        lat, other = radians(self.lat), radians(item["lat"])
+        h = sin((other - lat) / 2) ** 2 + cos(lat) * cos(other) * sin(radians(item["lon"] - self.lon) / 2) ** 2
+        return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h))) <= self.radius_km
+
+    @property
+    def condition(self) -> Condition | None:
+        """The smallest box around the circle, with a little to spare, so that a store can drop most of the rest."""
+        reach = degrees(self.radius_km / EARTH_RADIUS_KM) + 1e-6
+        south, north = self.lat - reach, self.lat + reach
+        latitudes = all_of(Compare("lat", ">=", south), Compare("lat", "<=", north))
+        if south <= -90 or north >= 90:
+            return latitudes  # a pole is inside: every longitude is
+        sine = sin(radians(reach)) / cos(radians(self.lat))
+        half = degrees(asin(sine)) + 1e-6 if sine < 1 else 180.0
+        if half >= 180:
+            return latitudes
+        west, east = self.lon - half, self.lon + half
+        return all_of(latitudes, _longitudes(west + 360 if west < -180 else west, east - 360 if east > 180 else east))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The events that a query is about. What is None is not asked about; every bound is inclusive."""
+
+    start_ms: int | None = None  # origin time, epoch milliseconds
+    end_ms: int | None = None
+    magnitudes: MagnitudeRange = field(default_factory=MagnitudeRange)
+    min_depth: float | None = None  # km; an event without a depth matches neither bound
+    max_depth: float | None = None
+    box: Box | None = None
+    circle: Circle | None = None
+    types: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _ordered("startTime", self.start_ms, "endTime", self.end_ms)
+        _ordered("minMagnitude", self.magnitudes.minimum, "maxMagnitude", self.magnitudes.maximum)
+        _ordered("minDepth", self.min_depth, "maxDepth", self.max_depth)
+        if self.types is not None and len(self.types) > MOST_TYPES:
+            raise BadUserInput(f"`types` takes at most {MOST_TYPES} values.")
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and last millisecond, those of the calendar where none is asked for."""
+        first = FIRST_MS if self.start_ms is None else max(self.start_ms, FIRST_MS)
+        return first, LAST_MS if self.end_ms is None else min(self.end_ms, LAST_MS)
+
+    @property
+    def summarised(self) -> bool:
+        """Whether summaries and whole days tell exactly how many events match."""
+        others = (self.min_depth, self.max_depth, self.box, self.circle, self.types)
+        return self.magnitudes.on_tenths and all(other is None for other in others)
+
+    @property
+    def condition(self) -> Condition | None:
+        """What an item must fulfil besides its time, as far as a store can test it."""
+        types: Condition | None = None
+        if self.types is not None:
+            types = OneOf("type", self.types)
+        return all_of(
+            _at_least("mag", self.magnitudes.minimum),
+            _at_most("mag", self.magnitudes.maximum),
+            _at_least("depth", self.min_depth),
+            _at_most("depth", self.max_depth),
+            self.box.condition if self.box else None,
+            self.circle.condition if self.circle else None,
+            types,
+        )
+
+    @property
+    def keep(self) -> Callable[[Item], bool] | None:
+        """The rest of the filter, which no store can test."""
+        return self.circle.holds if self.circle else None
+
+
+def _at_least(attribute: str, value: float | None) -> Condition | None:
+    return None if value is None else Compare(attribute, ">=", value)
+
+
+def _at_most(attribute: str, value: float | None) -> Condition | None:
+    return None if value is None else Compare(attribute, "<=", value)
+
+
+def _longitudes(west: float, east: float) -> Condition:
+    """From `west` eastward to `east`, across the 180th meridian where that is the way."""
+    bounds = (Compare("lon", ">=", west), Compare("lon", "<=", east))
+    return AnyOf(bounds) if west > east else AllOf(bounds)
+
+
+def _ordered(low_name: str, low: float | None, high_name: str, high: float | None) -> None:
+    if low is not None and high is not None and low > high:
+        raise BadUserInput(f"`{low_name}` must not be greater than `{high_name}`.")

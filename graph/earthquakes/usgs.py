@@ -1,0 +1,280 @@
+"""Fetching from USGS: what can be asked of it, and the answer after however many attempts.
+
+An attempt has a deadline from its first byte to its last, and a body has a greatest size, so a
+fetch ends. What may pass (429, 5xx, the network, a broken body) is tried again, with growing
+pauses; what would fail alike (any other status) is not. No message names a host or an address.
+
+Source: https://earthquake.usgs.gov/fdsnws/event/1/ and
+https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
+"""
+
+import asyncio
+import hashlib
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from http import HTTPStatus
+
+import httpx
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+
+from graph import __version__
+from graph.clock import Clock, now_ms
+from graph.earthquakes.geojson import CHUNK_BYTES, FeatureParser, InvalidGeoJson, RawFeature
+from graph.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
+
+MAX_EVENTS = 20_000  # that the FDSN service answers with at once
+MAX_RETRIES = 3
+MAX_REDIRECTS = 5
+MAX_BODY_BYTES = 64 * 1024 * 1024  # 20,000 events of USGS take about 15 MB
+FIRST_PAUSE_S = 0.5  # before the first retry, doubled before each further one
+MAX_RETRY_AFTER_S = 60.0  # a caller is not held any longer than this for one retry
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_HEADERS = {"User-Agent": f"quakegraph/{__version__}", "Accept": "application/geo+json, application/json"}
+
+
+class UsgsFeed(Enum):
+    """A summary feed, by least magnitude (or significance) and period; USGS renews each every minute."""
+
+    ALL_HOUR = "all_hour"
+    ALL_DAY = "all_day"
+    ALL_WEEK = "all_week"
+    ALL_MONTH = "all_month"
+    M1_0_HOUR = "1.0_hour"
+    M1_0_DAY = "1.0_day"
+    M1_0_WEEK = "1.0_week"
+    M1_0_MONTH = "1.0_month"
+    M2_5_HOUR = "2.5_hour"
+    M2_5_DAY = "2.5_day"
+    M2_5_WEEK = "2.5_week"
+    M2_5_MONTH = "2.5_month"
+    M4_5_HOUR = "4.5_hour"
+    M4_5_DAY = "4.5_day"
+    M4_5_WEEK = "4.5_week"
+    M4_5_MONTH = "4.5_month"
+    SIGNIFICANT_HOUR = "significant_hour"
+    SIGNIFICANT_DAY = "significant_day"
+    SIGNIFICANT_WEEK = "significant_week"
+    SIGNIFICANT_MONTH = "significant_month"
+
+    @property
+    def path(self) -> str:
+        """Where USGS keeps the feed."""
+        return f"/earthquakes/feed/v1.0/summary/{self.value}.geojson"
+
+    @property
+    def parameters(self) -> None:
+        """A feed is a file: it takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuery:
+    """The latest events that the FDSN service knows, within a window or without one."""
+
+    limit: int = 100  # events, 1 to 20,000
+    start_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for 30 days ago
+    end_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for now
+    min_magnitude: float | None = None  # inclusive
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.limit <= MAX_EVENTS:
+            raise BadUserInput(f"`limit` must be from 1 to {MAX_EVENTS:,}.")
+        if self.start_ms is not None and self.end_ms is not None and self.start_ms > self.end_ms:
+            raise BadUserInput("`startTime` must not be later than `endTime`.")
+
+    @property
+    def path(self) -> str:
+        """Where USGS answers queries."""
+        return "/fdsnws/event/1/query"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The query in the words of FDSN."""
+        parameters = {"format": "geojson", "orderby": "time", "limit": str(self.limit)}
+        if self.start_ms is not None:
+            parameters["starttime"] = _iso_8601(self.start_ms)
+        if self.end_ms is not None:
+            parameters["endtime"] = _iso_8601(self.end_ms)
+        if self.min_magnitude is not None:
+            parameters["minmagnitude"] = str(self.min_magnitude)
+        return parameters
+
+
+def _iso_8601(ms: int) -> str:
+    time = (_EPOCH + timedelta(milliseconds=ms)).replace(tzinfo=None)
+    return time.isoformat(timespec="milliseconds") + "Z"
+
+
+UsgsRequest = EventQuery | UsgsFeed
+
+
+@dataclass(frozen=True, slots=True)
+class UsgsAnswer:
+    """What USGS answered, and what it took."""
+
+    features: list[RawFeature]
+    size: int  # bytes of the body, decompressed
+    sha256: str  # of the same, in hexadecimal digits
+    retries: int = 0  # attempts made after the first
+
+
+class UsgsClient:
+    """Fetches from USGS over HTTP connections that its owner opens and closes."""
+
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        base_url: str,
+        *,
+        timeout_s: float,  # of one attempt, from connecting to the last byte
+        max_body_bytes: int = MAX_BODY_BYTES,
+        clock: Clock = now_ms,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        between: Callable[[float, float], float] = random.uniform,  # picks a pause within two bounds
+    ) -> None:
+        self._http = http
+        self._base_url = base_url.rstrip("/")
+        self._timeout_s = timeout_s
+        self._max_body_bytes = max_body_bytes
+        self._clock = clock
+        self._sleep = sleep
+        self._between = between
+
+    async def fetch(self, request: UsgsRequest) -> UsgsAnswer:
+        """Ask USGS, up to four times.
+
+        Raises:
+            UpstreamUnavailable: USGS does not answer, is overloaded, or asks to wait for longer
+                than `MAX_RETRY_AFTER_S`.
+            InvalidUpstreamResponse: USGS refuses the request, or answers no FeatureCollection.
+        """
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(self._may_pass),
+            stop=stop_after_attempt(1 + MAX_RETRIES),
+            wait=self._pause_s,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            answer: UsgsAnswer = await retrying(self._attempt, request)
+        except UpstreamFailure as failure:
+            failure.retries = retrying.statistics["attempt_number"] - 1
+            raise
+        return replace(answer, retries=retrying.statistics["attempt_number"] - 1)
+
+    def _pause_s(self, state: RetryCallState) -> float:
+        """Half to all of an exponential pause, so that clients do not come back together, or what USGS asks for."""
+        longest = FIRST_PAUSE_S * 2 ** (state.attempt_number - 1)
+        failure = state.outcome and state.outcome.exception()
+        asked = failure.retry_after_s if isinstance(failure, UpstreamFailure) else None
+        return max(self._between(longest / 2, longest), asked or 0)
+
+    @staticmethod
+    def _may_pass(error: BaseException) -> bool:
+        return (
+            isinstance(error, UpstreamFailure)
+            and error.retry_after_s is not None
+            and error.retry_after_s <= MAX_RETRY_AFTER_S
+        )
+
+    async def _attempt(self, request: UsgsRequest) -> UsgsAnswer:
+        try:
+            async with asyncio.timeout(self._timeout_s), self._response(request) as response:
+                if response.status_code == HTTPStatus.NO_CONTENT:
+                    return UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest())
+                if response.status_code != HTTPStatus.OK:
+                    raise _refusal(response, now=self._clock())
+                return await self._read(response)
+        except TimeoutError as error:
+            raise UpstreamUnavailable("USGS did not answer in time: try again later.", retry_after_s=0) from error
+        except httpx.InvalidURL as error:
+            raise InvalidUpstreamResponse(_ASTRAY) from error
+        except httpx.DecodingError as error:
+            raise InvalidUpstreamResponse(_NO_CATALOGUE, retry_after_s=0) from error
+        except httpx.HTTPError as error:
+            raise UpstreamUnavailable("USGS cannot be reached: try again later.", retry_after_s=0) from error
+
+    @asynccontextmanager
+    async def _response(self, request: UsgsRequest) -> AsyncIterator[httpx.Response]:
+        """The head of the answer, its body not yet read, redirects followed."""
+        url = self._base_url + request.path
+        # The deadline of the whole attempt takes the place of httpx's, each of which is for one step.
+        outgoing = self._http.build_request("GET", url, params=request.parameters, headers=_HEADERS, timeout=None)
+        for _ in range(1 + MAX_REDIRECTS):
+            response = await self._http.send(outgoing, stream=True, follow_redirects=False)
+            try:
+                if response.next_request is None:
+                    yield response
+                    return
+                outgoing = response.next_request
+            finally:
+                await response.aclose()
+        raise InvalidUpstreamResponse(_ASTRAY)
+
+    async def _read(self, response: httpx.Response) -> UsgsAnswer:
+        """Parse the body as it comes, and hash it to its end even where it cannot be parsed."""
+        parser = FeatureParser()
+        digest, size = hashlib.sha256(), 0
+        damage: InvalidGeoJson | None = None
+        async for chunk in response.aiter_bytes(CHUNK_BYTES):
+            size += len(chunk)
+            if size > self._max_body_bytes:
+                raise InvalidUpstreamResponse("USGS answered with too much: lower `limit`, or narrow the window.")
+            digest.update(chunk)
+            if damage is None:
+                try:
+                    parser.feed(chunk)
+                except InvalidGeoJson as error:
+                    damage = error
+            await asyncio.sleep(0)  # a chunk takes milliseconds to parse: others have their turn in between
+        try:
+            if damage is not None:
+                raise damage
+            parser.close()
+        except InvalidGeoJson as error:
+            raise InvalidUpstreamResponse(
+                _NO_CATALOGUE, retry_after_s=0, size=size, sha256=digest.hexdigest()
+            ) from error
+        return UsgsAnswer(features=parser.take(), size=size, sha256=digest.hexdigest())
+
+
+_ASTRAY = "USGS redirects in a circle or to nowhere: tell whoever runs this service."
+_NO_CATALOGUE = "USGS answered with something else than a catalogue: try again later."
+
+_ADVICE: Mapping[int, str] = {
+    HTTPStatus.BAD_REQUEST: "narrow the window, raise `minMagnitude` or lower `limit`, since too many events may match",
+    HTTPStatus.FORBIDDEN: "tell whoever runs this service, which USGS has perhaps blocked",
+    HTTPStatus.NOT_FOUND: "tell whoever runs this service, since what it asks for is no longer there",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "narrow the window, raise `minMagnitude` or lower `limit`",
+}
+
+
+def _refusal(response: httpx.Response, *, now: int) -> UpstreamFailure:
+    """The failure that an answer without a catalogue means; `now` in epoch milliseconds."""
+    status = response.status_code
+    if status != HTTPStatus.TOO_MANY_REQUESTS and not response.is_server_error:
+        advice = _ADVICE.get(status, "change the request, or tell whoever runs this service")
+        return InvalidUpstreamResponse(f"USGS refused the request with status {status}: {advice}.")
+    wait_s = _seconds_to_wait(response.headers.get("Retry-After", ""), now=now)
+    if wait_s > MAX_RETRY_AFTER_S:
+        message = f"USGS is overloaded (status {status}): try again in {wait_s:.0f} seconds, as it asks."
+    else:
+        message = f"USGS is overloaded or out of order (status {status}): try again later."
+    return UpstreamUnavailable(message, retry_after_s=wait_s)
+
+
+def _seconds_to_wait(retry_after: str, *, now: int) -> float:
+    """What the header `Retry-After` asks for, as seconds or as a date; 0 where it makes no sense."""
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after)
+    try:
+        date = parsedate_to_datetime(retry_after)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return 0.0
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, date.timestamp() - now / 1000)

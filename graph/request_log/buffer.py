@@ -1,0 +1,86 @@
+"""Writes the logs of queries behind their answers, so that logging never slows or fails a request.
+
+What cannot be written stays for the next round. Only when the buffer is full, or the service
+ends while the store is away, are logs lost, and then they are counted and the loss is said.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from graph.errors import GraphError
+from graph.request_log.access_patterns import RequestLogs
+from graph.request_log.model import RequestLog
+
+CAPACITY = 10_000  # logs; a few seconds of heavy traffic, about 10 MB
+FLUSH_EVERY_S = 0.5  # a log is in the store within a second
+LOGS_A_FLUSH = 1000
+
+logger = logging.getLogger(__name__)
+
+
+class LogBuffer:
+    """Logs that wait to be written."""
+
+    def __init__(self, logs: RequestLogs, capacity: int = CAPACITY) -> None:
+        self.lost = 0  # since the service started
+        self._logs = logs
+        self._capacity = capacity
+        self._waiting: deque[RequestLog] = deque()
+        self._said = 0  # how many of `lost` were logged
+
+    def add(self, log: RequestLog) -> None:
+        """Take a log; the newest is dropped where the buffer is full."""
+        if len(self._waiting) < self._capacity:
+            self._waiting.append(log)
+        else:
+            self.lost += 1
+
+    async def flush(self) -> None:
+        """Write what waits, as far as the store takes it."""
+        while self._waiting:
+            some = [self._waiting[i] for i in range(min(len(self._waiting), LOGS_A_FLUSH))]
+            try:
+                await self._logs.insert_many(some)
+            except GraphError as error:
+                logger.warning("%d request logs wait for the store: %s", len(self._waiting), error.__cause__ or error)
+                break
+            for _ in some:
+                self._waiting.popleft()
+        self._say_losses()
+
+    async def close(self) -> None:
+        """Write what waits for the last time; what is left is lost."""
+        await self.flush()
+        self.lost += len(self._waiting)
+        self._waiting.clear()
+        self._say_losses()
+
+    def _say_losses(self) -> None:
+        if self.lost > self._said:
+            logger.error("%d request logs were lost, %d since the start", self.lost - self._said, self.lost)
+            self._said = self.lost
+
+
+@asynccontextmanager
+async def log_buffer(logs: RequestLogs) -> AsyncIterator[LogBuffer]:
+    """A buffer that is flushed twice a second, and for the last time at the end."""
+    buffer = LogBuffer(logs)
+
+    async def flush_forever() -> None:
+        while True:
+            await asyncio.sleep(FLUSH_EVERY_S)
+            try:
+                await buffer.flush()
+            except Exception:  # a defect must not end the logging of all later requests
+                logger.exception("The request logs could not be flushed")
+
+    flushing = asyncio.create_task(flush_forever())
+    try:
+        yield buffer
+    finally:
+        flushing.cancel()
+        await asyncio.gather(flushing, return_exceptions=True)
+        await buffer.close()

@@ -1,0 +1,153 @@
+"""Creating a declared table, or bringing one that exists up to its declaration.
+
+Every step first looks at what is there, so all of it can be run again at any time, also
+after a failure half way. What an emulator does not offer is left out, and said.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+from tenacity import AsyncRetrying, RetryError, retry_if_result, stop_after_delay, wait_fixed
+
+from graph.errors import DatabaseUnavailable
+from graph.store.design import TableDesign
+from graph.store.dynamodb.client import connected
+from graph.store.dynamodb.declaration import attribute_definitions, global_secondary_index, key_schema
+from graph.store.dynamodb.errors import CHANGING, code_of, told_in_our_words
+from graph.store.dynamodb.patience import PATIENCE, Patience
+
+if TYPE_CHECKING:
+    from types_aiobotocore_dynamodb import DynamoDBClient
+
+POLL_SECONDS = 1.0
+ACTIVE_WITHIN_SECONDS = 3600.0  # a new index is filled from the whole table first
+NOT_OFFERED = frozenset({"UnknownOperationException", "UnsupportedOperationException", "NotImplemented"})
+
+
+async def create_table(table_name: str, design: TableDesign, *, patience: Patience = PATIENCE) -> list[str]:
+    """Create the table where it is missing, and switch on its expiry and its safeguards.
+
+    Returns:
+        What was done and what was there already, a sentence each.
+
+    Raises:
+        DatabaseUnavailable: The table cannot be had, or exists with other keys.
+    """
+    async with connected(table_name, patience) as client:
+        with told_in_our_words(table_name):
+            return [line async for line in _Administration(client, table_name, design, patience).steps()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Administration:
+    client: "DynamoDBClient"
+    name: str
+    design: TableDesign
+    patience: Patience
+
+    async def steps(self) -> AsyncIterator[str]:
+        yield await self._table()
+        for index in self.design.indexes:
+            yield await self._index(global_secondary_index(index))
+        if self.design.ttl is not None:
+            yield await self._expiry(self.design.ttl)
+        yield await self._deletion_protection()
+        yield await self._point_in_time_recovery()
+
+    async def _table(self) -> str:
+        try:
+            found = await self._described()
+        except self.client.exceptions.ResourceNotFoundException:
+            indexes: Any = [global_secondary_index(index) for index in self.design.indexes]
+            await self.client.create_table(
+                TableName=self.name,
+                BillingMode="PAY_PER_REQUEST",
+                AttributeDefinitions=self._definitions(),
+                KeySchema=self._keys(),
+                SSESpecification={"Enabled": True},
+                **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
+            )
+            await self._until_active()
+            return f"Table {self.name} was created, billed by request."
+        self._agree("", found["KeySchema"], self._keys())
+        return f"Table {self.name} exists."
+
+    async def _index(self, wanted: Any) -> str:
+        name = wanted["IndexName"]
+        for found in (await self._described()).get("GlobalSecondaryIndexes", ()):
+            if found["IndexName"] == name:
+                self._agree(f" of its index {name}", found["KeySchema"], wanted["KeySchema"])
+                return f"Index {name} exists."
+        await self.client.update_table(
+            TableName=self.name,
+            AttributeDefinitions=self._definitions(),
+            GlobalSecondaryIndexUpdates=[{"Create": wanted}],
+        )
+        await self._until_active()
+        return f"Index {name} was created."
+
+    async def _expiry(self, ttl: str) -> str:
+        described = await self.client.describe_time_to_live(TableName=self.name)
+        found = described["TimeToLiveDescription"]
+        if found["TimeToLiveStatus"] in {"ENABLED", "ENABLING"}:
+            self._agree(" of the expiry", found["AttributeName"], ttl)
+            return f"Items expire by `{ttl}` already."
+        await self.client.update_time_to_live(
+            TableName=self.name, TimeToLiveSpecification={"AttributeName": ttl, "Enabled": True}
+        )
+        return f"Items now expire by `{ttl}`."
+
+    async def _deletion_protection(self) -> str:
+        if (await self._described()).get("DeletionProtectionEnabled"):
+            return "Deletion protection is on already."
+        await self.client.update_table(TableName=self.name, DeletionProtectionEnabled=True)
+        if (await self._until_active()).get("DeletionProtectionEnabled"):
+            return "Deletion protection is now on."
+        return "Deletion protection was left out: this endpoint does not offer it."
+
+    async def _point_in_time_recovery(self) -> str:
+        try:
+            described = await self.client.describe_continuous_backups(TableName=self.name)
+            found = described["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
+            if found.get("PointInTimeRecoveryStatus") == "ENABLED":
+                return "Point-in-time recovery is on already."
+            await self.client.update_continuous_backups(
+                TableName=self.name, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
+            )
+        except ClientError as error:
+            if code_of(error) in NOT_OFFERED:
+                return "Point-in-time recovery was left out: this endpoint does not offer it."
+            raise
+        return "Point-in-time recovery is now on."
+
+    def _definitions(self) -> Any:
+        return attribute_definitions(self.design)
+
+    def _keys(self) -> Any:
+        return key_schema(self.design.primary)
+
+    def _agree(self, where: str, found: Any, wanted: Any) -> None:
+        if found != wanted:
+            raise DatabaseUnavailable(f"table {self.name} exists, but the keys{where} are {found}, not {wanted}")
+
+    async def _described(self) -> Any:
+        return (await self.client.describe_table(TableName=self.name))["Table"]
+
+    async def _until_active(self) -> Any:
+        polling = AsyncRetrying(
+            retry=retry_if_result(lambda table: not _active(table)),
+            wait=wait_fixed(POLL_SECONDS),
+            stop=stop_after_delay(ACTIVE_WITHIN_SECONDS),
+            sleep=self.patience.sleep,
+        )
+        try:
+            return await polling(self._described)
+        except RetryError as error:
+            raise DatabaseUnavailable(f"table {self.name} {CHANGING}") from error
+
+
+def _active(table: Any) -> bool:
+    indexes = table.get("GlobalSecondaryIndexes", ())
+    return table["TableStatus"] == "ACTIVE" and all(index["IndexStatus"] == "ACTIVE" for index in indexes)

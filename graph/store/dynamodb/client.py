@@ -1,0 +1,27 @@
+"""The one client that an open table has."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+import aioboto3
+
+from graph.errors import DatabaseUnavailable
+from graph.store.dynamodb.errors import CONFIGURATION, told_in_our_words
+from graph.store.dynamodb.patience import Patience
+
+if TYPE_CHECKING:
+    from types_aiobotocore_dynamodb import DynamoDBClient
+
+
+@asynccontextmanager
+async def connected(table: str, patience: Patience) -> AsyncIterator["DynamoDBClient"]:
+    """A client that is configured by the environment as AWS's own tools are."""
+    async with AsyncExitStack() as stack:
+        with told_in_our_words(table):
+            try:
+                opening = aioboto3.Session().client("dynamodb", config=patience.config())
+                client = await stack.enter_async_context(opening)
+            except ValueError as error:  # of an endpoint that is no URL
+                raise DatabaseUnavailable(f"table {table} {CONFIGURATION} ({error})") from error
+        yield client

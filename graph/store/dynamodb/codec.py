@@ -1,0 +1,99 @@
+"""Items and values ⇄ DynamoDB's typed attribute values, `{"S": "text"}`, `{"N": "4.55"}` and so on.
+
+A number travels as decimal text. What fits 64 bits and is whole is written digit by digit
+and read as int; any other is written as the shortest text that reads back as the same
+float. boto's own serializer would want Decimal for every magnitude and refuse float.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from graph.store.contract import InvalidItem, Item
+from graph.store.limits import GREATEST_INTEGER, LEAST_INTEGER, check_value
+
+AttributeValue = dict[str, Any]
+EncodedItem = dict[str, AttributeValue]
+
+
+def encode(value: Any) -> AttributeValue:
+    """A value from anywhere, checked.
+
+    Raises:
+        InvalidItem: No attribute can have that value.
+    """
+    check_value(value)
+    return _encode(value)
+
+
+def encode_item(item: Mapping[str, Any]) -> EncodedItem:
+    """An item, or a part of one, that has been checked already."""
+    return {name: _encode(value) for name, value in item.items()}
+
+
+def decode_item(item: Mapping[str, Mapping[str, Any]]) -> Item:
+    """The item that an answer holds."""
+    return {name: decode(value) for name, value in item.items()}
+
+
+def _encode(value: Any) -> AttributeValue:
+    if isinstance(value, str):
+        return {"S": value}
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    if isinstance(value, int | float):
+        return {"N": _number(value)}
+    if value is None:
+        return {"NULL": True}
+    if isinstance(value, dict):
+        return {"M": encode_item(value)}
+    if isinstance(value, list):
+        return {"L": [_encode(element) for element in value]}
+    raise InvalidItem(f"a {type(value).__name__} cannot be stored")
+
+
+def _number(value: int | float) -> str:
+    if isinstance(value, int) or (value.is_integer() and LEAST_INTEGER <= value <= GREATEST_INTEGER):
+        return str(int(value))
+    return repr(float(value))
+
+
+def decode(value: Mapping[str, Any]) -> Any:
+    """The value that an answer holds. Of the types that we never write, sets are read as lists."""
+    ((kind, content),) = value.items()
+    match kind:
+        case "S" | "BOOL":
+            return content
+        case "N":
+            return _read_number(content)
+        case "NULL":
+            return None
+        case "M":
+            return decode_item(content)
+        case "L":
+            return [decode(element) for element in content]
+        case "SS":
+            return sorted(content)
+        case "NS":
+            return sorted(map(_read_number, content))
+        case "BS":
+            return sorted(map(_read_bytes, content))
+        case _:
+            return _read_bytes(content)
+
+
+def _read_number(text: str) -> int | float:
+    try:
+        number = int(text)
+    except ValueError:
+        exact = Decimal(text)  # only to tell 2.50E+3, which is whole, from 2.5
+        if exact != exact.to_integral_value():
+            return float(text)
+        number = int(exact)
+    return number if LEAST_INTEGER <= number <= GREATEST_INTEGER else float(text)
+
+
+def _read_bytes(content: bytes) -> str:
+    """As JSON would carry them, since an item is made of what JSON has."""
+    return b64encode(content).decode("ascii")

@@ -1,0 +1,27 @@
+"""A table design in the words of `CreateTable`, which CloudFormation uses too."""
+
+from typing import Any
+
+from graph.store.design import Index, TableDesign
+
+
+def attribute_definitions(design: TableDesign) -> list[dict[str, str]]:
+    """The types of all keys."""
+    return [{"AttributeName": a.name, "AttributeType": a.type} for a in design.key_attributes]
+
+
+def key_schema(index: Index) -> list[dict[str, str]]:
+    """The keys of an index or of the table."""
+    return [
+        {"AttributeName": index.partition_key.name, "KeyType": "HASH"},
+        {"AttributeName": index.sort_key.name, "KeyType": "RANGE"},
+    ]
+
+
+def global_secondary_index(index: Index) -> dict[str, Any]:
+    """An index that holds every attribute."""
+    return {
+        "IndexName": index.name,
+        "KeySchema": key_schema(index),
+        "Projection": {"ProjectionType": "ALL"},
+    }

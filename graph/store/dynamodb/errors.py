@@ -1,0 +1,227 @@
+"""What botocore raises and DynamoDB answers, told in the store's two words: a table of each, one function.
+
+    DatabaseUnavailable   it may work later, or once an operator has seen to it
+    InvalidItem           it will never work: the request itself is refused
+
+`ConditionalCheckFailed`, a cancelled transaction and a conflict never get here: the engine
+knows what to do about them. A test goes through every class of botocore's and every error
+of the operations in use, so an upgrade that brings a new one asks for its rule.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore import exceptions as botocore
+from botocore.parsers import ResponseParserError
+
+from graph.errors import DatabaseUnavailable
+from graph.store.contract import InvalidItem
+
+NETWORK = "does not answer: check the network and AWS_ENDPOINT_URL"
+CREDENTIALS = "cannot be asked without valid credentials: check AWS_ACCESS_KEY_ID, AWS_PROFILE or the role"
+CONFIGURATION = "cannot be found: check AWS_REGION, AWS_ENDPOINT_URL and the AWS configuration file"
+SOFTWARE = "cannot be asked by this installation: boto refuses before it sends anything"
+PERMISSION = "may not be used by these credentials: check the policy of the user or role"
+OVERLOAD = "is overloaded, or throttles this account"
+OUTAGE = "answers with an internal error"
+CONTENTION = "is kept busy by other writers of the same items"
+MISSING = "does not exist: run `quakegraph tables create`"
+UNLIKE = "differs from its declaration: run `quakegraph tables create`"
+CHANGING = "is being created or changed: wait until it is active"
+REFUSED = "refuses the request"
+UNKNOWN = "fails for a reason that is not known here"
+
+Invalid = None
+"""In place of what an operator may do: the caller's fault."""
+
+BOTOCORE: tuple[tuple[str | None, tuple[type[Exception], ...]], ...] = (
+    (
+        NETWORK,
+        (
+            botocore.ConnectionError,
+            botocore.HTTPClientError,
+            botocore.IncompleteReadError,
+            botocore.ChecksumError,
+            botocore.FlexibleChecksumError,
+            botocore.AwsChunkedWrapperError,
+            botocore.CapacityNotAvailableError,  # botocore's own brake after many failures
+            ResponseParserError,
+            OSError,
+        ),
+    ),
+    (
+        CREDENTIALS,
+        (
+            botocore.NoCredentialsError,
+            botocore.PartialCredentialsError,
+            botocore.CredentialRetrievalError,
+            botocore.UnknownCredentialError,
+            botocore.NoAuthTokenError,
+            botocore.TokenRetrievalError,
+            botocore.MetadataRetrievalError,
+            botocore.InvalidIMDSEndpointError,
+            botocore.InvalidIMDSEndpointModeError,
+            botocore.RefreshWithMFAUnsupportedError,
+            botocore.SSOError,
+            botocore.ProfileNotFound,
+        ),
+    ),
+    (
+        CONFIGURATION,
+        (
+            botocore.BaseEndpointResolverError,
+            botocore.EndpointProviderError,
+            botocore.UnknownRegionError,
+            botocore.InvalidRegionError,
+            botocore.ServiceNotInRegionError,
+            botocore.InvalidDNSNameError,
+            botocore.InvalidHostLabelError,
+            botocore.InvalidEndpointConfigurationError,
+            botocore.InvalidEndpointDiscoveryConfigurationError,
+            botocore.InvalidConfigError,
+            botocore.InvalidDefaultsMode,
+            botocore.InvalidChecksumConfigError,
+            botocore.InvalidProxiesConfigError,
+            botocore.InvalidRetryConfigurationError,
+            botocore.InvalidSTSRegionalEndpointsConfigError,
+            botocore.InvalidS3UsEast1RegionalEndpointConfigError,
+            botocore.ConfigParseError,
+            botocore.ConfigNotFound,
+        ),
+    ),
+    (
+        SOFTWARE,
+        (
+            botocore.DataNotFoundError,
+            botocore.ApiVersionNotFoundError,
+            botocore.MissingDependencyException,
+            botocore.MD5UnavailableError,
+            botocore.UnknownServiceStyle,
+            botocore.UnknownSignatureVersionError,
+            botocore.UnsupportedSignatureVersionError,
+            botocore.UnsupportedServiceProtocolsError,
+            botocore.UnknownClientMethodError,
+            botocore.PaginationError,
+            botocore.OperationNotPageableError,
+            botocore.WaiterError,
+            botocore.WaiterConfigError,
+            botocore.UnseekableStreamError,
+            botocore.InvalidExpressionError,
+            botocore.StubResponseError,
+            botocore.InvalidS3AddressingStyleError,
+            botocore.UnsupportedS3ArnError,
+            botocore.UnsupportedS3ControlArnError,
+            botocore.UnsupportedS3ConfigurationError,
+            botocore.UnsupportedS3ControlConfigurationError,
+            botocore.UnsupportedS3AccesspointConfigurationError,
+            botocore.UnsupportedOutpostResourceError,
+        ),
+    ),
+    (
+        Invalid,
+        (
+            botocore.ParamValidationError,
+            botocore.MissingParametersError,
+            botocore.ValidationError,
+        ),
+    ),
+)
+
+CODES: dict[str, str | None] = {
+    "ProvisionedThroughputExceededException": OVERLOAD,
+    "RequestLimitExceeded": OVERLOAD,
+    "ThrottlingException": OVERLOAD,
+    "Throttling": OVERLOAD,
+    "LimitExceededException": OVERLOAD,
+    "InternalServerError": OUTAGE,
+    "InternalFailure": OUTAGE,
+    "ServiceUnavailable": OUTAGE,
+    "ServiceUnavailableException": OUTAGE,
+    "TransactionConflictException": CONTENTION,
+    "TransactionCanceledException": CONTENTION,
+    "TransactionInProgressException": CONTENTION,
+    "ReplicatedWriteConflictException": CONTENTION,
+    "ConditionalCheckFailedException": CONTENTION,  # only of a request that carries no condition of ours
+    "ResourceNotFoundException": MISSING,
+    "TableNotFoundException": MISSING,
+    "ResourceInUseException": CHANGING,
+    "ContinuousBackupsUnavailableException": CHANGING,
+    "AccessDeniedException": PERMISSION,
+    "AccessDenied": PERMISSION,
+    "OptInRequired": PERMISSION,
+    "NotAuthorized": PERMISSION,
+    "UnrecognizedClientException": CREDENTIALS,
+    "InvalidClientTokenId": CREDENTIALS,
+    "InvalidSignatureException": CREDENTIALS,
+    "SignatureDoesNotMatch": CREDENTIALS,
+    "IncompleteSignature": CREDENTIALS,
+    "IncompleteSignatureException": CREDENTIALS,
+    "MissingAuthenticationToken": CREDENTIALS,
+    "MissingAuthenticationTokenException": CREDENTIALS,
+    "ExpiredToken": CREDENTIALS,
+    "ExpiredTokenException": CREDENTIALS,
+    "RequestExpired": CREDENTIALS,
+    "InvalidEndpointException": CONFIGURATION,
+    "UnknownOperationException": REFUSED,  # an endpoint that speaks only part of the protocol
+    "IdempotentParameterMismatchException": REFUSED,
+    "ValidationException": Invalid,
+    "SerializationException": Invalid,
+    "ItemCollectionSizeLimitExceededException": Invalid,
+}
+
+CONFLICTS = frozenset({"TransactionConflictException", "ReplicatedWriteConflictException"})
+"""Another writer was at the item, so the same request may succeed at once."""
+
+_INDEX_TROUBLE = {
+    "does not have the specified index": UNLIKE,
+    "backfilling global secondary index": CHANGING,
+}
+"""Texts of a `ValidationException` that no caller can help."""
+
+
+@contextmanager
+def told_in_our_words(table: str) -> Iterator[None]:
+    """Raise what goes wrong inside as an error of the store's, with its cause attached."""
+    try:
+        yield
+    except (botocore.ClientError, *(kind for _, kinds in BOTOCORE for kind in kinds), botocore.BotoCoreError) as error:
+        raise translated(error, table) from error
+
+
+def translated(error: Exception, table: str) -> DatabaseUnavailable | InvalidItem:
+    """The store's error for what botocore raised."""
+    said = _text(error)
+    advice = advice_on(error)
+    if advice is Invalid:
+        return InvalidItem(said)
+    return DatabaseUnavailable(f"table {table} {advice} ({said})")
+
+
+def advice_on(error: Exception) -> str | None:
+    """What an operator may do about it, or `Invalid`."""
+    if isinstance(error, botocore.ClientError):
+        return _advice_on_code(error)
+    for advice, kinds in BOTOCORE:
+        if isinstance(error, kinds):
+            return advice
+    return UNKNOWN
+
+
+def code_of(error: botocore.ClientError) -> str:
+    """DynamoDB's name of an error."""
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def _advice_on_code(error: botocore.ClientError) -> str | None:
+    code = code_of(error)
+    for text, advice in _INDEX_TROUBLE.items():
+        if code == "ValidationException" and text in str(error):
+            return advice
+    if code in CODES:
+        return CODES[code]
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return OUTAGE if status >= 500 else UNKNOWN
+
+
+def _text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

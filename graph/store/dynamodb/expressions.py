@@ -1,0 +1,77 @@
+"""Conditions and changes in DynamoDB's expression language.
+
+Every attribute is named by an alias, `#n0`, and every value by a placeholder, `:v0`: so a
+name may be a reserved word or hold any character, and nothing is ever quoted.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present
+from graph.store.dynamodb.codec import AttributeValue, encode
+
+
+class Aliases:
+    """The names and values of one request, shared by its expressions."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._values: dict[str, AttributeValue] = {}
+
+    def name(self, attribute: str) -> str:
+        """The alias of an attribute, always the same one."""
+        return self._names.setdefault(attribute, f"#n{len(self._names)}")
+
+    def value(self, value: Any) -> str:
+        """A placeholder for a value."""
+        placeholder = f":v{len(self._values)}"
+        self._values[placeholder] = encode(value)
+        return placeholder
+
+    def parameters(self) -> dict[str, Any]:
+        """What the request must carry for its expressions to be understood."""
+        parameters: dict[str, Any] = {}
+        if self._names:
+            parameters["ExpressionAttributeNames"] = {alias: name for name, alias in self._names.items()}
+        if self._values:
+            parameters["ExpressionAttributeValues"] = self._values
+        return parameters
+
+
+def condition_expression(condition: Condition, aliases: Aliases) -> str:
+    """The condition, in parentheses wherever its neighbours could bind tighter."""
+    match condition:
+        case Compare(attribute, sign, value):
+            return f"{aliases.name(attribute)} {sign} {aliases.value(value)}"
+        case OneOf(attribute, ()):
+            return _nothing(aliases.name(attribute))
+        case OneOf(attribute, values):
+            return f"{aliases.name(attribute)} IN ({', '.join(aliases.value(value) for value in values)})"
+        case Present(attribute):
+            return f"attribute_exists({aliases.name(attribute)})"
+        case Absent(attribute):
+            return f"attribute_not_exists({aliases.name(attribute)})"
+        case AllOf(conditions):
+            return joined(" AND ", [condition_expression(part, aliases) for part in conditions])
+        case AnyOf(conditions):
+            return joined(" OR ", [condition_expression(part, aliases) for part in conditions])
+
+
+def joined(word: str, parts: Sequence[str]) -> str:
+    """The parts as one expression that may stand beside others."""
+    return f"({word.join(f'({part})' for part in parts)})"
+
+
+def _nothing(name: str) -> str:
+    """Holds for no item: the language has no empty list and no constant."""
+    return f"(attribute_exists({name}) AND attribute_not_exists({name}))"
+
+
+def update_expression(set_: Mapping[str, Any], add: Mapping[str, int | float], aliases: Aliases) -> str:
+    """The changes of an update, of which there is at least one."""
+    clauses = []
+    if set_:
+        clauses.append("SET " + ", ".join(f"{aliases.name(name)} = {aliases.value(set_[name])}" for name in set_))
+    if add:
+        clauses.append("ADD " + ", ".join(f"{aliases.name(name)} {aliases.value(add[name])}" for name in add))
+    return " ".join(clauses)

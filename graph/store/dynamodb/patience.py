@@ -1,0 +1,55 @@
+"""How long the engine tries before it says that the store does not answer.
+
+Two kinds of trouble are tried again: what fails on the way or inside DynamoDB, by botocore,
+request by request; and what DynamoDB answers for a moment (unprocessed items, a conflict of
+two transactions), by the engine, in rounds with a random pause that grows.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from aiobotocore.config import AioConfig
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+CONNECTIONS = 50  # at once; more requests wait for one of them
+
+
+class TryAgain(Exception):
+    """What DynamoDB answered holds only for the moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Limits of time and number, and the way to wait."""
+
+    connect_seconds: float = 2.0
+    read_seconds: float = 5.0  # DynamoDB answers in milliseconds, 1 MB or 100 actions included
+    attempts: int = 4  # of one request
+    rounds: int = 10  # without progress
+    first_pause_seconds: float = 0.05
+    longest_pause_seconds: float = 1.0
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def config(self) -> AioConfig:
+        """botocore's share. What it would check of a request's shape is ours by construction."""
+        return AioConfig(
+            connect_timeout=self.connect_seconds,
+            read_timeout=self.read_seconds,
+            retries={"mode": "standard", "total_max_attempts": self.attempts},
+            max_pool_connections=CONNECTIONS,
+            parameter_validation=False,
+        )
+
+    def trying(self) -> AsyncRetrying:
+        """Rounds to iterate over; each but the last may raise `TryAgain`, which the last lets through."""
+        return AsyncRetrying(
+            retry=retry_if_exception_type(TryAgain),
+            stop=stop_after_attempt(self.rounds),
+            wait=wait_random_exponential(self.first_pause_seconds, self.longest_pause_seconds),
+            sleep=self.sleep,
+            reraise=True,
+        )
+
+
+PATIENCE = Patience()

@@ -1,0 +1,209 @@
+"""What an item, a key and an action may be, on every engine alike: DynamoDB's limits.
+
+An engine calls these before it changes anything, so a refused write leaves no trace. They
+run for every item of an ingest, hence the order of the tests: the commonest type first, and
+an item's exact size only where a cheap upper bound says that it could matter.
+"""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from graph.store.contract import Action, InvalidItem, Item, Key, Put, Update
+from graph.store.design import Attribute, TableDesign
+
+ITEM_BYTES = 400 * 1024  # names and values together
+PARTITION_KEY_BYTES = 2048
+SORT_KEY_BYTES = 1024
+NAME_BYTES = 65_535
+DEPTH = 32  # levels of lists and mappings, the item itself being the first
+
+LEAST_INTEGER, GREATEST_INTEGER = -(2**63), 2**63 - 1
+LEAST_MAGNITUDE, MAGNITUDE_END = 1e-130, 1e126  # of a number that is not zero; the end is exclusive
+
+_NUMBER_BYTES = 21  # the most that a number takes: a sign, 38 digits by twos, an exponent
+_BYTES_PER_CHARACTER = 4  # the most that UTF-8 takes
+_NEST_BYTES = 3  # a list or mapping itself, and 1 more for each element
+
+
+def check_item(design: TableDesign, item: Item) -> None:
+    """Raise `InvalidItem` unless the item can be stored in a table of that design."""
+    _check_key_value(design.partition_key, item.get(design.partition_key.name), PARTITION_KEY_BYTES)
+    _check_key_value(design.sort_key, item.get(design.sort_key.name), SORT_KEY_BYTES)
+    _check_typed_attributes(design, item)
+    if _bytes_at_most(item, 1) > ITEM_BYTES and (size := item_bytes(item)) > ITEM_BYTES:
+        raise InvalidItem(f"the item has {size} bytes, and an item at most {ITEM_BYTES}")
+
+
+def check_key(design: TableDesign, key: Key) -> None:
+    """Raise `InvalidItem` unless the key can be one of that design's table."""
+    partition, sort = key
+    _check_key_value(design.partition_key, partition, PARTITION_KEY_BYTES)
+    _check_key_value(design.sort_key, sort, SORT_KEY_BYTES)
+
+
+def check_update(design: TableDesign, update: Update) -> None:
+    """Raise `InvalidItem` unless the update can be applied to some item of that design's table.
+
+    Whether the item grows too large, or a sum is added to something else than a number,
+    only the engine can tell.
+    """
+    check_key(design, update.key)
+    if not update.set and not update.add:
+        raise InvalidItem("the update changes nothing")
+    touched = [*update.set, *update.add]
+    if len(set(touched)) < len(touched):
+        raise InvalidItem("the update both sets and adds to an attribute")
+    if design.partition_key.name in touched or design.sort_key.name in touched:
+        raise InvalidItem("an update cannot change the primary key")
+    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in update.add.values()):
+        raise InvalidItem("only a number can be added")
+    for changes in (update.set, update.add):
+        _check_typed_attributes(design, changes)
+        if _bytes_at_most(changes, 1) > ITEM_BYTES and item_bytes(changes) > ITEM_BYTES:
+            raise InvalidItem(f"the update sets more than the {ITEM_BYTES} bytes of an item")
+
+
+def check_actions(design: TableDesign, actions: Sequence[Action], limit: int) -> None:
+    """Raise `InvalidItem` unless the actions can be one transaction: few enough, on distinct items."""
+    if len(actions) > limit:
+        raise InvalidItem(f"{len(actions)} actions in a transaction of at most {limit}")
+    for action in actions:
+        match action:
+            case Put(item=item):
+                check_item(design, item)
+            case Update():
+                check_update(design, action)
+            case _:
+                check_key(design, action.key)
+    check_distinct([key_of(design, action.item) if isinstance(action, Put) else action.key for action in actions])
+
+
+def check_distinct(keys: Sequence[Key]) -> None:
+    """Raise `InvalidItem` where a primary key comes twice."""
+    if len(set(keys)) < len(keys):
+        raise InvalidItem("two writes at once to one item")
+
+
+def key_of(design: TableDesign, item: Mapping[str, Any]) -> Key:
+    """The item's primary key."""
+    return item[design.partition_key.name], item[design.sort_key.name]
+
+
+def _check_typed_attributes(design: TableDesign, attributes: Mapping[str, Any]) -> None:
+    for index in design.indexes:
+        if index.partition_key.name in attributes:
+            _check_key_value(index.partition_key, attributes[index.partition_key.name], PARTITION_KEY_BYTES)
+        if index.sort_key.name in attributes:
+            _check_key_value(index.sort_key, attributes[index.sort_key.name], SORT_KEY_BYTES)
+    if design.ttl is not None and design.ttl in attributes:
+        _check_key_value(Attribute(design.ttl, "N"), attributes[design.ttl], 0)
+
+
+def _check_key_value(attribute: Attribute, value: Any, most: int) -> None:
+    if attribute.type == "S":
+        if not isinstance(value, str) or not value:
+            raise InvalidItem(f"`{attribute.name}` must be a text that is not empty")
+        check_text(value)
+        if len(value) * _BYTES_PER_CHARACTER > most and len(value.encode()) > most:
+            raise InvalidItem(f"`{attribute.name}` has more than {most} bytes")
+    elif isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidItem(f"`{attribute.name}` must be a number")
+    else:
+        check_number(value)
+
+
+def check_value(value: Any) -> None:
+    """Raise `InvalidItem` unless the value can be an attribute's."""
+    _bytes_at_most([value], 1)
+
+
+def check_text(value: str) -> None:
+    """Raise `InvalidItem` for a text that UTF-8 cannot express: one with half a surrogate pair."""
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InvalidItem("a text is not valid Unicode: it has a lone surrogate") from None
+
+
+def check_number(value: int | float) -> None:
+    """Raise `InvalidItem` for a number that DynamoDB cannot hold, or that would not come back the same."""
+    if isinstance(value, int):
+        if not LEAST_INTEGER <= value <= GREATEST_INTEGER:
+            raise InvalidItem("a whole number does not fit 64 bits")
+    elif not LEAST_MAGNITUDE <= abs(value) < MAGNITUDE_END and value != 0:  # NaN compares with nothing
+        raise InvalidItem(f"{value} is no number between ±{LEAST_MAGNITUDE} and ±{MAGNITUDE_END}")
+
+
+def _bytes_at_most(container: Mapping[str, Any] | Sequence[Any], depth: int) -> int:
+    """An upper bound of what the elements take, all of them checked on the way."""
+    if isinstance(container, Mapping):
+        characters = _check_names(container)
+        values: Any = container.values()
+    else:
+        characters, values = 0, container
+    others = 0
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            if not value.isascii():
+                check_text(value)
+            characters += len(value)
+        elif kind is float:
+            if not LEAST_MAGNITUDE <= abs(value) < MAGNITUDE_END and value != 0:
+                check_number(value)
+        elif kind is int:
+            if not LEAST_INTEGER <= value <= GREATEST_INTEGER:
+                check_number(value)
+        elif kind is dict or kind is list:
+            if depth == DEPTH:
+                raise InvalidItem(f"lists and mappings are nested more than {DEPTH} deep")
+            others += _NEST_BYTES + len(value) + _bytes_at_most(value, depth + 1)
+        elif isinstance(value, str):  # a subclass, such as a StrEnum
+            check_text(value)
+            characters += len(value)
+        elif isinstance(value, int | float):  # a truth value, or a subclass such as an IntEnum
+            check_number(value)
+        elif value is not None:
+            raise InvalidItem(f"a {kind.__name__} cannot be stored")
+    return characters * _BYTES_PER_CHARACTER + len(container) * _NUMBER_BYTES + others
+
+
+def _check_names(mapping: Mapping[str, Any]) -> int:
+    """How many characters the names have in all."""
+    try:
+        names = "".join(mapping)
+    except TypeError:
+        raise InvalidItem("an attribute's name must be a text") from None
+    check_text(names)
+    if "" in mapping:
+        raise InvalidItem("an attribute's name is empty")
+    if len(names) * _BYTES_PER_CHARACTER > NAME_BYTES and max(len(name.encode()) for name in mapping) > NAME_BYTES:
+        raise InvalidItem(f"an attribute's name has more than {NAME_BYTES} bytes")
+    return len(names)
+
+
+def item_bytes(item: Mapping[str, Any]) -> int:
+    """What the item counts against `ITEM_BYTES`, at most 1 byte a number more than DynamoDB says.
+
+    Source: "DynamoDB item sizes and formats" of the Developer Guide; the rule for numbers is
+    DynamoDB Local's, which stores their digits by twos on either side of the decimal point.
+    """
+    return sum(len(name.encode()) + _value_bytes(value) for name, value in item.items())
+
+
+def _value_bytes(value: Any) -> int:
+    match value:
+        case None | bool():
+            return 1
+        case str():
+            return len(value.encode())
+        case int() | float():
+            # repr is the shortest text that reads back the same, which is what is stored.
+            digits = Decimal(repr(value) if isinstance(value, float) else value).normalize().as_tuple()
+            return 1 if value == 0 else 2 + len(digits.digits) // 2 + digits.sign
+        case dict():
+            return _NEST_BYTES + len(value) + item_bytes(value)
+        case _:
+            return _NEST_BYTES + sum(1 + _value_bytes(element) for element in value)

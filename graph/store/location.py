@@ -1,0 +1,55 @@
+"""Where a table is kept: a URL that names the engine and the place.
+
+`sqlite:///quakegraph.db` is a file in the working folder, `sqlite:////var/lib/quakegraph.db`
+one by its full path, and `dynamodb://earthquake-events` a table of the AWS account (or
+endpoint) that the usual AWS configuration names.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from graph.clock import Clock, now_ms
+from graph.store.contract import Table
+from graph.store.design import TableDesign
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLocation:
+    """A parsed store URL."""
+
+    engine: Literal["sqlite", "dynamodb"]
+    name: str  # of the file, or of the table
+
+    @classmethod
+    def of(cls, url: str) -> "StoreLocation":
+        """Parse a store URL; ValueError says what is wrong with it."""
+        if (path := url.removeprefix("sqlite:///")) != url and path:
+            return cls("sqlite", path)
+        if (name := url.removeprefix("dynamodb://")) != url and name and "/" not in name:
+            return cls("dynamodb", name)
+        raise ValueError(f"{url!r} is no store: write sqlite:///FILE or dynamodb://TABLE.")
+
+    @asynccontextmanager
+    async def open(self, design: TableDesign, *, clock: Clock = now_ms) -> AsyncIterator[Table]:
+        """Open the table. An engine is imported only where it is used: DynamoDB's takes half a second."""
+        if self.engine == "sqlite":
+            from graph.store.sqlite import open_sqlite
+
+            async with open_sqlite(self.name, design, clock=clock) as table:
+                yield table
+        else:
+            from graph.store.dynamodb import open_dynamodb
+
+            async with open_dynamodb(self.name, design, clock=clock) as table:
+                yield table
+
+    async def create(self, design: TableDesign) -> list[str]:
+        """Make the table where it is missing; what was done, a line each."""
+        if self.engine == "sqlite":
+            async with self.open(design):
+                return [f"The file {self.name} holds the table {design.name}."]
+        from graph.store.dynamodb import create_table
+
+        return await create_table(self.name, design)

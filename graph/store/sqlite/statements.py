@@ -1,0 +1,202 @@
+"""SQL for a declared table.
+
+An item is kept whole as JSON in the column `item`; its keys, its TTL and the attributes that
+narrow an index stand in columns of their own beside it, so that SQLite finds and filters
+items without reading their JSON. The columns only repeat what `item` says, which is why
+`migrate` can add them to an older file.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, kind_of
+from graph.store.design import Attribute, Index, TableDesign
+
+
+@dataclass(frozen=True)
+class Statements:
+    """The SQL of one table design. Every value is bound, every name quoted."""
+
+    design: TableDesign
+
+    @cached_property
+    def table(self) -> str:
+        return quoted(self.design.name)
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:
+        """The attributes that stand beside the JSON."""
+        columns = list(self.design.key_attributes)
+        if self.design.ttl:
+            columns.append(Attribute(self.design.ttl, "N"))
+        for index in self.design.indexes:
+            columns += [attribute for attribute in index.narrowed_by if attribute not in columns]
+        return tuple(columns)
+
+    @cached_property
+    def row(self) -> Callable[[dict[str, Any]], list[Any]]:
+        """Reads an item's columns, in order; None where it lacks one or has it in another type."""
+        kinds = [(a.name, float if a.type == "N" else str) for a in self.columns]
+
+        def read(item: dict[str, Any]) -> list[Any]:
+            return [
+                value if (value := item.get(name)) is not None and kind_of(value) is kind else None
+                for name, kind in kinds
+            ]
+
+        return read
+
+    @cached_property
+    def live(self) -> str:
+        """Holds for items that have not expired; takes the time now in seconds."""
+        return f"({quoted(self.design.ttl)} IS NULL OR {quoted(self.design.ttl)} > ?)" if self.design.ttl else "?"
+
+    @cached_property
+    def has_key(self) -> str:
+        return f"{quoted(self.design.partition_key.name)} = ? AND {quoted(self.design.sort_key.name)} = ?"
+
+    @cached_property
+    def get(self) -> str:
+        return f"SELECT item FROM {self.table} WHERE {self.has_key} AND {self.live}"
+
+    def get_many(self, count: int) -> str:
+        """Looks up `count` keys, one after the other: a join in this order never scans the table."""
+        pk, sk = quoted(self.design.partition_key.name), quoted(self.design.sort_key.name)
+        wanted = ", ".join(["(?, ?)"] * count)
+        return (
+            f"WITH wanted(p, s) AS (VALUES {wanted}) "
+            f"SELECT {pk}, {sk}, item FROM wanted CROSS JOIN {self.table} ON {pk} = p AND {sk} = s WHERE {self.live}"
+        )
+
+    @cached_property
+    def put(self) -> str:
+        names = [quoted(a.name) for a in self.columns] + ["item"]
+        changes = ", ".join(f"{name} = excluded.{name}" for name in names)
+        keys = f"{quoted(self.design.partition_key.name)}, {quoted(self.design.sort_key.name)}"
+        return (
+            f"INSERT INTO {self.table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) "
+            f"ON CONFLICT ({keys}) DO UPDATE SET {changes}"
+        )
+
+    @cached_property
+    def put_if_absent(self) -> str:
+        """As `put`, but only in the place of nothing or of an expired item; takes the time last."""
+        return f"{self.put} WHERE NOT {self.table_live}"
+
+    @cached_property
+    def table_live(self) -> str:
+        """`live`, where the names must say that they mean the row already stored."""
+        if not self.design.ttl:
+            return "?"
+        ttl = f"{self.table}.{quoted(self.design.ttl)}"
+        return f"({ttl} IS NULL OR {ttl} > ?)"
+
+    @cached_property
+    def delete(self) -> str:
+        return f"DELETE FROM {self.table} WHERE {self.has_key}"
+
+    @cached_property
+    def sweep(self) -> str | None:
+        """Deletes some expired items, at most the bound number."""
+        if not self.design.ttl:
+            return None
+        expired = f"SELECT rowid FROM {self.table} WHERE {quoted(self.design.ttl)} <= ? LIMIT ?"
+        return f"DELETE FROM {self.table} WHERE rowid IN ({expired})"
+
+    @cached_property
+    def scan(self) -> str:
+        return f"SELECT rowid, item FROM {self.table} WHERE rowid > ? AND {self.live} ORDER BY rowid LIMIT ?"
+
+    def in_partition(self, index: Index, low: object, high: object) -> tuple[str, list[Any]]:
+        """The condition that an item stands in a partition within bounds, and what it binds after the partition."""
+        sort_key = quoted(index.sort_key.name)
+        terms, values = [f"{quoted(index.partition_key.name)} = ?", f"{sort_key} IS NOT NULL"], []
+        if low is not None:
+            terms.append(f"{sort_key} >= ?")
+            values.append(low)
+        if high is not None:
+            terms.append(f"{sort_key} <= ?")
+            values.append(high)
+        return " AND ".join(terms), values
+
+    def order(self, index: Index) -> list[str]:
+        """The columns by which items of a partition are ordered: the sort key, then the table's key."""
+        return [quoted(a.name) for a in self.design.start_attributes(index)[1:]]
+
+    def migrate(self, db: sqlite3.Connection) -> None:
+        """Create the table and its indexes, or bring those of an older file up to the design."""
+        keys = f"{quoted(self.design.partition_key.name)}, {quoted(self.design.sort_key.name)}"
+        names = ", ".join(quoted(a.name) for a in self.columns)
+        db.execute(f"CREATE TABLE IF NOT EXISTS {self.table} ({names}, item BLOB NOT NULL, UNIQUE ({keys}))")
+        present = {name for _, name, *_ in db.execute(f"PRAGMA table_info({self.table})")}
+        for column in self.columns:
+            if column.name not in present:
+                self._add_column(db, column)
+        wanted = dict(self._indexes())
+        found = dict(
+            db.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+                (self.design.name,),
+            )
+        )
+        for name in found.keys() - {name for name, sql in wanted.items() if found.get(name) == sql}:
+            db.execute(f"DROP INDEX {quoted(name)}")
+            del found[name]
+        for name in wanted.keys() - found.keys():
+            db.execute(wanted[name])
+
+    def _add_column(self, db: sqlite3.Connection, column: Attribute) -> None:
+        db.execute(f"ALTER TABLE {self.table} ADD COLUMN {quoted(column.name)}")
+        path = '$."' + column.name.replace('"', '\\"') + '"'
+        kinds = "'integer', 'real'" if column.type == "N" else "'text'"
+        db.execute(
+            f"UPDATE {self.table} SET {quoted(column.name)} = json_extract(CAST(item AS TEXT), ?) "
+            f"WHERE json_type(CAST(item AS TEXT), ?) IN ({kinds})",
+            (path, path),
+        )
+
+    def _indexes(self) -> list[tuple[str, str]]:
+        """Name and SQL of each index. One holds all that its queries order, narrow and count by."""
+        ttl = (Attribute(self.design.ttl, "N"),) if self.design.ttl else ()
+        indexes = []
+        for index in self.design.indexes:
+            name = f"{self.design.name}.{index.name}"
+            columns = (*self.design.start_attributes(index), *ttl, *index.narrowed_by)
+            distinct = ", ".join(quoted(a.name) for a in dict.fromkeys(columns))
+            keys = " AND ".join(f"{quoted(a.name)} IS NOT NULL" for a in (index.partition_key, index.sort_key))
+            indexes.append((name, f"CREATE INDEX {quoted(name)} ON {self.table} ({distinct}) WHERE {keys}"))
+        if self.design.ttl:
+            name, column = f"{self.design.name}.{self.design.ttl}", quoted(self.design.ttl)
+            indexes.append((name, f"CREATE INDEX {quoted(name)} ON {self.table} ({column}) WHERE {column} IS NOT NULL"))
+        return indexes
+
+
+def translate(condition: Condition, columns: dict[str, Attribute]) -> tuple[str, list[Any]] | None:
+    """The condition as SQL and what it binds; None where it needs an attribute that has no column."""
+    match condition:
+        case Compare(attribute, sign, value):
+            if attribute not in columns:
+                return None
+            if kind_of(value) is not (float if columns[attribute].type == "N" else str):
+                return "0", []
+            return f"{quoted(attribute)} {sign} ?", [value]
+        case OneOf(attribute, values):
+            return translate(AnyOf(tuple(Compare(attribute, "=", value) for value in values)), columns)
+        case AllOf(conditions) | AnyOf(conditions):
+            parts = [translate(part, columns) for part in conditions]
+            word = " AND " if isinstance(condition, AllOf) else " OR "
+            known = [part for part in parts if part is not None]
+            if len(known) < len(parts):
+                return None
+            return f"({word.join(sql for sql, _ in known)})", [value for _, values in known for value in values]
+        case Present() | Absent():
+            # A column is also empty where the attribute has another type, so only the item can tell.
+            return None
+
+
+def quoted(name: str | None) -> str:
+    """A name as SQL writes it."""
+    return '"' + str(name).replace('"', '""') + '"'

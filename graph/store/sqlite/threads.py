@@ -1,0 +1,109 @@
+"""SQLite's blocking calls, on threads of their own so that they never hold up the event loop.
+
+One thread writes and a few read, each through its own connection: in WAL mode readers see
+the last commit and wait for nobody. Writes that wait together are committed together, since
+a durable commit costs one flush of the disk however much it holds.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Job = Callable[[sqlite3.Connection], T]
+
+LARGEST_COMMIT = 64  # jobs; more would let the first of them wait too long for the last
+
+
+class Writer:
+    """The one connection that writes. A job is applied whole or not at all."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._waiting: SimpleQueue[tuple[Job[Any], Future[Any]] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="sqlite-writer", daemon=True)
+        self._thread.start()
+
+    async def run(self, job: Job[T]) -> T:
+        """Apply `job` and answer when it is on the disk."""
+        future: Future[T] = Future()
+        self._waiting.put((job, future))
+        return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        """Finish what waits and close the connection."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        closing = False
+        while not closing:
+            jobs = [self._waiting.get()]
+            with suppress(Empty):
+                while len(jobs) < LARGEST_COMMIT:
+                    jobs.append(self._waiting.get_nowait())
+            closing = None in jobs
+            self._commit([job for job in jobs if job is not None and job[1].set_running_or_notify_cancel()])
+        self._db.close()
+
+    def _commit(self, jobs: list[tuple[Job[Any], Future[Any]]]) -> None:
+        outcomes: list[Callable[[], None]] = []
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            for job, future in jobs:
+                outcomes.append(self._apply(job, future))
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            for _, future in jobs:
+                future.set_exception(error)
+        else:
+            for tell in outcomes:
+                tell()
+
+    def _apply(self, job: Job[Any], future: Future[Any]) -> Callable[[], None]:
+        """Run one job; what it answered is told only once it is committed."""
+        self._db.execute("SAVEPOINT job")
+        try:
+            answer = job(self._db)
+        except Exception as error:
+            if not self._db.in_transaction:
+                raise  # A full disk, say, made SQLite undo the whole transaction, other jobs included.
+            self._db.execute("ROLLBACK TO job")
+            self._db.execute("RELEASE job")
+            reason = error
+            return lambda: future.set_exception(reason)
+        self._db.execute("RELEASE job")
+        return lambda: future.set_result(answer)
+
+
+class Readers:
+    """A few threads that read, each with a connection of its own."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection], threads: int) -> None:
+        self._connect = connect
+        self._own = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="sqlite-reader")
+
+    async def run(self, job: Job[T]) -> T:
+        """Answer what `job` reads."""
+        return await asyncio.wrap_future(self._threads.submit(self._read, job))
+
+    def close(self) -> None:
+        """Wait for what is being read and close the connections."""
+        self._threads.shutdown()
+        for db in self._connections:
+            db.close()
+
+    def _read(self, job: Job[T]) -> T:
+        if not hasattr(self._own, "db"):
+            self._own.db = self._connect()
+            self._connections.append(self._own.db)
+        return job(self._own.db)

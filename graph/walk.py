@@ -1,0 +1,183 @@
+"""Reading an index in the order of time across partitions, one of which holds each day.
+
+The walk is what makes pages complete: it reads partition after partition until a page is
+full, and it resumes by the exact key where the page before it stopped. Partitions are texts
+whose order is the order of time, and a plan names those that may hold a match.
+
+Order within equal sort keys belongs to the store, so nothing here compares keys for more
+than equality. Where a reading must end before a given key, the store itself is asked which
+items of that tie come first.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from graph.paging import Page, Paging, Position
+from graph.store.conditions import Condition
+from graph.store.contract import Bounds, Item, Key, Table
+from graph.store.design import Index
+
+T = TypeVar("T")
+StartKey = Mapping[str, Any]
+"""An item, or just its keys of the table and of the index."""
+
+READ_AT_LEAST = 200  # items at a time where a part of the filter is tested here and may drop most
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A partition that may hold matches, and how many at most. A promise is not always kept."""
+
+    partition: str
+    most: int
+
+
+class Plan(Protocol):
+    """Says which partitions to read."""
+
+    def __call__(self, *, forward: bool, start: str | None) -> AsyncIterator[Promise]:
+        """The partitions in order of time, or backwards, from `start` on, itself included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read in one direction, and the way it was asked for."""
+
+    items: list[Item]  # in the direction of reading
+    more: bool  # whether more follow before `stop`
+    partitions: int  # how many were read
+    forward: bool
+    start: StartKey | None
+    stop: StartKey | None
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The items of an index that match a filter, in order of time."""
+
+    table: Table
+    index: Index
+    plan: Plan
+    between: Bounds  # of the sort key
+    where: Condition | None = None
+    keep: Callable[[Item], bool] | None = None  # the part of the filter that no store can test
+
+    async def page(
+        self,
+        paging: Paging,
+        *,
+        forward: bool,
+        key_of: Callable[[Position], StartKey],
+        record_of: Callable[[Item], T],
+    ) -> Page[T]:
+        """The page of a connection that runs in order of time, or against it where not `forward`."""
+        after = key_of(paging.after) if paging.after else None
+        before = key_of(paging.before) if paging.before else None
+        start, stop = (before, after) if paging.backward else (after, before)
+        reading = await self.read(paging.size, forward=forward != paging.backward, start=start, stop=stop)
+        records = [record_of(item) for item in reading.items]
+        ahead, behind = partial(self.ahead, reading), partial(self.behind, reading)
+        if paging.backward:
+            return Page(records[::-1], reading.partitions, reading.more, has_next=behind, has_previous=ahead)
+        return Page(records, reading.partitions, reading.more, has_next=ahead, has_previous=behind)
+
+    async def read(
+        self, size: int, *, forward: bool, start: StartKey | None = None, stop: StartKey | None = None
+    ) -> Reading:
+        """At most `size` items behind the key `start` and before the key `stop`, as far as they are given."""
+        wanted = size + 1  # one more than asked tells exactly whether more follow
+        admitted = await self._admitted(stop, forward)
+        items: list[Item] = []
+        partitions = 0
+        async for batch in self._batches(wanted, forward, start, stop):
+            behind = start if start and start[self.index.partition_key.name] == batch[0] else None
+            while batch and len(items) < wanted:
+                rest = wanted - len(items)
+                page = await self.table.query_many(
+                    self.index,
+                    batch,
+                    between=self._until(stop, forward),
+                    forward=forward,
+                    start=behind,
+                    limit=max(rest, READ_AT_LEAST) if self.keep else rest,
+                    where=self.where,
+                )
+                items += (item for item in page.items if admitted(item) and (self.keep is None or self.keep(item)))
+                partitions += page.partitions
+                behind = page.last_key
+                batch = batch[batch.index(behind[self.index.partition_key.name]) :] if behind else []
+                if batch and len(items) < wanted:
+                    partitions -= 1  # the one that is read on counts once
+            if len(items) >= wanted:
+                break
+        return Reading(items[:size], len(items) > size, partitions, forward, start, stop)
+
+    async def ahead(self, reading: Reading) -> bool:
+        """Whether anything matches beyond the reading, past its `stop` too."""
+        if reading.more or reading.stop is None:
+            return reading.more
+        return await self._anything(reading.forward, reading.items[-1] if reading.items else reading.start)
+
+    async def behind(self, reading: Reading) -> bool:
+        """Whether anything matches on the side that the reading came from."""
+        if reading.start is None:
+            return False
+        if reading.items:
+            return await self._anything(not reading.forward, reading.items[0])
+        return await self._holds(reading.start) or await self._anything(not reading.forward, reading.start)
+
+    async def _anything(self, forward: bool, start: StartKey | None) -> bool:
+        return bool((await self.read(0, forward=forward, start=start)).more)
+
+    async def _holds(self, key: StartKey) -> bool:
+        """Whether the item with this very key exists and matches."""
+        at: Any = key[self.index.sort_key.name]
+        low, high = self.between
+        if (low is not None and at < low) or (high is not None and at > high):
+            return False
+        tie = await self.table.query(self.index, key[self.index.partition_key.name], between=(at, at), where=self.where)
+        return any(self._key(item) == self._key(key) and (not self.keep or self.keep(item)) for item in tie.items)
+
+    async def _batches(
+        self, wanted: int, forward: bool, start: StartKey | None, stop: StartKey | None
+    ) -> AsyncIterator[list[str]]:
+        """Partitions to read together: as many as promise the page, then twice that, since promises fail."""
+        name = self.index.partition_key.name
+        batch: list[str] = []
+        promised = 0
+        async for promise in self.plan(forward=forward, start=start[name] if start else None):
+            if stop and (promise.partition > stop[name] if forward else promise.partition < stop[name]):
+                break
+            batch.append(promise.partition)
+            promised += promise.most
+            if promised >= wanted:
+                yield batch
+                batch, promised, wanted = [], 0, wanted * 2
+        if batch:
+            yield batch
+
+    def _until(self, stop: StartKey | None, forward: bool) -> Bounds:
+        """The bounds, narrowed to the sort key of `stop`."""
+        low: Any
+        high: Any
+        low, high = self.between
+        if stop is None:
+            return low, high
+        at = stop[self.index.sort_key.name]
+        if forward:
+            return low, at if high is None else min(high, at)
+        return at if low is None else max(low, at), high
+
+    async def _admitted(self, stop: StartKey | None, forward: bool) -> Callable[[Item], bool]:
+        """Tells the items before `stop` from `stop` itself and from those of its tie that come behind it."""
+        if stop is None:
+            return lambda item: True
+        partition, at = stop[self.index.partition_key.name], stop[self.index.sort_key.name]
+        page = await self.table.query(self.index, partition, between=(at, at), forward=not forward, start=stop)
+        before = {self._key(item) for item in page.items}
+        return lambda item: item[self.index.sort_key.name] != at or self._key(item) in before
+
+    def _key(self, item: StartKey) -> Key:
+        return item[self.table.design.partition_key.name], item[self.table.design.sort_key.name]

@@ -1,0 +1,111 @@
+"""The build hook that puts GraphiQL's files into `graph/static/`, and so into the wheel.
+
+`graph/graphiql_files.toml` says which files, from which release of which npm package, and what
+each must hash to. After a build the folder has exactly those files, or none of them: where npm is
+missing or reaches nothing, the build warns and goes on, since the page can do without them. What
+npm delivers and does not hash to what is pinned is never written, and fails the build.
+"""
+
+import base64
+import hashlib
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.config import BuilderConfig
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+PATIENCE_S = 120  # for npm; the tarballs are 5 MB together
+RETRY_ONCE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # in ms; npm would wait for over a minute
+
+
+class NpmUnavailable(Exception):
+    """npm is missing, or could not fetch the packages."""
+
+
+class WrongHash(Exception):
+    """Something is not what the list of files pins."""
+
+
+class GraphiQLFiles(BuildHookInterface[BuilderConfig]):
+    """Fetches what is missing before the wheel, editable or not, is put together."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        source = Path(self.root, "graph")
+        packages = tomllib.loads((source / "graphiql_files.toml").read_text())["package"]
+        static = source / "static"
+        static.mkdir(exist_ok=True)
+        if up_to_date(static, packages):
+            return
+        clear(static)
+        try:
+            files = fetch(packages)
+        except NpmUnavailable as cause:
+            self.app.display_warning(f"GraphiQL will be loaded from the public CDN, not from this package: {cause}")
+            return
+        for name, content in files.items():
+            (static / name).write_bytes(content)
+
+
+def up_to_date(static: Path, packages: list[dict[str, Any]]) -> bool:
+    """Whether the folder has the listed files, unchanged, and no others."""
+    pinned = {file["name"]: file["integrity"] for package in packages for file in package["file"]}
+    return pinned == {path.name: integrity("sha384", path.read_bytes()) for path in built(static)}
+
+
+def clear(static: Path) -> None:
+    """Remove what an earlier build put there, for another version or not to its end."""
+    for path in built(static):
+        path.unlink()
+
+
+def built(static: Path) -> list[Path]:
+    """The files of the folder that a build put there."""
+    return [path for path in static.iterdir() if path.name != "README.md"]
+
+
+def fetch(packages: list[dict[str, Any]]) -> dict[str, bytes]:
+    """The content of each listed file, by its name, once every hash was found right."""
+    with tempfile.TemporaryDirectory() as folder:
+        npm_pack([f"{package['name']}@{package['version']}" for package in packages], Path(folder))
+        tarballs = {integrity("sha512", path.read_bytes()): path for path in Path(folder).glob("*.tgz")}
+        files: dict[str, bytes] = {}
+        for package in packages:
+            if package["integrity"] not in tarballs:
+                raise WrongHash(f"npm delivered no {package['name']} {package['version']} of the pinned hash")
+            with tarfile.open(tarballs[package["integrity"]]) as tarball:
+                for file in package["file"]:
+                    files[file["name"]] = extract(tarball, file)
+        return files
+
+
+def npm_pack(releases: list[str], folder: Path) -> None:
+    """Let npm put the tarballs of these releases into the folder; it knows the registry, the proxy and the cache."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise NpmUnavailable("npm was not found")
+    command = [npm, "pack", "--loglevel=error", "--ignore-scripts", "--prefer-offline", *RETRY_ONCE, *releases]
+    try:
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=PATIENCE_S)
+    except subprocess.CalledProcessError as failed:
+        raise NpmUnavailable(failed.stderr.partition("\n")[0] or "npm failed") from failed
+    except (OSError, subprocess.TimeoutExpired) as failed:
+        raise NpmUnavailable(f"npm failed: {failed}") from failed
+
+
+def extract(tarball: tarfile.TarFile, file: dict[str, str]) -> bytes:
+    """One file of an npm tarball, in which everything lies under `package/`."""
+    member = tarball.extractfile(f"package/{file['path']}")
+    content = member.read() if member else b""
+    if integrity("sha384", content) != file["integrity"]:
+        raise WrongHash(f"the file for {file['name']} does not have the pinned hash")
+    return content
+
+
+def integrity(algorithm: str, content: bytes) -> str:
+    """The hash as npm and browsers write it."""
+    return f"{algorithm}-{base64.b64encode(hashlib.new(algorithm, content).digest()).decode()}"

@@ -1,0 +1,59 @@
+"""What a contributor's machine may lack, and the tests that need it: `@pytest.mark.needs("chromium")`.
+
+Where something is missing, its tests are deselected, and one line at the end says so. In CI
+(environment variable `CI`) nothing may be missing, so that a green run there means that every
+test ran.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from graph import graphiql
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+REQUIREMENTS: dict[str, Callable[[], bool]] = {
+    "chromium": lambda: any(map(shutil.which, CHROMIUM_NAMES)),
+    "java": lambda: shutil.which("java") is not None,
+    "npm": lambda: shutil.which("npm") is not None,
+    "GraphiQL's files": graphiql.bundled,  # there once `pip install -e .` has found npm
+}
+
+_deselected = pytest.StashKey[dict[str, int]]()  # what is missing → the number of tests that need it
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"needs(*names): run only where these are found: {', '.join(REQUIREMENTS)}")
+    config.stash[_deselected] = {}
+
+
+@pytest.hookimpl(trylast=True)  # after -k and -m: what they deselect is not missed
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    needed = {name for item in items for name in _needs(item)}
+    if unknown := needed - REQUIREMENTS.keys():
+        raise pytest.UsageError(f"the marker `needs` does not know {', '.join(sorted(unknown))}")
+    missing = {name for name in needed if not REQUIREMENTS[name]()}
+    if missing and os.environ.get("CI"):
+        raise pytest.UsageError(f"tests need {', '.join(sorted(missing))}: in CI, nothing may be missing")
+
+    deselected = [item for item in items if missing.intersection(_needs(item))]
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if not missing.intersection(_needs(item))]
+    config.stash[_deselected] = {
+        name: sum(name in _needs(item) for item in deselected) for name in REQUIREMENTS if name in missing
+    }
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if deselected := config.stash[_deselected]:
+        lacking = ", ".join(f"{name} ({count} tests need it)" for name, count in deselected.items())
+        terminalreporter.write_line(f"Not run, since this machine lacks: {lacking}", yellow=True)
+
+
+def _needs(item: pytest.Item) -> Iterator[str]:
+    for marker in item.iter_markers("needs"):
+        yield from marker.args
