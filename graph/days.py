@@ -6,6 +6,7 @@ from functools import lru_cache
 
 DAY_MS = 86_400_000
 EPOCH = date(1970, 1, 1).toordinal()
+EPOCH_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MS = (date.min.toordinal() - EPOCH) * DAY_MS
 LAST_MS = (date.max.toordinal() - EPOCH + 1) * DAY_MS - 1
 
@@ -44,4 +45,4 @@ def days_between(first: date, last: date) -> Iterator[date]:
 
 def datetime_of(time_ms: int) -> datetime:
     """Epoch milliseconds as an aware time, exact to the millisecond on either side of 1970."""
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=time_ms)
+    return EPOCH_TIME + timedelta(milliseconds=time_ms)

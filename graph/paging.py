@@ -103,7 +103,7 @@ class Paging:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Page(Generic[T]):
     """A page of records in the connection's order, and what lies on either side of it.
 
@@ -111,7 +111,7 @@ class Page(Generic[T]):
     """
 
     records: Sequence[T]
-    partitions: int  # how many partitions were read for it
+    partitions: int  # how many were read for it
     has_more: bool  # in the direction of reading
     has_next: Callable[[], Awaitable[bool]]
     has_previous: Callable[[], Awaitable[bool]]

@@ -79,9 +79,13 @@ class Walk:
         reading = await self.read(paging.size, forward=forward != paging.backward, start=start, stop=stop)
         records = [record_of(item) for item in reading.items]
         ahead, behind = partial(self.ahead, reading), partial(self.behind, reading)
-        if paging.backward:
-            return Page(records[::-1], reading.partitions, reading.more, has_next=behind, has_previous=ahead)
-        return Page(records, reading.partitions, reading.more, has_next=ahead, has_previous=behind)
+        return Page(
+            records=records[::-1] if paging.backward else records,
+            partitions=reading.partitions,
+            has_more=reading.more,
+            has_next=behind if paging.backward else ahead,
+            has_previous=ahead if paging.backward else behind,
+        )
 
     async def read(
         self, size: int, *, forward: bool, start: StartKey | None = None, stop: StartKey | None = None

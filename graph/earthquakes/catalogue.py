@@ -4,7 +4,8 @@ A page costs what it holds. The summaries name the days on which something can m
 `graph.walk` reads just these, newest or oldest first, until the page is full.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -20,6 +21,13 @@ from graph.walk import Promise, Walk
 T = TypeVar("T")
 
 DAYS_IN_MEMORY = 10  # at a time, where a total needs the events themselves
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventPage(Page[Event]):
+    """A page of events, which can be asked how many there are on all pages."""
+
+    total: Callable[[], Awaitable[int | None]]
 
 
 class Catalogue:
@@ -44,7 +52,7 @@ class Catalogue:
         """Whether no event was ever ingested."""
         return not await self._summaries.years()
 
-    async def page(self, selection: Selection, paging: Paging, *, ascending: bool = False) -> Page[Event]:
+    async def page(self, selection: Selection, paging: Paging, *, ascending: bool = False) -> EventPage:
         """A page of the selected events, newest first unless `ascending`."""
         walk = Walk(
             self._table,
@@ -54,7 +62,8 @@ class Catalogue:
             selection.condition,
             selection.keep,
         )
-        return await walk.page(paging, forward=ascending, key_of=index_key, record_of=event_of)
+        page = await walk.page(paging, forward=ascending, key_of=index_key, record_of=event_of)
+        return EventPage(**vars(page), total=partial(self.total, selection))
 
     async def total(self, selection: Selection) -> int | None:
         """How many events are selected: exact, or None where counting would read too many days."""

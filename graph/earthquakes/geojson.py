@@ -243,9 +243,9 @@ class FeatureParser:
 
         complete = len(self._values)
         try:
+            self._value_parser.send(piece)
             if not self._outline.has_features:
                 self._outline_parser.send(piece)
-            self._value_parser.send(piece)
         except ijson.JSONError as error:
             read = self._taken + len(self._values)
             raise InvalidGeoJson(f"The JSON is damaged: nothing can be read past {read:,} features.") from error

@@ -22,8 +22,8 @@ from graph.earthquakes.model import Event, RejectedFeature, Rejection, checked_e
 from graph.earthquakes.normalise import normalise
 from graph.earthquakes.summaries import additions
 from graph.earthquakes.table import event_item, event_key
-from graph.earthquakes.usgs import UsgsClient, UsgsRequest
-from graph.errors import GraphError, InvalidUpstreamResponse, UpstreamFailure, outcome_of
+from graph.earthquakes.usgs import RecentEvents, UsgsClient
+from graph.errors import BadUserInput, GraphError, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.model import LogType, RequestLog
 from graph.store.contract import Put, Table
@@ -34,6 +34,7 @@ RECENT_ROUTE = "/ingest/recent"
 EVENTS_ROUTE = "/ingest/events"
 FILES_ROUTE = "/ingest/files"
 
+MOST_EVENTS_GIVEN = 1000  # in one call
 EVENTS_AT_ONCE = 1000  # in memory; the loop is left to others after each such chunk
 REJECTIONS_TOLD = 1000  # of an ingest; the rest is counted
 
@@ -72,16 +73,17 @@ class Ingest:
         self._logs = logs
         self._clock = clock
 
-    async def recent(self, request: UsgsRequest) -> IngestReport:
+    async def recent(self, asked: RecentEvents) -> IngestReport:
         """Fetch from USGS and store.
 
         Raises:
+            BadUserInput: What is asked makes no sense.
             UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored.
             DatabaseUnavailable: The events may be stored in part; ingesting again completes them.
         """
 
         async def work(report: IngestReport) -> None:
-            answer = await self._usgs.fetch(request)
+            answer = await self._usgs.fetch(asked.request)
             report.retries = answer.retries
             report.upstream_size, report.upstream_hash = answer.size, answer.sha256
             await self._take(report, answer.features, partial(normalise, ingested_at=self._clock()))
@@ -89,13 +91,23 @@ class Ingest:
         return await self._logged(RECENT_ROUTE, work)
 
     async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
-        """Store events that a caller gives, each as the keyword arguments of `checked_event`."""
+        """Store events that a caller gives, each as the keyword arguments of `checked_event`.
+
+        Raises:
+            BadUserInput: There are more than 1,000.
+            DatabaseUnavailable: The events may be stored in part; ingesting again completes them.
+        """
+        ingested_at = self._clock()
 
         def check(values: Mapping[str, Any]) -> Event:
             return checked_event(**values, ingested_at=ingested_at)
 
-        ingested_at = self._clock()
-        return await self._logged(EVENTS_ROUTE, lambda report: self._take(report, events, check))
+        async def work(report: IngestReport) -> None:
+            if len(events) > MOST_EVENTS_GIVEN:
+                raise BadUserInput(f"`events` takes at most {MOST_EVENTS_GIVEN:,} events a call.")
+            await self._take(report, events, check)
+
+        return await self._logged(EVENTS_ROUTE, work)
 
     async def file(self, stream: Readable, advanced: Callable[[IngestReport], None]) -> IngestReport:
         """Store the features of a GeoJSON file, a bounded number at a time.

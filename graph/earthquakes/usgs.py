@@ -28,6 +28,7 @@ from graph.earthquakes.geojson import CHUNK_BYTES, FeatureParser, InvalidGeoJson
 from graph.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 
 MAX_EVENTS = 20_000  # that the FDSN service answers with at once
+DEFAULT_EVENTS = 100
 MAX_RETRIES = 3
 MAX_REDIRECTS = 5
 MAX_BODY_BYTES = 64 * 1024 * 1024  # 20,000 events of USGS take about 15 MB
@@ -76,7 +77,7 @@ class UsgsFeed(Enum):
 class EventQuery:
     """The latest events that the FDSN service knows, within a window or without one."""
 
-    limit: int = 100  # events, 1 to 20,000
+    limit: int = DEFAULT_EVENTS  # events, 1 to 20,000
     start_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for 30 days ago
     end_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for now
     min_magnitude: float | None = None  # inclusive
@@ -111,6 +112,33 @@ def _iso_8601(ms: int) -> str:
 
 
 UsgsRequest = EventQuery | UsgsFeed
+
+
+@dataclass(frozen=True, slots=True)
+class RecentEvents:
+    """What a caller asks to be ingested, as it was given: a feed, or a query of the latest events."""
+
+    limit: int | None = None  # default 100, or all that a query can answer where a window is given
+    feed: UsgsFeed | None = None
+    start_ms: int | None = None
+    end_ms: int | None = None
+    min_magnitude: float | None = None
+
+    @property
+    def request(self) -> UsgsRequest:
+        """The request that this means.
+
+        Raises:
+            BadUserInput: A feed together with anything else, or a value out of its range.
+        """
+        window = (self.start_ms, self.end_ms, self.min_magnitude)
+        if self.feed is not None:
+            if any(value is not None for value in (self.limit, *window)):
+                raise BadUserInput("`feed` names its events itself: give no other argument with it.")
+            return self.feed
+        # A window with a small default limit would lose its older events without a word.
+        default = DEFAULT_EVENTS if self.start_ms is None and self.end_ms is None else MAX_EVENTS
+        return EventQuery(default if self.limit is None else self.limit, *window)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.model import RETENTION_DAYS, LogType, RequestLog
 from graph.store.conditions import Compare, all_of
 
-EVENTS_ROUTE = "/earthquakes"
+CATALOGUE_ROUTE = "/earthquakes"
 MOST_FILTERS = 100
 
 
@@ -50,7 +50,7 @@ async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit:
     if day.toordinal() < window_days:
         raise BadUserInput("`day` is too early for the window.")
     first = day - timedelta(days=window_days - 1)
-    where = all_of(Compare("logType", "=", LogType.QUERY.value), Compare("route", "=", EVENTS_ROUTE))
+    where = all_of(Compare("logType", "=", LogType.QUERY.value), Compare("route", "=", CATALOGUE_ROUTE))
     uses: defaultdict[tuple[int | None, int | None, float | None, int | None], _Use] = defaultdict(_Use)
     async for log in logs.of_days(first, day, where):
         uses[log.starttime, log.endtime, log.minmagnitude, log.page_size].count(log)

@@ -6,7 +6,7 @@ often it arrives: where an answer is lost on the way and botocore asks again, a 
 would be added twice, and a plain conditional put would find itself and say False.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,8 +35,9 @@ from graph.store.dynamodb.cancellation import may_pass, refused_positions
 from graph.store.dynamodb.client import connected
 from graph.store.dynamodb.codec import EncodedItem, decode_item, encode_item
 from graph.store.dynamodb.errors import CONFLICTS, CONTENTION, OVERLOAD, UNLIKE, code_of, told_in_our_words
+from graph.store.dynamodb.pages import answers, first_reading
 from graph.store.dynamodb.patience import PATIENCE, Patience, TryAgain
-from graph.store.dynamodb.requests import Request, Requests
+from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.window import in_order
 from graph.store.limits import check_actions, check_distinct, check_item, check_key, key_of
 
@@ -51,12 +52,8 @@ ACTIONS_A_TRANSACTION = 100
 BATCHES_AT_ONCE = 4
 PARTITIONS_AT_ONCE = 8
 
-READ_PER_WANTED = 4  # items read for each one wanted where a filter may drop some
-READ_AT_LEAST = 64
-READ_GROWTH = 8  # by which a reading that was not enough reads more the next time
-READ_AT_MOST = 100_000  # items; an answer ends at 1 MB anyway
-
 COUNT = {"Select": "COUNT"}
+ANYWHERE: dict[str, KeyValue] = {"S": "ping", "N": 0}
 
 
 @asynccontextmanager
@@ -105,8 +102,8 @@ class DynamoTable(Table):
                 if item is not None:
                     kept = item if only is None else {name: item[name] for name in only if name in item}
                     found[key_of(self.design, item)] = kept
-            left: Any = answer.get("UnprocessedKeys", {}).get(self._requests.table, {}).get("Keys", [])
-            return left
+            left: Any = answer.get("UnprocessedKeys", {})
+            return list(left[self._requests.table]["Keys"]) if left else []
 
         await self._in_batches(wanted, KEYS_A_BATCH, read)
         return found
@@ -123,10 +120,10 @@ class DynamoTable(Table):
                     await self._client.put_item(TableName=self._requests.table, Item=encoded)
                 except ClientError as error:
                     if code_of(error) in CONFLICTS:
-                        raise TryAgain(CONTENTION) from error
+                        raise self._try_again(CONTENTION) from error
                     raise
 
-        await self._persistently(write)
+        await self._patience.persist(write)
         return True
 
     async def put_many(self, items: Sequence[Item]) -> None:
@@ -134,11 +131,11 @@ class DynamoTable(Table):
             check_item(self.design, item)
         check_distinct([key_of(self.design, item) for item in items])
 
-        async def write(pending: list[Request]) -> list[Request]:
+        async def write(pending: list[Any]) -> list[Any]:
             with self._told():
                 answer = await self._client.batch_write_item(RequestItems={self._requests.table: pending})
-            left: Any = answer.get("UnprocessedItems", {}).get(self._requests.table, [])
-            return left
+            left: Any = answer.get("UnprocessedItems", {})
+            return list(left[self._requests.table]) if left else []
 
         await self._in_batches([{"PutRequest": {"Item": encode_item(item)}} for item in items], ITEMS_A_BATCH, write)
 
@@ -165,15 +162,14 @@ class DynamoTable(Table):
                 except self._client.exceptions.TransactionCanceledException as error:
                     refused = refused_positions(error)
                     if may_pass(error) or not refused:
-                        raise TryAgain(CONTENTION) from error
+                        raise self._try_again(CONTENTION) from error
                     return refused
             return ()
 
         try:
-            return await self._persistently(write)
-        except DatabaseUnavailable:
-            # Nothing was applied, and at least these would not have been.
-            if refused:
+            return await self._patience.persist(write)
+        except TryAgain:
+            if refused:  # Nothing was applied, and at least these never would have been.
                 return refused
             raise
 
@@ -188,12 +184,15 @@ class DynamoTable(Table):
         limit: int | None = None,
         where: Condition | None = None,
     ) -> Page:
+        if limit is not None and limit < 1:
+            raise InvalidItem("a page has room for one item at least")
         request = self._requests.query(index, partition, between, forward, start, where, self._now())
         if request is None:
             return Page([], None)
         items: list[Item] = []
-        async with aclosing(self._pages(self._client.query, request, _read_first(limit, where))) as answers:
-            async for answer in answers:
+        at_first = first_reading(limit, filtered=where is not None)
+        async with aclosing(answers(self._client.query, request, at_first)) as pages:
+            async for answer in pages:
                 items += map(decode_item, answer["Items"])
                 if limit is not None and len(items) >= limit:
                     more = len(items) > limit or "LastEvaluatedKey" in answer
@@ -248,21 +247,19 @@ class DynamoTable(Table):
             request = self._requests.query(index, partition, between, True, None, where, self._now())
             if request is None:
                 return 0
-            return sum([answer["Count"] async for answer in self._pages(self._client.query, request | COUNT)])
+            return sum([answer["Count"] async for answer in answers(self._client.query, request | COUNT)])
 
         work = [partial(count_one, partition) for partition in partitions]
         return sum([counted async for counted in in_order(work, PARTITIONS_AT_ONCE)])
 
     async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
-        async for answer in self._pages(self._client.scan, self._requests.scan(where, self._now())):
+        async for answer in answers(self._client.scan, self._requests.scan(where, self._now())):
             for item in answer["Items"]:
                 yield decode_item(item)
 
     async def ping(self) -> None:
         try:
-            await self.get(
-                tuple("ping" if a.type == "S" else 0 for a in self.design.start_attributes(self.design.primary))
-            )
+            await self.get((ANYWHERE[self.design.partition_key.type], ANYWHERE[self.design.sort_key.type]))
         except InvalidItem as error:
             raise DatabaseUnavailable(f"table {self._requests.table} {UNLIKE} ({error})") from error
 
@@ -273,36 +270,19 @@ class DynamoTable(Table):
             async def once() -> list[T]:
                 left = await send(batch)
                 if len(left) == len(batch):
-                    raise TryAgain(OVERLOAD)
+                    raise self._try_again(OVERLOAD)
                 return left
 
             # A part that was processed shows that there is no need to wait yet.
             while batch:
-                batch = await self._persistently(once)
+                batch = await self._patience.persist(once)
 
         work = [partial(finish, whole[at : at + size]) for at in range(0, len(whole), size)]
         async for _ in in_order(work, BATCHES_AT_ONCE):
             pass
 
-    async def _persistently(self, once: Callable[[], Awaitable[T]]) -> T:
-        try:
-            return await self._patience.trying()(once)
-        except TryAgain as error:
-            raise DatabaseUnavailable(f"table {self._requests.table} {error}") from error
-
-    async def _pages(
-        self, read: Callable[..., Awaitable[Any]], request: Request, most: int | None = None
-    ) -> AsyncGenerator[Mapping[str, Any], None]:
-        """The answers to a query or scan; with `most`, the first of them reads that many items."""
-        while True:
-            size = {} if most is None else {"Limit": most}
-            with self._told():
-                answer = await read(**request, **size)
-            yield answer
-            if not answer.get("LastEvaluatedKey"):
-                return
-            request = request | {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
-            most = None if most is None else min(most * READ_GROWTH, READ_AT_MOST)
+    def _try_again(self, reason: str) -> TryAgain:
+        return TryAgain(f"table {self._requests.table} {reason}")
 
     def _told(self) -> AbstractContextManager[None]:
         return told_in_our_words(self._requests.table)
@@ -316,9 +296,3 @@ class DynamoTable(Table):
 
     def _now(self) -> int:
         return self._clock() // 1000
-
-
-def _read_first(limit: int | None, where: Condition | None) -> int | None:
-    if limit is None or where is None:
-        return limit
-    return min(max(limit * READ_PER_WANTED, READ_AT_LEAST), READ_AT_MOST)

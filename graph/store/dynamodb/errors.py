@@ -179,12 +179,16 @@ _INDEX_TROUBLE = {
 """Texts of a `ValidationException` that no caller can help."""
 
 
+FOREIGN = (botocore.ClientError, botocore.BotoCoreError, ResponseParserError, OSError)
+"""What may come out of botocore on purpose."""
+
+
 @contextmanager
 def told_in_our_words(table: str) -> Iterator[None]:
     """Raise what goes wrong inside as an error of the store's, with its cause attached."""
     try:
         yield
-    except (botocore.ClientError, *(kind for _, kinds in BOTOCORE for kind in kinds), botocore.BotoCoreError) as error:
+    except FOREIGN as error:
         raise translated(error, table) from error
 
 

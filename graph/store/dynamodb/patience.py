@@ -8,15 +8,20 @@ two transactions), by the engine, in rounds with a random pause that grows.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from aiobotocore.config import AioConfig
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
+from graph.errors import DatabaseUnavailable
+
+T = TypeVar("T")
+
 CONNECTIONS = 50  # at once; more requests wait for one of them
 
 
-class TryAgain(Exception):
-    """What DynamoDB answered holds only for the moment."""
+class TryAgain(DatabaseUnavailable):
+    """What DynamoDB answered holds only for the moment. After the last round it is what the caller gets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +46,16 @@ class Patience:
             parameter_validation=False,
         )
 
-    def trying(self) -> AsyncRetrying:
-        """Rounds to iterate over; each but the last may raise `TryAgain`, which the last lets through."""
-        return AsyncRetrying(
+    async def persist(self, once: Callable[[], Awaitable[T]]) -> T:
+        """Do it, again for as long as it raises `TryAgain` and rounds are left."""
+        rounds = AsyncRetrying(
             retry=retry_if_exception_type(TryAgain),
             stop=stop_after_attempt(self.rounds),
             wait=wait_random_exponential(self.first_pause_seconds, self.longest_pause_seconds),
             sleep=self.sleep,
             reraise=True,
         )
+        return await rounds(once)
 
 
 PATIENCE = Patience()

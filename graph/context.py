@@ -1,0 +1,30 @@
+"""What one request carries to its resolvers."""
+
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from graph.clock import Clock
+from graph.earthquakes.catalogue import Catalogue
+from graph.earthquakes.ingest import Ingest
+from graph.paging import PageSizes
+from graph.request_log.access_patterns import RequestLogs
+from graph.request_log.buffer import LogBuffer
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """The parts of the service that resolvers ask, and who is asking."""
+
+    catalogue: Catalogue
+    ingest: Ingest
+    request_logs: RequestLogs
+    log_buffer: LogBuffer
+    page_sizes: PageSizes
+    clock: Clock
+    request_id: str = field(default_factory=lambda: str(uuid4()))
+    _logged: int = 0
+
+    def next_log_id(self) -> str:
+        """The id of a root field's log: the request's own for the first, as each log needs one of its own."""
+        self._logged += 1
+        return self.request_id if self._logged == 1 else str(uuid4())

@@ -1,0 +1,287 @@
+"""The catalogue in the graph: types that describe its records, and resolvers that translate and ask."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from enum import Enum
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph import relay
+from graph.context import Context
+from graph.earthquakes import ingest, model, usgs
+from graph.earthquakes.catalogue import EventPage
+from graph.earthquakes.magnitudes import MagnitudeRange
+from graph.earthquakes.selection import Box, Circle, Selection
+from graph.logged import Logged
+from graph.paging import Paging
+from graph.request_log.analytics import CATALOGUE_ROUTE
+from graph.scalars import EpochMillis, described_enum, millis_ceil, millis_floor
+
+
+
+def _describe(feed: usgs.UsgsFeed) -> str:
+    least, period = feed.value.split("_")
+    events = {"all": "All events", "significant": "Significant events"}.get(least, f"Events of magnitude {least} and more")
+    return f"{events} of the past {period}."
+
+
+UsgsFeed = described_enum(usgs.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
+
+
+@strawberry.enum(description="The order of events in time.")
+class EventOrder(Enum):
+    TIME_DESC = strawberry.enum_value("TIME_DESC", description="Newest first.")
+    TIME_ASC = strawberry.enum_value("TIME_ASC", description="Oldest first.")
+
+
+@strawberry.type(description="One seismic event of the catalogue, as first recorded; it never changes.")
+class Event(relay.Node):
+    event_id: str = strawberry.field(description="USGS event id, at most 64 characters.")
+    event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
+    time: datetime = strawberry.field(description="Origin time.")
+    mag: float = strawberry.field(description="Magnitude, clamped to -2.0 … 10.0.")
+    place: str = strawberry.field(description="Where it was, in words; the coordinates where no name is known.")
+    lat: float = strawberry.field(description="Latitude, degrees north, -90 … 90.")
+    lon: float = strawberry.field(description="Longitude, degrees east, -180 … 180.")
+    depth: float | None = strawberry.field(
+        description="Depth, km below sea level; 0 for events above it, null where not measured."
+    )
+    day_bucket: str = strawberry.field(description="UTC day of the origin time, `YYYYMMDD`.")
+    source: str = strawberry.field(description="Where the record came from, `USGS`.")
+    ingested_at: EpochMillis = strawberry.field(description="When it was stored, epoch milliseconds.")
+    mag_type: str | None = strawberry.field(description="How the magnitude was measured, such as `ml` or `mww`.")
+    type: str | None = strawberry.field(description="What shook, such as `earthquake` or `quarry blast`.")
+    status: str | None = strawberry.field(description="`automatic` or `reviewed`, as of the ingest.")
+    updated: EpochMillis | None = strawberry.field(
+        description="USGS's last change before the ingest, epoch milliseconds."
+    )
+    url: str | None = strawberry.field(description="The event's page at USGS.")
+    tsunami: bool | None = strawberry.field(description="Whether USGS linked it to a tsunami message.")
+    felt: int | None = strawberry.field(description="Number of felt reports, as of the ingest.")
+    alert: str | None = strawberry.field(description="PAGER alert level: `green`, `yellow`, `orange` or `red`.")
+    sig: int | None = strawberry.field(description="USGS's significance, 0 to about 1000.")
+
+    @strawberry.field(description="Global id: opaque, stable, URL-safe.")
+    def id(self: strawberry.Parent[model.Event]) -> strawberry.ID:
+        return relay.global_id("Event", self.event_id)
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.Event)
+
+
+@strawberry.type(description="A page of events.")
+class EventConnection(relay.Connection[Event]):
+    @strawberry.field(
+        description="How many events match on all pages, exactly. Null where counting would read too many days: "
+        "when the filter names more than time and magnitude, or a magnitude that is not on a tenth, over a long time."
+    )
+    async def total_count(self: strawberry.Parent[EventPage]) -> int | None:
+        return await self.total()
+
+    @strawberry.field(description="Day buckets read for this page.")
+    def buckets_scanned(self: strawberry.Parent[EventPage]) -> int:
+        return self.partitions
+
+
+@strawberry.input(description="An area between two latitudes and two longitudes, edges included.")
+class BoxInput:
+    min_lat: float = strawberry.field(description="Southern edge, degrees north.")
+    max_lat: float = strawberry.field(description="Northern edge, degrees north.")
+    min_lon: float = strawberry.field(description="Western edge, degrees east.")
+    max_lon: float = strawberry.field(
+        description="Eastern edge, degrees east; less than minLon, the area crosses the dateline."
+    )
+
+
+@strawberry.input(description="An area around a point, by great-circle distance, edge included.")
+class CircleInput:
+    lat: float = strawberry.field(description="Latitude of the centre, degrees north.")
+    lon: float = strawberry.field(description="Longitude of the centre, degrees east.")
+    radius_km: float = strawberry.field(description="Radius, km.")
+
+
+@strawberry.input(description="Which events are meant: those that fulfil everything that is given.")
+class EventFilter:
+    start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
+    end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
+    min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
+    max_magnitude: float | None = strawberry.field(default=None, description="Greatest magnitude, inclusive.")
+    min_depth: float | None = strawberry.field(
+        default=None, description="Least depth, km, inclusive; leaves out events without a depth."
+    )
+    max_depth: float | None = strawberry.field(
+        default=None, description="Greatest depth, km, inclusive; leaves out events without a depth."
+    )
+    box: BoxInput | None = strawberry.field(default=None, description="An area between latitudes and longitudes.")
+    circle: CircleInput | None = strawberry.field(default=None, description="An area around a point.")
+    types: list[str] | None = strawberry.field(
+        default=None, description="What shook, any of these, such as `earthquake`; at most 50."
+    )
+
+    @property
+    def selection(self) -> Selection:
+        """The filter in the catalogue's words. Times are rounded into the bounds, to the millisecond."""
+        return Selection(
+            start_ms=millis_ceil(self.start_time) if self.start_time else None,
+            end_ms=millis_floor(self.end_time) if self.end_time else None,
+            magnitudes=MagnitudeRange(self.min_magnitude, self.max_magnitude),
+            min_depth=self.min_depth,
+            max_depth=self.max_depth,
+            box=Box(**asdict(self.box)) if self.box else None,
+            circle=Circle(**asdict(self.circle)) if self.circle else None,
+            types=tuple(self.types) if self.types is not None else None,
+        )
+
+
+def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | None) -> dict[str, Any]:
+    """What the log of an events query records of its filter and its page."""
+    filter: EventFilter | None = arguments.get("filter")
+    sizes = [size for size in (arguments.get("first"), arguments.get("last")) if size is not None]
+    facts: dict[str, Any] = {"page_size": sizes[0] if sizes else context.page_sizes.default}
+    if filter:
+        facts["starttime"] = millis_ceil(filter.start_time) if filter.start_time else None
+        facts["endtime"] = millis_floor(filter.end_time) if filter.end_time else None
+        facts["minmagnitude"] = filter.min_magnitude
+    if page:
+        facts["result_count"] = len(page.records)
+        facts["has_next_token"] = page.has_more
+        facts["buckets_scanned"] = page.partitions
+    return facts
+
+
+@strawberry.type
+class EarthquakeQueries:
+    @strawberry.field(
+        description="The event with a USGS id; null where the catalogue has none.",
+        graphql_type=Event | None,
+        extensions=[Logged("/earthquakes/event")],
+    )
+    async def event(
+        self,
+        info: Info[Context, None],
+        event_id: Annotated[str, strawberry.argument(description="USGS event id, such as `us7000kz6a`.")],
+    ) -> model.Event | None:
+        return await info.context.catalogue.event(event_id)
+
+    @strawberry.field(
+        description="Catalogued events in time order, newest first unless asked otherwise.",
+        graphql_type=EventConnection,
+        extensions=[Logged(CATALOGUE_ROUTE, _facts)],
+    )
+    async def events(
+        self,
+        info: Info[Context, None],
+        filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; all without it.")] = None,
+        order_by: Annotated[EventOrder, strawberry.argument(description="Their order.")] = EventOrder.TIME_DESC,
+        first: relay.First = None,
+        after: relay.After = None,
+        last: relay.Last = None,
+        before: relay.Before = None,
+    ) -> EventPage:
+        sizes = info.context.page_sizes
+        paging = Paging.of(model.EVENTS, sizes, first=first, after=after, last=last, before=before)
+        selection = filter.selection if filter else Selection()
+        return await info.context.catalogue.page(selection, paging, ascending=order_by is EventOrder.TIME_ASC)
+
+
+@strawberry.type(description="Why one event of an ingest was not taken.")
+class Rejection:
+    event_id: str | None = strawberry.field(description="The event's id; null where it has no usable one.")
+    code: str = strawberry.field(description="Stable code, such as `MAGNITUDE_MISSING`.")
+    message: str = strawberry.field(description="What is wrong with it.")
+
+
+@strawberry.type(description="What became of an ingest: fetched = upserted + skipped + rejected.")
+class IngestPayload:
+    request_id: strawberry.ID = strawberry.field(description="UUID of the ingest in the request logs.")
+    fetched: int = strawberry.field(description="Events given, or fetched from USGS.")
+    upserted: int = strawberry.field(description="Events inserted.")
+    skipped: int = strawberry.field(description="Events that were stored already, or given twice.")
+    rejected: int = strawberry.field(description="Events that break a rule of the catalogue.")
+    rejections: list[Rejection] = strawberry.field(description="Why, for at most the first 1,000 of these.")
+    retries: int = strawberry.field(description="Attempts on USGS after the first.")
+    upstream_size: int | None = strawberry.field(description="Bytes of USGS's answer; null where it was not asked.")
+    upstream_hash: str | None = strawberry.field(description="SHA-256 of USGS's answer, hexadecimal.")
+    latency_ms: int = strawberry.field(description="How long it took, milliseconds.")
+
+
+@strawberry.input(description="What to fetch from USGS: the latest events, a feed, or a window of time.")
+class IngestRecentInput:
+    limit: int | None = strawberry.field(
+        default=None, description="At most so many, the latest first, 1 … 20,000; default 100, with a window 20,000."
+    )
+    feed: UsgsFeed | None = strawberry.field(default=None, description="A summary feed, without any other argument.")
+    start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
+    end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
+    min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
+
+    @property
+    def asked(self) -> usgs.RecentEvents:
+        """The input in the words of the USGS client."""
+        return usgs.RecentEvents(
+            limit=self.limit,
+            feed=self.feed,
+            start_ms=millis_ceil(self.start_time) if self.start_time else None,
+            end_ms=millis_floor(self.end_time) if self.end_time else None,
+            min_magnitude=self.min_magnitude,
+        )
+
+
+@strawberry.input(description="An event as a caller gives it, by the rules of the catalogue.")
+class EventInput:
+    event_id: str = strawberry.field(description="Event id, 1 to 64 characters, none of them a control.")
+    event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
+    mag: float = strawberry.field(description="Magnitude; clamped to -2.0 … 10.0.")
+    place: str | None = strawberry.field(
+        default=None, description="Where it was, in words; cut after 512 characters; the coordinates without it."
+    )
+    lat: float = strawberry.field(description="Latitude, degrees north, -90 … 90.")
+    lon: float = strawberry.field(description="Longitude, degrees east, -180 … 180.")
+    depth: float | None = strawberry.field(default=None, description="Depth, km; negative is stored as 0.")
+    source: str = strawberry.field(default="USGS", description="Where the record comes from.")
+    mag_type: str | None = strawberry.field(default=None, description="How the magnitude was measured.")
+    type: str | None = strawberry.field(default=None, description="What shook, such as `earthquake`.")
+    status: str | None = strawberry.field(default=None, description="`automatic` or `reviewed`.")
+    updated: EpochMillis | None = strawberry.field(default=None, description="Last change, epoch milliseconds.")
+    url: str | None = strawberry.field(default=None, description="The event's page.")
+    tsunami: bool | None = strawberry.field(default=None, description="Whether a tsunami message was linked.")
+    felt: int | None = strawberry.field(default=None, description="Number of felt reports.")
+    alert: str | None = strawberry.field(default=None, description="PAGER alert level.")
+    sig: int | None = strawberry.field(default=None, description="Significance, 0 to about 1000.")
+
+
+@strawberry.input(description="Events to store.")
+class IngestEventsInput:
+    events: list[EventInput] = strawberry.field(description="At most 1,000.")
+
+
+@strawberry.type
+class EarthquakeMutations:
+    @strawberry.mutation(
+        description="Fetch events from USGS and store those that are new.", graphql_type=IngestPayload
+    )
+    async def ingest_recent(
+        self,
+        info: Info[Context, None],
+        input: Annotated[
+            IngestRecentInput | None, strawberry.argument(description="What to fetch; the latest 100 without it.")
+        ] = None,
+    ) -> ingest.IngestReport:
+        return await info.context.ingest.recent(input.asked if input else usgs.RecentEvents())
+
+    @strawberry.mutation(description="Store events that are new.", graphql_type=IngestPayload)
+    async def ingest_events(
+        self,
+        info: Info[Context, None],
+        input: Annotated[IngestEventsInput, strawberry.argument(description="The events.")],
+    ) -> ingest.IngestReport:
+        return await info.context.ingest.events([vars(event) for event in input.events])
+
+
+async def events_by_key(context: Context, keys: Sequence[str]) -> Mapping[str, model.Event]:
+    """The events that nodes' keys name, as far as they exist."""
+    return await context.catalogue.events(keys)

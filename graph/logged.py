@@ -1,0 +1,55 @@
+"""Logs each root field of a query: `@strawberry.field(extensions=[Logged("/earthquakes")])`.
+
+Ingests are not logged here: theirs is written before the answer, by `earthquakes.ingest`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from strawberry.extensions import FieldExtension
+from strawberry.extensions.field_extension import AsyncExtensionResolver
+from strawberry.types import Info
+
+from graph.context import Context
+from graph.errors import outcome_of
+from graph.request_log.model import LogType, RequestLog
+
+Facts = Callable[[Context, Mapping[str, Any], Any], Mapping[str, Any]]
+"""(context, arguments, result or None) → what else the log records, by its fields' names."""
+
+
+class Logged(FieldExtension):
+    """Times a root field and hands its log to the buffer."""
+
+    def __init__(self, route: str, facts: Facts | None = None) -> None:
+        self._route = route
+        self._facts = facts
+
+    async def resolve_async(
+        self, next_: AsyncExtensionResolver, source: Any, info: Info[Context, None], **kwargs: Any
+    ) -> Any:
+        """Resolve the field, and log how that went."""
+        context = info.context
+        started = context.clock()
+        result, error = None, None
+        try:
+            result = await next_(source, info, **kwargs)
+            return result
+        except Exception as raised:
+            error = raised
+            raise
+        finally:
+            status, code = outcome_of(error)
+            facts = self._facts(context, kwargs, result) if self._facts else {}
+            context.log_buffer.add(
+                RequestLog(
+                    log_type=LogType.QUERY,
+                    request_id=context.next_log_id(),
+                    timestamp=started,
+                    route=self._route,
+                    status=status,
+                    latency_ms=max(context.clock() - started, 0),
+                    error=code,
+                    **facts,
+                )
+            )

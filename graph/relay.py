@@ -1,0 +1,96 @@
+"""Relay's types: nodes with global ids, connections, edges and page information.
+
+The objects behind them are plain: a connection is a `Page` of records, an edge and a node are
+the record itself. So a page costs no object but its records, and a slice adds a connection by
+naming it.
+"""
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Annotated, Any, Generic, TypeVar
+
+import strawberry
+
+from graph.errors import BadUserInput
+from graph.paging import Page
+
+NodeType = TypeVar("NodeType")
+
+First = Annotated[int | None, strawberry.argument(description="The first so many behind `after`.")]
+After = Annotated[str | None, strawberry.argument(description="A cursor: begin behind it.")]
+Last = Annotated[int | None, strawberry.argument(description="The last so many before `before`.")]
+Before = Annotated[str | None, strawberry.argument(description="A cursor: end before it.")]
+
+ID_VERSION = 1
+_ID = re.compile(r"(?P<version>\d+):(?P<type>[A-Z][A-Za-z]*):(?P<key>[^\x00-\x1f\x7f]{1,100})")
+
+
+def global_id(type_name: str, key: str) -> strawberry.ID:
+    """The id of a node: the same for ever, URL-safe, at most 128 characters for a key of ASCII."""
+    text = f"{ID_VERSION}:{type_name}:{key}"
+    return strawberry.ID(urlsafe_b64encode(text.encode()).rstrip(b"=").decode())
+
+
+def parse_global_id(node_id: str) -> tuple[str, str]:
+    """The type's name and the key that a global id holds.
+
+    Raises:
+        BadUserInput: It is not an id that this graph hands out. No look-up is needed to tell.
+    """
+    try:
+        found = _ID.fullmatch(urlsafe_b64decode(node_id.encode() + b"=" * (-len(node_id) % 4)).decode())
+    except ValueError:
+        found = None
+    if not found or int(found["version"]) != ID_VERSION or global_id(found["type"], found["key"]) != node_id:
+        raise BadUserInput("`id` is not an id of this graph: pass a node's `id` back unchanged.")
+    return found["type"], found["key"]
+
+
+@strawberry.interface(description="An object with an id that stays the same and finds it again through `node`.")
+class Node:
+    id: strawberry.ID = strawberry.field(description="Global id: opaque, stable, URL-safe.")
+
+
+@strawberry.type(description="What lies on either side of a page.")
+class PageInfo:
+    @strawberry.field(description="Whether more follows behind the page. Exact.")
+    async def has_next_page(self: strawberry.Parent[Page[Any]]) -> bool:
+        return await self.has_next()
+
+    @strawberry.field(description="Whether more precedes the page. Exact.")
+    async def has_previous_page(self: strawberry.Parent[Page[Any]]) -> bool:
+        return await self.has_previous()
+
+    @strawberry.field(description="The cursor of the first edge; null for an empty page.")
+    def start_cursor(self: strawberry.Parent[Page[Any]]) -> str | None:
+        return self.records[0].position.cursor if self.records else None
+
+    @strawberry.field(description="The cursor of the last edge; null for an empty page.")
+    def end_cursor(self: strawberry.Parent[Page[Any]]) -> str | None:
+        return self.records[-1].position.cursor if self.records else None
+
+
+@strawberry.type(description="A node in its place in a connection.")
+class Edge(Generic[NodeType]):
+    @strawberry.field(description="The place: pass it back as `after` or `before`, unchanged.")
+    def cursor(self: strawberry.Parent[Any]) -> str:
+        return str(self.position.cursor)
+
+    @strawberry.field(description="The node itself.")
+    def node(self: strawberry.Parent[Any]) -> NodeType:
+        return self  # type: ignore[return-value] # the record is the node, whatever its type
+
+
+@strawberry.type(description="A page of a list.")
+class Connection(Generic[NodeType]):
+    @strawberry.field(description="The page's nodes with their cursors, in order.")
+    def edges(self: strawberry.Parent[Page[Any]]) -> list[Edge[NodeType]]:
+        return self.records  # type: ignore[return-value]
+
+    @strawberry.field(description="The page's nodes alone, in order.")
+    def nodes(self: strawberry.Parent[Page[Any]]) -> list[NodeType]:
+        return self.records  # type: ignore[return-value]
+
+    @strawberry.field(description="What lies on either side of the page.")
+    def page_info(self: strawberry.Parent[Page[Any]]) -> PageInfo:
+        return self  # type: ignore[return-value]

@@ -1,0 +1,162 @@
+"""The store's contract: the order of a query, its bounds and its start. Every test runs on every engine."""
+
+from itertools import pairwise
+
+import pytest
+
+from graph.store.contract import UNBOUNDED, Bounds, InvalidItem, Item, Table
+from graph.store.design import Index
+from tests.store.samples import BY_NAME, BY_TIME, sample, sks, timed
+
+
+async def read_page_by_page(
+    table: Table, index: Index, partition: str, *, limit: int, forward: bool = True, between: Bounds = UNBOUNDED
+) -> list[Item]:
+    """Everything, in pages of `limit` that must all be full but the last."""
+    items: list[Item] = []
+    page = await table.query(index, partition, between=between, forward=forward, limit=limit)
+    while page.last_key is not None:
+        assert len(page.items) == limit
+        items += page.items
+        page = await table.query(index, partition, between=between, forward=forward, limit=limit, start=page.last_key)
+    assert len(page.items) <= limit
+    return items + page.items
+
+
+async def test_texts_and_numbers_are_ordered_as_such(table: Table) -> None:
+    names = ["", "!", "10", "9", "A", "Z", "a", "zz", "é", "한", "\U0001f300"][1:]
+    times = [-(2**63), -1e25, -10, -9.5, -1e-7, 0, 0.1, 4.55, 9, 10, 2**53, 2**53 + 1, 1e25]
+    await table.put_many([sample("n", str(i), team="t", name=name) for i, name in enumerate(reversed(names))])
+    await table.put_many([timed(str(i), at) for i, at in enumerate(reversed(times))])
+
+    assert [item["name"] for item in (await table.query(BY_NAME, "t")).items] == names
+    assert [item["at"] for item in (await table.query(BY_TIME, "mon")).items] == sorted(times)
+    assert [item["at"] for item in (await table.query(BY_TIME, "mon", forward=False)).items] == sorted(times)[::-1]
+
+
+async def test_only_the_partition_that_was_asked_for_is_read(table: Table) -> None:
+    await table.put_many([timed("a", 1, "mon"), timed("b", 2, "tue"), sample("p", "c", at=3), sample("q", "d", day="mon")])
+
+    assert sks((await table.query(BY_TIME, "mon")).items) == ["a"]
+    assert sks((await table.query(BY_TIME, "wed")).items) == []
+    assert sks((await table.query(table.design.primary, "p")).items) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        ((None, None), [1, 2, 3, 4, 5]),
+        ((2, 4), [2, 3, 4]),
+        ((2, 2), [2]),
+        ((1.5, 2.5), [2]),
+        ((3, None), [3, 4, 5]),
+        ((None, 3), [1, 2, 3]),
+        ((6, None), []),
+        ((None, 0), []),
+        ((4, 2), []),
+    ],
+)
+@pytest.mark.parametrize("forward", [True, False])
+async def test_bounds_are_inclusive(table: Table, between: Bounds, expected: list[int], forward: bool) -> None:
+    await table.put_many([timed(str(n), n) for n in range(1, 6)])
+
+    page = await table.query(BY_TIME, "mon", between=between, forward=forward)
+
+    assert [item["at"] for item in page.items] == (expected if forward else expected[::-1])
+    assert page.last_key is None
+
+
+async def test_bounds_of_texts_are_inclusive(table: Table) -> None:
+    await table.put_many([sample("p", sk) for sk in ("a", "aa", "b", "c")])
+
+    assert sks((await table.query(table.design.primary, "p", between=("aa", "b"))).items) == ["aa", "b"]
+    assert sks((await table.query(table.design.primary, "p", between=("aaa", None))).items) == ["b", "c"]
+    assert sks((await table.query(table.design.primary, "p", between=(None, "a~"))).items) == ["a", "aa"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6])
+async def test_paging_over_ties_neither_repeats_nor_skips(table: Table, limit: int) -> None:
+    times = [1, 1, 1, 2, 3, 3, 3, 3, 4]
+    await table.put_many([sample(f"p{i * 7 % 5}", f"{i}", day="mon", at=at) for i, at in enumerate(times)])
+
+    whole = (await table.query(BY_TIME, "mon")).items
+    forward = await read_page_by_page(table, BY_TIME, "mon", limit=limit)
+    backward = await read_page_by_page(table, BY_TIME, "mon", limit=limit, forward=False)
+
+    assert sorted(sks(whole)) == [str(i) for i in range(9)]
+    assert all(one["at"] <= other["at"] for one, other in pairwise(whole))
+    assert forward == whole
+    assert backward == whole[::-1]
+
+
+@pytest.mark.parametrize("forward", [True, False])
+async def test_reading_goes_on_behind_any_item_even_one_that_is_gone(table: Table, forward: bool) -> None:
+    await table.put_many([sample(f"p{i}", "s", day="mon", at=at) for i, at in enumerate([1, 2, 2, 2, 3])])
+    items = (await table.query(BY_TIME, "mon", forward=forward)).items
+
+    for i, item in enumerate(items):
+        position = {name: item[name] for name in ("day", "at", "pk", "sk")}
+        assert (await table.query(BY_TIME, "mon", forward=forward, start=item)).items == items[i + 1 :]
+        assert (await table.query(BY_TIME, "mon", forward=forward, start=position)).items == items[i + 1 :]
+        assert (await table.query(BY_TIME, "mon", forward=not forward, start=item)).items == items[:i][::-1]
+
+    await table.transact([_deletion(items[2])])
+    assert (await table.query(BY_TIME, "mon", forward=forward, start=items[2])).items == items[3:]
+    assert (await table.query(BY_TIME, "mon", forward=not forward, start=items[2])).items == items[:2][::-1]
+
+
+def _deletion(item: Item) -> "object":
+    from graph.store.contract import Delete
+
+    return Delete((item["pk"], item["sk"]))
+
+
+async def test_reading_the_table_goes_on_behind_a_key_that_never_was(table: Table) -> None:
+    await table.put_many([sample("p", sk) for sk in ("a", "c", "e")])
+    primary = table.design.primary
+
+    assert sks((await table.query(primary, "p", start={"pk": "p", "sk": "b"})).items) == ["c", "e"]
+    assert sks((await table.query(primary, "p", start=sample("p", "c", more=1), forward=False)).items) == ["a"]
+
+
+@pytest.mark.parametrize("at", [-5, 1, 1.5, 2, 3, 4, 4.5, 5, 99])
+@pytest.mark.parametrize("between", [(2, 4), (2, None), (None, 4), (2, 2)])
+@pytest.mark.parametrize("forward", [True, False])
+async def test_a_start_may_lie_anywhere_about_the_bounds(table: Table, at: float, between: Bounds, forward: bool) -> None:
+    await table.put_many([timed(str(n), n) for n in range(1, 6)])
+    low, high = between
+    within = [n for n in range(1, 6) if (low is None or n >= low) and (high is None or n <= high)]  # type: ignore[operator]
+    behind = [n for n in within if n > at] if forward else [n for n in within[::-1] if n < at]
+
+    # "~" comes behind every sort key in use, and "!" before, so a tie with the start is passed.
+    start = timed("~" if forward else "!", at)
+    page = await table.query(BY_TIME, "mon", between=between, forward=forward, start=start)
+
+    assert [item["at"] for item in page.items] == behind
+    assert page.last_key is None
+
+
+async def test_a_start_that_lacks_a_key_is_refused(table: Table) -> None:
+    await table.put(timed("a", 1))
+
+    with pytest.raises(InvalidItem):
+        await table.query(BY_TIME, "mon", start={"day": "mon", "at": 1})
+
+
+async def test_a_full_page_says_where_to_read_on(table: Table) -> None:
+    await table.put_many([timed(str(n), n) for n in range(5)])
+
+    page = await table.query(BY_TIME, "mon", limit=2)
+
+    assert sks(page.items) == ["0", "1"]
+    assert page.last_key == {"day": "mon", "at": 1, "pk": "p", "sk": "1"}
+    assert page.partitions == 1
+
+
+async def test_a_page_that_is_not_full_is_the_last(table: Table) -> None:
+    await table.put_many([timed(str(n), n) for n in range(5)])
+
+    page = await table.query(BY_TIME, "mon", limit=6)
+
+    assert sks(page.items) == ["0", "1", "2", "3", "4"]
+    assert page.last_key is None
