@@ -1,13 +1,13 @@
 """Relay's types: nodes with global ids, connections, edges and page information.
 
 The objects behind them are plain: a connection is a `Page` of records, an edge and a node are
-the record itself. So a page costs no object but its records, and a slice adds a connection by
-naming it.
+the record itself, which says its `identity` and its `position`. So a page costs no object but
+its records, and a slice adds a connection by naming it.
 """
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar, cast
 
 import strawberry
 
@@ -48,7 +48,9 @@ def parse_global_id(node_id: str) -> tuple[str, str]:
 
 @strawberry.interface(description="An object with an id that stays the same and finds it again through `node`.")
 class Node:
-    id: strawberry.ID = strawberry.field(description="Global id: opaque, stable, URL-safe.")
+    @strawberry.field(description="Global id: opaque, stable, URL-safe.")
+    def id(self: strawberry.Parent[Any]) -> strawberry.ID:
+        return global_id(*self.identity)
 
 
 @strawberry.type(description="What lies on either side of a page.")
@@ -78,19 +80,19 @@ class Edge(Generic[NodeType]):
 
     @strawberry.field(description="The node itself.")
     def node(self: strawberry.Parent[Any]) -> NodeType:
-        return self  # type: ignore[return-value] # the record is the node, whatever its type
+        return cast("NodeType", self)  # the record is the node, whatever its type
 
 
 @strawberry.type(description="A page of a list.")
 class Connection(Generic[NodeType]):
     @strawberry.field(description="The page's nodes with their cursors, in order.")
     def edges(self: strawberry.Parent[Page[Any]]) -> list[Edge[NodeType]]:
-        return self.records  # type: ignore[return-value]
+        return cast("list[Edge[NodeType]]", self.records)
 
     @strawberry.field(description="The page's nodes alone, in order.")
     def nodes(self: strawberry.Parent[Page[Any]]) -> list[NodeType]:
-        return self.records  # type: ignore[return-value]
+        return cast("list[NodeType]", self.records)
 
     @strawberry.field(description="What lies on either side of the page.")
     def page_info(self: strawberry.Parent[Page[Any]]) -> PageInfo:
-        return self  # type: ignore[return-value]
+        return cast("PageInfo", self)

@@ -7,6 +7,7 @@ from typing import Any, NewType, TypeVar, cast
 
 import strawberry
 from graphql import GraphQLError
+from strawberry.types.scalar import ScalarDefinition
 
 from graph.days import EPOCH_TIME
 
@@ -54,7 +55,7 @@ def _write_time(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-SCALARS = {
+SCALARS: dict[object, ScalarDefinition] = {
     EpochMillis: strawberry.scalar(
         name="EpochMillis",
         description="Milliseconds since 1970-01-01T00:00:00Z as a JSON number, negative before. Exact below 2^53.",
@@ -79,9 +80,8 @@ SCALARS = {
 """Python type → scalar, for the schema's configuration."""
 
 
-def described_enum(enum: type[E], description: str, value: Callable[[E], str], name: str | None = None) -> type[E]:
-    """Put an enum of a lower floor into the graph, each value with a description."""
-    described = strawberry.enum(enum, name=name, description=description)
-    for member, definition in zip(enum, cast("Any", described).__strawberry_definition__.values, strict=True):
+def describe_enum(enum: type[E], description: str, value: Callable[[E], str]) -> None:
+    """Put an enum of a lower floor into the graph, each of its values with a description."""
+    described = cast("Any", strawberry.enum(enum, description=description))
+    for member, definition in zip(enum, described.__strawberry_definition__.values, strict=True):
         definition.description = value(member)
-    return described

@@ -109,21 +109,27 @@ class Ingest:
 
         return await self._logged(EVENTS_ROUTE, work)
 
-    async def file(self, stream: Readable, advanced: Callable[[IngestReport], None]) -> IngestReport:
+    async def file(self, stream: Readable, advanced: Callable[[IngestReport], None] | None = None) -> IngestReport:
         """Store the features of a GeoJSON file, a bounded number at a time.
 
         Args:
-            advanced: told after each chunk how far the ingest is.
+            stream: read in the thread of the event loop, as a local file is.
+            advanced: told after each chunk how far the ingest is, in bytes and in events.
 
         Raises:
             InvalidUpstreamResponse: The file is not GeoJSON, or breaks off; what was complete is stored.
         """
         raw = Fingerprinted(stream)
 
+        def tell(report: IngestReport) -> None:
+            report.upstream_size = raw.size
+            if advanced:
+                advanced(report)
+
         async def work(report: IngestReport) -> None:
             try:
                 check = partial(normalise, ingested_at=self._clock())
-                await self._take(report, read_features(raw), check, advanced)
+                await self._take(report, read_features(raw), check, tell)
             except InvalidGeoJson as error:
                 raise InvalidUpstreamResponse(str(error)) from error
             finally:

@@ -56,6 +56,11 @@ class Event:
         return day_bucket(self.event_ts_ms)
 
     @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key, which no other object of the graph has."""
+        return "Event", self.event_id
+
+    @property
     def position(self) -> Position:
         """Where the event stands in the catalogue."""
         return Position(EVENTS, self.event_ts_ms, self.event_id)

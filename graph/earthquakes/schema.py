@@ -18,17 +18,18 @@ from graph.earthquakes.selection import Box, Circle, Selection
 from graph.logged import Logged
 from graph.paging import Paging
 from graph.request_log.analytics import CATALOGUE_ROUTE
-from graph.scalars import EpochMillis, described_enum, millis_ceil, millis_floor
-
+from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 
 
 def _describe(feed: usgs.UsgsFeed) -> str:
     least, period = feed.value.split("_")
-    events = {"all": "All events", "significant": "Significant events"}.get(least, f"Events of magnitude {least} and more")
+    events = {"all": "All events", "significant": "Significant events"}.get(
+        least, f"Events of magnitude {least} and more"
+    )
     return f"{events} of the past {period}."
 
 
-UsgsFeed = described_enum(usgs.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
+describe_enum(usgs.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
 
 
 @strawberry.enum(description="The order of events in time.")
@@ -63,10 +64,6 @@ class Event(relay.Node):
     felt: int | None = strawberry.field(description="Number of felt reports, as of the ingest.")
     alert: str | None = strawberry.field(description="PAGER alert level: `green`, `yellow`, `orange` or `red`.")
     sig: int | None = strawberry.field(description="USGS's significance, 0 to about 1000.")
-
-    @strawberry.field(description="Global id: opaque, stable, URL-safe.")
-    def id(self: strawberry.Parent[model.Event]) -> strawberry.ID:
-        return relay.global_id("Event", self.event_id)
 
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
@@ -139,13 +136,13 @@ class EventFilter:
 
 def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | None) -> dict[str, Any]:
     """What the log of an events query records of its filter and its page."""
-    filter: EventFilter | None = arguments.get("filter")
+    asked: EventFilter | None = arguments.get("filter")
     sizes = [size for size in (arguments.get("first"), arguments.get("last")) if size is not None]
     facts: dict[str, Any] = {"page_size": sizes[0] if sizes else context.page_sizes.default}
-    if filter:
-        facts["starttime"] = millis_ceil(filter.start_time) if filter.start_time else None
-        facts["endtime"] = millis_floor(filter.end_time) if filter.end_time else None
-        facts["minmagnitude"] = filter.min_magnitude
+    if asked:
+        facts["starttime"] = millis_ceil(asked.start_time) if asked.start_time else None
+        facts["endtime"] = millis_floor(asked.end_time) if asked.end_time else None
+        facts["minmagnitude"] = asked.min_magnitude
     if page:
         facts["result_count"] = len(page.records)
         facts["has_next_token"] = page.has_more
@@ -214,7 +211,9 @@ class IngestRecentInput:
     limit: int | None = strawberry.field(
         default=None, description="At most so many, the latest first, 1 … 20,000; default 100, with a window 20,000."
     )
-    feed: UsgsFeed | None = strawberry.field(default=None, description="A summary feed, without any other argument.")
+    feed: usgs.UsgsFeed | None = strawberry.field(
+        default=None, description="A summary feed, without any other argument."
+    )
     start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
     end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
     min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
@@ -261,9 +260,7 @@ class IngestEventsInput:
 
 @strawberry.type
 class EarthquakeMutations:
-    @strawberry.mutation(
-        description="Fetch events from USGS and store those that are new.", graphql_type=IngestPayload
-    )
+    @strawberry.mutation(description="Fetch events from USGS and store those that are new.", graphql_type=IngestPayload)
     async def ingest_recent(
         self,
         info: Info[Context, None],

@@ -55,6 +55,11 @@ class RequestLog:
         return datetime_of(self.timestamp)
 
     @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key, which no other object of the graph has."""
+        return "RequestLog", sort_key(self.timestamp, self.request_id)
+
+    @property
     def position(self) -> Position:
         """Where the record stands among the request logs."""
         return Position(REQUEST_LOGS, self.timestamp, self.request_id)
@@ -75,6 +80,14 @@ def day_partition(bucket: str) -> str:
 def sort_key(timestamp: int, request_id: str) -> str:
     """Where a log stands within its day. Epoch milliseconds have 13 digits until the year 2286."""
     return f"{timestamp}#{request_id}"
+
+
+def position_of(sort_key: str) -> Position | None:
+    """The position that a sort key names; None where no log has such a key."""
+    timestamp, _, request_id = sort_key.partition("#")
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 13 and request_id):
+        return None
+    return Position(REQUEST_LOGS, int(timestamp), request_id)
 
 
 def log_key(position: Position) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from graph.logged import Logged
 from graph.paging import Page, Paging
 from graph.request_log import analytics, model
 from graph.request_log.access_patterns import LogSelection
-from graph.scalars import EpochMillis, described_enum, millis_ceil, millis_floor
+from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 
-LogType = described_enum(
+describe_enum(
     model.LogType,
     "Whether a request stored events or read.",
     {model.LogType.INGEST: "An ingest.", model.LogType.QUERY: "A query."}.__getitem__,
@@ -26,7 +26,7 @@ LogType = described_enum(
 @strawberry.type(description="One root field of one request. What does not apply to it is null. Kept for 7 days.")
 class RequestLog(relay.Node):
     request_id: strawberry.ID = strawberry.field(description="UUID of the request.")
-    log_type: LogType = strawberry.field(description="Whether it stored events or read.")
+    log_type: model.LogType = strawberry.field(description="Whether it stored events or read.")
     timestamp: EpochMillis = strawberry.field(description="When it began, epoch milliseconds.")
     time: datetime = strawberry.field(description="When it began.")
     route: str = strawberry.field(description="The field's stable path, such as `/earthquakes`.")
@@ -48,10 +48,6 @@ class RequestLog(relay.Node):
     has_next_token: bool | None = strawberry.field(description="QUERY: whether more follow in the direction of paging.")
     buckets_scanned: int | None = strawberry.field(description="QUERY: day buckets read for the page.")
 
-    @strawberry.field(description="Global id: opaque, stable, URL-safe.")
-    def id(self: strawberry.Parent[model.RequestLog]) -> strawberry.ID:
-        return relay.global_id("RequestLog", model.sort_key(self.timestamp, self.request_id))
-
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
         return isinstance(record, model.RequestLog)
@@ -66,7 +62,7 @@ class RequestLogConnection(relay.Connection[RequestLog]):
 class RequestLogFilter:
     start_time: datetime | None = strawberry.field(default=None, description="Earliest beginning, inclusive.")
     end_time: datetime | None = strawberry.field(default=None, description="Latest beginning, inclusive.")
-    log_type: LogType | None = strawberry.field(default=None, description="Whether they stored events or read.")
+    log_type: model.LogType | None = strawberry.field(default=None, description="Whether they stored events or read.")
     route: str | None = strawberry.field(default=None, description="The field's path, such as `/earthquakes`.")
     min_status: int | None = strawberry.field(default=None, description="Least status: 400 for all that failed.")
 
@@ -129,7 +125,9 @@ class RequestLogQueries:
     async def popular_filters(
         self,
         info: Info[Context, None],
-        day: Annotated[date | None, strawberry.argument(description="Last day of the window, UTC; today without it.")] = None,
+        day: Annotated[
+            date | None, strawberry.argument(description="Last day of the window, UTC; today without it.")
+        ] = None,
         window_days: Annotated[int, strawberry.argument(description="Number of days, 1 … 7.")] = 1,
         limit: Annotated[int, strawberry.argument(description="At most so many filters, 1 … 100.")] = 10,
     ) -> analytics.PopularFilters:

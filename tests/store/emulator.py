@@ -21,8 +21,28 @@ MOTO_DIFFERS: dict[str, str] = {}
 _deselected = pytest.StashKey[list[str]]()
 
 
+@pytest.fixture(scope="session")
+def dynamodb_endpoint() -> Iterator[str]:
+    """The endpoint of an emulator that runs until the last test. From here on, AWS's configuration names it."""
+    with _started() as url, pytest.MonkeyPatch.context() as environment:
+        for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_DYNAMODB"):
+            environment.delenv(name, raising=False)
+        for name, value in {
+            "AWS_ENDPOINT_URL": url,
+            "AWS_REGION": "us-east-1",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "local",
+            "AWS_SECRET_ACCESS_KEY": "local",
+            "AWS_CONFIG_FILE": "",
+            "AWS_SHARED_CREDENTIALS_FILE": "",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }.items():
+            environment.setenv(name, value)
+        yield url
+
+
 @contextmanager
-def started() -> Iterator[str]:
+def _started() -> Iterator[str]:
     """An emulator for as long as the `with` lasts; gives its endpoint URL."""
     if not lacking():
         with dynamodb_local.running() as url:
@@ -62,7 +82,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if not lacking():
         return
     missing = ", ".join(lacking())
-    terminalreporter.write_line(f"DynamoDB's engine ran on moto, not on DynamoDB Local, for want of {missing}.", yellow=True)
+    terminalreporter.write_line(
+        f"DynamoDB's engine ran on moto, not on DynamoDB Local, for want of {missing}.", yellow=True
+    )
     for name in config.stash[_deselected]:
         terminalreporter.write_line(f"Not run, since moto differs: {name}: {MOTO_DIFFERS[name]}", yellow=True)
 

@@ -57,7 +57,9 @@ async def test_numbers_may_be_keys(readings: Table) -> None:
     assert await readings.get_many([(7, 2**53 + 1), (7, 2**53)]) == {(7, 2**53 + 1): items[5]}
 
 
-@pytest.mark.parametrize("key", [("", "s"), ("p", ""), (1, "s"), ("p", 1.0), ("p" * 2049, "s"), ("p", "s" * 1025), ("\udfff", "s")])
+@pytest.mark.parametrize(
+    "key", [("", "s"), ("p", ""), (1, "s"), ("p", 1.0), ("p" * 2049, "s"), ("p", "s" * 1025), ("\udfff", "s")]
+)
 async def test_an_invalid_key_is_refused_and_not_merely_missing(table: Table, key: Key) -> None:
     with pytest.raises(InvalidItem):
         await table.get(key)
@@ -81,7 +83,9 @@ async def test_a_scan_returns_what_its_filter_admits(table: Table) -> None:
 
 
 async def test_a_count_is_of_all_partitions_within_the_bounds(table: Table) -> None:
-    await table.put_many([timed(f"{day}{n}", n, day, mag=n % 3, note=f"{n % 2}") for day in ("mon", "tue") for n in range(10)])
+    await table.put_many(
+        [timed(f"{day}{n}", n, day, mag=n % 3, note=f"{n % 2}") for day in ("mon", "tue") for n in range(10)]
+    )
 
     assert await table.count(BY_TIME, ["mon", "tue", "wed"]) == 20
     assert await table.count(BY_TIME, ["tue"], between=(3, 5)) == 3

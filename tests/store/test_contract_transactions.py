@@ -81,7 +81,9 @@ async def test_concurrent_transactions_on_the_same_items_lose_nothing(table: Tab
 
 async def test_of_concurrent_inserts_of_one_item_exactly_one_succeeds(table: Table) -> None:
     async def insert(n: int) -> tuple[int, ...]:
-        return await table.transact([Put(sample("event", by=n), if_absent=True), Update(("counter", "s"), add={"n": 1})])
+        return await table.transact(
+            [Put(sample("event", by=n), if_absent=True), Update(("counter", "s"), add={"n": 1})]
+        )
 
     refused = await asyncio.gather(*[insert(n) for n in range(10)])
 

@@ -70,7 +70,9 @@ async def test_an_update_makes_an_item_that_is_not_there(table: Table) -> None:
 async def test_an_update_sets_adds_and_leaves_the_rest(table: Table) -> None:
     await table.put(sample(kept="k", changed="old", n=40, m=0.5))
 
-    assert await table.update(Update(("p", "s"), set={"changed": "new"}, add={"n": 2, "m": -0.25, "missing": 7})) is True
+    assert (
+        await table.update(Update(("p", "s"), set={"changed": "new"}, add={"n": 2, "m": -0.25, "missing": 7})) is True
+    )
 
     assert await table.get(("p", "s")) == sample(kept="k", changed="new", n=42, m=0.25, missing=7)
 

@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import aioboto3
+from botocore.awsrequest import AWSPreparedRequest
 
 from graph.errors import DatabaseUnavailable
 from graph.store.dynamodb.errors import CONFIGURATION, told_in_our_words
@@ -12,6 +14,8 @@ from graph.store.dynamodb.patience import Patience
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
+
+STREAM_FROM_BYTES = 2**19
 
 
 @asynccontextmanager
@@ -24,4 +28,11 @@ async def connected(table: str, patience: Patience) -> AsyncIterator["DynamoDBCl
                 client = await stack.enter_async_context(opening)
             except ValueError as error:  # of an endpoint that is no URL
                 raise DatabaseUnavailable(f"table {table} {CONFIGURATION} ({error})") from error
+        client.meta.events.register("before-send.dynamodb", _stream_large_body)
         yield client
+
+
+def _stream_large_body(request: AWSPreparedRequest, **_: object) -> None:
+    # aiohttp writes bytes in one go, holding up everything else, and warns about it from 1 MB on.
+    if isinstance(request.body, bytes) and len(request.body) > STREAM_FROM_BYTES:
+        request.body = BytesIO(request.body)

@@ -39,7 +39,7 @@ class Aliases:
 
 
 def condition_expression(condition: Condition, aliases: Aliases) -> str:
-    """The condition, in parentheses wherever its neighbours could bind tighter."""
+    """The condition, in parentheses where it is a conjunction or disjunction."""
     match condition:
         case Compare(attribute, sign, value):
             return f"{aliases.name(attribute)} {sign} {aliases.value(value)}"
@@ -58,8 +58,8 @@ def condition_expression(condition: Condition, aliases: Aliases) -> str:
 
 
 def joined(word: str, parts: Sequence[str]) -> str:
-    """The parts as one expression that may stand beside others."""
-    return f"({word.join(f'({part})' for part in parts)})"
+    """The parts as one expression that may stand beside others; DynamoDB refuses parentheses without need."""
+    return parts[0] if len(parts) == 1 else f"({word.join(parts)})"
 
 
 def _nothing(name: str) -> str:

@@ -1,0 +1,5 @@
+"""`python -m graph` is `quakegraph`."""
+
+from graph.cli import main
+
+main()

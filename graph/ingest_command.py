@@ -1,0 +1,129 @@
+"""`quakegraph ingest`: each source in turn, a progress bar on a terminal, a line or a JSON object about each."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from strawberry.utils.str_converters import to_camel_case
+
+from graph.app import Parts, open_parts
+from graph.days import DAY_MS, EPOCH_TIME
+from graph.earthquakes.ingest import IngestReport
+from graph.earthquakes.usgs import RecentEvents
+from graph.errors import GraphError, UpstreamFailure
+from graph.settings import Settings
+
+REJECTIONS_SHOWN = 5
+
+
+class Times(click.ParamType[int]):
+    """A UTC day or time as epoch milliseconds; a day means its first or its last millisecond."""
+
+    name = "date"
+
+    def __init__(self, *, end_of_day: bool) -> None:
+        self._end_of_day = end_of_day
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read ISO 8601."""
+        try:
+            time = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no day such as 2023-08-01 and no time such as 2023-08-01T12:00:00Z.", param, ctx)
+        time = time if time.tzinfo else time.replace(tzinfo=UTC)
+        milliseconds = (time - EPOCH_TIME) // timedelta(milliseconds=1)
+        whole_day = len(value) <= len("2023-08-01")
+        return milliseconds + DAY_MS - 1 if whole_day and self._end_of_day else milliseconds
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of one source."""
+
+    source: str  # the file's name, or USGS
+    report: IngestReport  # as far as it went
+    error: GraphError | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the source was read to its end, and not everything in it was refused."""
+        return self.error is None and not (self.report.fetched and self.report.fetched == self.report.rejected)
+
+
+async def ingest_all(settings: Settings, files: Sequence[str], asked: RecentEvents | None, *, as_json: bool) -> bool:
+    """Ingest every source, and tell about each. False where one of them did not succeed."""
+    succeeded = True
+    async with open_parts(settings) as parts:
+        outcomes = [_ingest_recent(parts, asked)] if asked else [_ingest_file(parts, name) for name in files]
+        for ingesting in outcomes:
+            outcome = await ingesting
+            click.echo(_json(outcome) if as_json else _lines(outcome))
+            if outcome.error and not as_json:
+                click.echo(f"Error: {outcome.source}: {outcome.error}", err=True)
+            succeeded &= outcome.succeeded
+    return succeeded
+
+
+async def _ingest_recent(parts: Parts, asked: RecentEvents) -> Outcome:
+    try:
+        return Outcome("USGS", await parts.ingest.recent(asked))
+    except UpstreamFailure as error:
+        return Outcome("USGS", IngestReport(retries=error.retries), error)
+
+
+async def _ingest_file(parts: Parts, name: str) -> Outcome:
+    outcome = Outcome(name, IngestReport())
+    with click.open_file(name, "rb") as stream, _progress(name) as advance:
+
+        def advanced(report: IngestReport) -> None:
+            outcome.report = report
+            advance(report.upstream_size or 0)
+
+        try:
+            outcome.report = await parts.ingest.file(stream, advanced)
+        except UpstreamFailure as error:
+            outcome.error = error
+    return outcome
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callable[[int], None]]:
+    """Takes the number of bytes read so far, and shows it where standard error is a terminal."""
+    if name == "-" or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    with click.progressbar(length=Path(name).stat().st_size, label=Path(name).name, file=sys.stderr) as bar:
+        yield lambda done: bar.update(done - bar.pos)
+
+
+def _lines(outcome: Outcome) -> str:
+    report = outcome.report
+    lines = [
+        f"{outcome.source}: {report.fetched:,} fetched, {report.upserted:,} upserted, "
+        f"{report.skipped:,} skipped, {report.rejected:,} rejected"
+    ]
+    lines += [f"  {r.event_id or '(no id)'}: {r.code}: {r.message}" for r in report.rejections[:REJECTIONS_SHOWN]]
+    if report.rejected > REJECTIONS_SHOWN:
+        lines.append(f"  and {report.rejected - REJECTIONS_SHOWN:,} more")
+    return "\n".join(lines)
+
+
+def _json(outcome: Outcome) -> str:
+    """The report with the names of the graph's `IngestPayload`, and what went wrong."""
+    told = {"source": outcome.source, **_camel_case(asdict(outcome.report))}
+    if outcome.error:
+        told["error"] = {"code": outcome.error.code, "message": str(outcome.error)}
+    return orjson.dumps(told).decode()
+
+
+def _camel_case(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        to_camel_case(name): [_camel_case(each) for each in value] if isinstance(value, list) else value
+        for name, value in values.items()
+    }

@@ -1,0 +1,126 @@
+"""The store's contract: an item whose TTL has passed does not exist. Every test runs on every engine."""
+
+import pytest
+
+from graph.store.conditions import Absent, Compare, Present
+from graph.store.contract import Delete, Item, Put, Table, Update
+from tests.store.samples import BY_TIME, NOON_SECONDS, HeldClock, sample, sks, timed
+
+EXPIRED = timed("expired", 1, ttl=NOON_SECONDS, mag=1, n=1)
+LIVING = timed("living", 2, ttl=NOON_SECONDS + 1, mag=1, n=2)
+LASTING = timed("lasting", 3, mag=1, n=3)
+
+
+@pytest.fixture(autouse=True)
+async def three_items(table: Table) -> None:
+    await table.put_many([EXPIRED, LIVING, LASTING])
+
+
+async def everything(table: Table) -> list[Item]:
+    return (await table.query(table.design.primary, "p")).items
+
+
+async def test_no_read_by_key_returns_it(table: Table) -> None:
+    keys = [("p", sk) for sk in ("expired", "living", "lasting")]
+
+    assert [await table.get(key) for key in keys] == [None, LIVING, LASTING]
+    assert await table.get_many(keys) == {keys[1]: LIVING, keys[2]: LASTING}
+    assert await table.get_many(keys, only=["n"]) == {keys[1]: {"n": 2}, keys[2]: {"n": 3}}
+    assert await table.get_many(keys, only=["pk"]) == {keys[1]: {"pk": "p"}, keys[2]: {"pk": "p"}}
+
+
+async def test_no_query_count_or_scan_returns_it(table: Table) -> None:
+    where = Compare("mag", "=", 1)
+
+    assert sks((await table.query(BY_TIME, "mon")).items) == ["living", "lasting"]
+    assert sks((await table.query(BY_TIME, "mon", where=where)).items) == ["living", "lasting"]
+    assert sks((await table.query(BY_TIME, "mon", forward=False, limit=3)).items) == ["lasting", "living"]
+    assert sks((await table.query(table.design.primary, "p")).items) == ["lasting", "living"]
+    assert sks((await table.query_many(BY_TIME, ["tue", "mon"])).items) == ["living", "lasting"]
+    assert await table.count(BY_TIME, ["mon"]) == 2
+    assert await table.count(table.design.primary, ["p"], where=where) == 2
+    assert sorted([item["sk"] async for item in table.scan()]) == ["lasting", "living"]
+    assert sorted([item["sk"] async for item in table.scan(where=where)]) == ["lasting", "living"]
+
+
+async def test_a_page_is_full_without_it(table: Table) -> None:
+    await table.put_many([timed(f"old{n}", 0, ttl=NOON_SECONDS - n) for n in range(30)])
+
+    page = await table.query(BY_TIME, "mon", limit=1)
+
+    assert sks(page.items) == ["living"]
+    assert sks((await table.query(BY_TIME, "mon", limit=5)).items) == ["living", "lasting"]
+    assert sks((await table.query(BY_TIME, "mon", start=page.last_key)).items) == ["lasting"]
+
+
+async def test_a_reading_may_start_behind_it(table: Table) -> None:
+    assert sks((await table.query(BY_TIME, "mon", start=EXPIRED)).items) == ["living", "lasting"]
+
+
+async def test_it_expires_when_the_clock_reaches_its_second(table: Table, clock: HeldClock) -> None:
+    clock.now += 999
+    assert await table.get(("p", "living")) == LIVING
+
+    clock.now += 1
+    assert await table.get(("p", "living")) is None
+    assert await everything(table) == [LASTING]
+
+    clock.now += 10**12
+    assert await everything(table) == [LASTING]
+
+
+async def test_a_put_takes_its_place(table: Table) -> None:
+    new = sample("p", "expired", new=True)
+
+    assert await table.put(new, if_absent=True) is True
+
+    assert await table.get(("p", "expired")) == new
+    assert await table.put(new, if_absent=True) is False
+    assert sks((await table.query(BY_TIME, "mon")).items) == ["living", "lasting"]
+
+
+async def test_a_put_in_a_transaction_takes_its_place(table: Table) -> None:
+    new = [sample("p", sk, new=True) for sk in ("expired", "living")]
+
+    assert await table.transact([Put(item, if_absent=True) for item in new]) == (1,)
+    assert await table.transact([Put(new[0], if_absent=True)]) == ()
+
+    assert await table.get(("p", "expired")) == new[0]
+    assert await table.get(("p", "living")) == LIVING
+
+
+async def test_a_put_without_a_condition_replaces_it(table: Table) -> None:
+    await table.put(sample("p", "expired", new=1))
+    await table.put_many([sample("p", "expired", new=2)])
+
+    assert await table.get(("p", "expired")) == sample("p", "expired", new=2)
+
+
+@pytest.mark.parametrize("condition", [None, Compare("n", "=", 1), Absent("n"), Absent("pk"), Present("pk")])
+async def test_an_update_or_delete_of_it_does_not_apply(
+    table: Table, condition: Compare | Absent | Present | None, clock: HeldClock
+) -> None:
+    update = Update(("p", "expired"), set={"ttl": NOON_SECONDS + 100}, add={"n": 1}, condition=condition)
+    delete = Delete(("p", "expired"), condition=condition)
+
+    assert await table.update(update) is False
+    assert await table.delete(delete) is False
+    assert await table.transact([Put(sample("q")), update]) == (1,)
+    assert await table.transact([delete, Put(sample("q"))]) == (0,)
+
+    clock.now -= 1000  # to look at what is stored
+    assert await table.get(("p", "expired")) == EXPIRED
+    assert await table.get(("q", "s")) is None
+
+
+async def test_one_that_lives_is_changed_like_any_other(table: Table) -> None:
+    assert await table.update(Update(("p", "living"), add={"n": 1, "ttl": 60})) is True
+    assert await table.delete(Delete(("p", "lasting"), condition=Compare("n", "=", 3))) is True
+
+    assert await everything(table) == [{**LIVING, "n": 3, "ttl": NOON_SECONDS + 61}]
+
+
+async def test_an_update_may_let_an_item_expire(table: Table) -> None:
+    assert await table.update(Update(("p", "lasting"), set={"ttl": NOON_SECONDS - 0.5})) is True
+
+    assert await everything(table) == [LIVING]

@@ -1,0 +1,134 @@
+"""The store's contract: what each condition admits. Every test runs on every engine."""
+
+from typing import Any
+
+import pytest
+
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, predicate
+from graph.store.contract import InvalidItem, Table
+from tests.store.samples import BY_TIME, sks, timed
+
+VALUES: list[dict[str, Any]] = [
+    {},
+    {"number": 1, "text": "quake"},
+    {"number": 2.5, "text": "blast"},
+    {"number": 4, "text": ""},
+    {"number": "4", "text": 7},
+    {"number": True, "text": False},
+    {"number": None, "text": None},
+    {"number": [1], "text": {"a": 1}},
+    {"number": -0.5, "text": "Quake"},
+]
+
+IN_THE_INDEX, OUTSIDE = ("mag", "kind"), ("level", "note")
+"""Names for the number and the text: those that `ByTime` is narrowed by, and others."""
+
+CONDITIONS: list[tuple[Condition, list[int]]] = [
+    (Compare("number", "=", 4), [3]),
+    (Compare("number", "=", 1.0), [1]),
+    (Compare("number", "<", 2.5), [1, 8]),
+    (Compare("number", "<=", 2.5), [1, 2, 8]),
+    (Compare("number", ">", 1), [2, 3]),
+    (Compare("number", ">=", 1), [1, 2, 3]),
+    (Compare("number", "=", "4"), [4]),
+    (Compare("number", ">=", ""), [4]),
+    (Compare("number", "=", True), [5]),
+    (Compare("number", "=", False), []),
+    (Compare("text", "=", ""), [3]),
+    (Compare("text", "=", "quake"), [1]),
+    (Compare("text", ">", "blast"), [1]),
+    (Compare("text", "<", "b"), [3, 8]),
+    (Compare("text", "<=", 7), [4]),
+    (Compare("text", "=", False), [5]),
+    (Compare("text", "=", 0), []),
+    (OneOf("number", (1, 4, 99)), [1, 3]),
+    (OneOf("number", (1, "4", True)), [1, 4, 5]),
+    (OneOf("text", ("quake", "Quake", "")), [1, 3, 8]),
+    (OneOf("text", (*map(str, range(99)), "blast")), [2]),
+    (OneOf("text", ()), []),
+    (Present("number"), [1, 2, 3, 4, 5, 6, 7, 8]),
+    (Absent("number"), [0]),
+    (Present("never"), []),
+    (Absent("never"), [0, 1, 2, 3, 4, 5, 6, 7, 8]),
+    (AllOf((Compare("number", ">", 0), Compare("text", "=", "quake"))), [1]),
+    (AnyOf((Compare("number", ">", 3), Compare("text", "=", "quake"), Absent("text"))), [0, 1, 3]),
+    (AllOf((AnyOf((Compare("number", "<", 0), Compare("number", ">", 1))), Present("text"))), [2, 3, 8]),
+    (AnyOf((AllOf((Compare("number", "=", 1), Absent("never"))), OneOf("text", ("blast",)))), [1, 2]),
+    (AllOf((Compare("number", ">=", 1), AnyOf((Absent("never"), Present("never"))))), [1, 2, 3]),
+]
+
+
+def renamed(condition: Condition, names: tuple[str, str]) -> Condition:
+    """The condition on the attributes that stand for `number` and `text`."""
+    real = {"number": names[0], "text": names[1]}
+    match condition:
+        case Compare(attribute, operator, value):
+            return Compare(real.get(attribute, attribute), operator, value)
+        case OneOf(attribute, values):
+            return OneOf(real.get(attribute, attribute), values)
+        case Present(attribute):
+            return Present(real.get(attribute, attribute))
+        case Absent(attribute):
+            return Absent(real.get(attribute, attribute))
+        case AllOf(conditions):
+            return AllOf(tuple(renamed(part, names) for part in conditions))
+        case AnyOf(conditions):
+            return AnyOf(tuple(renamed(part, names) for part in conditions))
+
+
+@pytest.mark.parametrize("names", [IN_THE_INDEX, OUTSIDE], ids=["in the index", "outside"])
+async def test_a_filter_admits_the_same_items_on_every_engine(table: Table, names: tuple[str, str]) -> None:
+    real = dict(zip(("number", "text"), names, strict=True))
+    items = [
+        timed(str(i), i, **{real[name]: value for name, value in values.items()}) for i, values in enumerate(VALUES)
+    ]
+    await table.put_many(items)
+
+    for condition, expected in CONDITIONS:
+        where = renamed(condition, names)
+        assert [i for i, item in enumerate(items) if predicate(where)(item)] == expected, where
+        admitted = [str(i) for i in expected]
+        assert sks((await table.query(BY_TIME, "mon", where=where)).items) == admitted, where
+        assert (
+            sks((await table.query(table.design.primary, "p", where=where, forward=False)).items) == admitted[::-1]
+        ), where
+        assert await table.count(BY_TIME, ["mon"], where=where) == len(expected), where
+        assert sorted([item["sk"] async for item in table.scan(where=where)]) == admitted, where
+
+
+async def test_a_filtered_page_is_full_however_little_of_it_matches(table: Table) -> None:
+    await table.put_many([timed(f"{n:02}", n, text="x" * 100_000) for n in range(24)])  # more than two answers of 1 MB
+    await table.put_many([timed(f"{n}", n, note="match", mag=5) for n in range(24, 30)])
+
+    for where in (Compare("note", "=", "match"), Compare("mag", "=", 5), AllOf((Present("note"), Present("mag")))):
+        page = await table.query(BY_TIME, "mon", where=where, limit=4)
+        assert sks(page.items) == ["24", "25", "26", "27"]
+        assert page.last_key is not None
+
+        rest = await table.query(BY_TIME, "mon", where=where, limit=4, start=page.last_key)
+        assert sks(rest.items) == ["28", "29"]
+        assert rest.last_key is None
+
+        assert sks((await table.query(BY_TIME, "mon", where=where, limit=7)).items) == [str(n) for n in range(24, 30)]
+
+
+async def test_a_filtered_reading_of_small_pages_finds_everything_once(table: Table) -> None:
+    await table.put_many([timed(f"{n:03}", n, mag=n % 10, note=f"{n % 7}") for n in range(300)])
+    where = AllOf((Compare("mag", ">=", 8), OneOf("note", ("1", "3", "5"))))
+    expected = [f"{n:03}" for n in range(300) if n % 10 >= 8 and n % 7 in {1, 3, 5}]
+
+    for forward in (True, False):
+        found: list[str] = []
+        page = await table.query(BY_TIME, "mon", where=where, limit=4, forward=forward)
+        while page.last_key is not None:
+            assert len(page.items) == 4
+            found += sks(page.items)
+            page = await table.query(BY_TIME, "mon", where=where, limit=4, forward=forward, start=page.last_key)
+        found += sks(page.items)
+        assert found == (expected if forward else expected[::-1])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**64, "\ud800"])
+async def test_a_filter_by_a_value_that_nothing_can_have_is_refused(table: Table, value: Any) -> None:
+    with pytest.raises(InvalidItem):
+        await table.query(BY_TIME, "mon", where=Compare("note", "=", value))

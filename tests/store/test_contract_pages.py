@@ -1,0 +1,113 @@
+"""The store's contract: large readings, and readings over several partitions. Every test runs on every engine."""
+
+import pytest
+
+from graph.store.conditions import Compare
+from graph.store.contract import Page, Table
+from tests.store.samples import BY_TIME, sks, timed
+
+DAYS = [f"d{n:02}" for n in range(20)]
+
+
+async def fill(table: Table, *, empty: frozenset[str] = frozenset(), a_day: int = 3) -> list[str]:
+    """A few items a day; gives their sort keys in order of day and time."""
+    items = [timed(f"{day}-{n}", n, day, mag=n) for day in DAYS if day not in empty for n in range(a_day)]
+    await table.put_many(items)
+    return sks(items)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+async def test_a_reading_of_several_megabytes_is_complete(table: Table, forward: bool) -> None:
+    items = [timed(f"{n:03}", n // 3, text="x" * 40_000) for n in range(80)]
+    await table.put_many(items)
+
+    whole = await table.query(BY_TIME, "mon", forward=forward)
+    most = await table.query(BY_TIME, "mon", forward=forward, limit=60)
+
+    assert sorted(sks(whole.items)) == sks(items)
+    assert whole.last_key is None
+    assert most.items == whole.items[:60]
+    assert (await table.query(BY_TIME, "mon", forward=forward, start=most.last_key)).items == whole.items[60:]
+
+
+async def test_partitions_are_read_in_the_order_given(table: Table) -> None:
+    expected = await fill(table)
+
+    page = await table.query_many(BY_TIME, DAYS)
+    assert (sks(page.items), page.last_key, page.partitions) == (expected, None, 20)
+
+    page = await table.query_many(BY_TIME, DAYS[::-1], forward=False)
+    assert (sks(page.items), page.last_key, page.partitions) == (expected[::-1], None, 20)
+
+    page = await table.query_many(BY_TIME, ["d07", "d03"])
+    assert sks(page.items) == ["d07-0", "d07-1", "d07-2", "d03-0", "d03-1", "d03-2"]
+
+
+async def test_empty_partitions_and_no_partitions_are_passed(table: Table) -> None:
+    empty = frozenset(DAYS[:5] + DAYS[7:16])
+    expected = await fill(table, empty=empty)
+
+    page = await table.query_many(BY_TIME, DAYS, limit=100)
+    assert (sks(page.items), page.last_key, page.partitions) == (expected, None, 20)
+
+    page = await table.query_many(BY_TIME, DAYS[7:16], limit=1)
+    assert (page.items, page.last_key, page.partitions) == ([], None, 9)
+
+    assert (await table.query_many(BY_TIME, [])).items == []
+
+
+@pytest.mark.parametrize(("limit", "partitions"), [(1, 1), (2, 1), (3, 1), (4, 2), (10, 4), (30, 10), (59, 20)])
+async def test_a_page_over_partitions_ends_with_its_limit(table: Table, limit: int, partitions: int) -> None:
+    expected = await fill(table)
+
+    page = await table.query_many(BY_TIME, DAYS, limit=limit)
+
+    assert sks(page.items) == expected[:limit]
+    assert page.partitions == partitions
+    assert page.last_key == {name: page.items[-1][name] for name in ("day", "at", "pk", "sk")}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 7, 60])
+@pytest.mark.parametrize("forward", [True, False])
+async def test_pages_over_partitions_resume_until_everything_came_once(table: Table, limit: int, forward: bool) -> None:
+    expected = await fill(table, empty=frozenset({"d00", "d05", "d06", "d19"}))
+    days = DAYS if forward else DAYS[::-1]
+    found: list[str] = []
+
+    page = await table.query_many(BY_TIME, days, limit=limit, forward=forward)
+    while page.last_key is not None:
+        assert len(page.items) == limit
+        found += sks(page.items)
+        rest = days[days.index(page.last_key["day"]) :]
+        page = await table.query_many(BY_TIME, rest, limit=limit, forward=forward, start=page.last_key)
+    found += sks(page.items)
+
+    assert found == (expected if forward else expected[::-1])
+
+
+async def test_bounds_and_filters_hold_in_every_partition(table: Table) -> None:
+    await fill(table, a_day=5)
+
+    bounded = await table.query_many(BY_TIME, DAYS, between=(1, 2), limit=5)
+    filtered = await table.query_many(BY_TIME, DAYS, where=Compare("mag", "=", 4), limit=3)
+    both = await table.query_many(BY_TIME, DAYS, between=(0, 3), where=Compare("mag", ">", 2))
+
+    assert sks(bounded.items) == ["d00-1", "d00-2", "d01-1", "d01-2", "d02-1"]
+    assert sks(filtered.items) == ["d00-4", "d01-4", "d02-4"]
+    assert sks(both.items) == [f"{day}-3" for day in DAYS]
+
+
+async def test_a_start_counts_in_the_first_partition_only(table: Table) -> None:
+    await fill(table)
+
+    page = await table.query_many(BY_TIME, DAYS[:3], start=timed("d00-1", 1, "d00"))
+
+    assert sks(page.items) == ["d00-2", "d01-0", "d01-1", "d01-2", "d02-0", "d02-1", "d02-2"]
+
+
+async def test_one_partition_read_alone_is_a_query(table: Table) -> None:
+    await fill(table)
+
+    alone: Page = await table.query(BY_TIME, "d03", limit=2, start=timed("d03-0", 0, "d03"))
+
+    assert alone == await table.query_many(BY_TIME, ["d03"], limit=2, start=timed("d03-0", 0, "d03"))
