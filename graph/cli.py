@@ -21,7 +21,6 @@ from graph.errors import DatabaseUnavailable, GraphError
 from graph.ingest_command import Times, ingest_all
 from graph.schema import printed
 from graph.settings import Settings
-from graph.store.cloudformation import template
 from graph.store.location import StoreLocation
 
 T = TypeVar("T")
@@ -181,6 +180,8 @@ def print_template() -> None:
       quakegraph tables template > table.yaml
       aws cloudformation deploy --template-file table.yaml --stack-name earthquakes
     """
+    from graph.store.cloudformation import template  # with DynamoDB's engine, which takes a while to import
+
     click.echo(template(EARTHQUAKE_EVENTS), nl=False)
 
 

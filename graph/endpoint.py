@@ -26,7 +26,7 @@ from strawberry.types.graphql import OperationType
 
 from graph import graphiql
 from graph.context import Context
-from graph.errors import BadUserInput, DatabaseUnavailable, GraphError, InternalServerError
+from graph.errors import BadUserInput, DatabaseUnavailable, GraphError, InternalServerError, OperationResolutionFailure
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
@@ -111,12 +111,12 @@ class GraphQLEndpoint:
                 operation.query, operation.variables, context, None, operation.name, allowed
             )
         except CannotGetOperationTypeError:
-            message = "Name one of the document's operations in `operationName`."
-            return _failed(message, "OPERATION_RESOLUTION_FAILURE"), False
+            failure = OperationResolutionFailure()
+            return _failed(str(failure), failure.code), False
         except InvalidOperationTypeError as error:
             if reading:
                 raise Refused(405, "GET can only query: send mutations by POST.", allow="POST") from error
-            return _failed("This graph has no subscriptions.", "OPERATION_RESOLUTION_FAILURE"), False
+            return _failed("This graph has no subscriptions.", OperationResolutionFailure.code), False
         errors = [_told(error, result, context.request_id) for error in result.errors or ()]
         executed = _was_executed(result)
         body: dict[str, Any] = {"data": result.data} if executed else {}

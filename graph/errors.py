@@ -3,6 +3,7 @@
     GraphError
       ├── BadUserInput             an argument
       │     └── InvalidCursor
+      ├── OperationResolutionFailure
       ├── UpstreamFailure          USGS
       │     ├── UpstreamUnavailable      does not answer
       │     └── InvalidUpstreamResponse  answers something else than a catalogue
@@ -36,6 +37,15 @@ class InvalidCursor(BadUserInput):
 
     def __init__(self, argument: str) -> None:
         super().__init__(f"`{argument}` is not a cursor of this connection: pass an edge's `cursor` back unchanged.")
+
+
+class OperationResolutionFailure(GraphError):
+    """The document has several operations and none is named, or the named one is not there."""
+
+    code, status = "OPERATION_RESOLUTION_FAILURE", 400
+
+    def __init__(self) -> None:
+        super().__init__("Name one of the document's operations in `operationName`.")
 
 
 class UpstreamFailure(GraphError):

@@ -49,50 +49,60 @@ def parse_global_id(node_id: str) -> tuple[str, str]:
 @strawberry.interface(description="An object with an id that stays the same and finds it again through `node`.")
 class Node:
     @strawberry.field(description="Global id: opaque, stable, URL-safe.")
-    def id(self: strawberry.Parent[Any]) -> strawberry.ID:
-        return global_id(*self.identity)
+    @staticmethod
+    def id(record: strawberry.Parent[Any]) -> strawberry.ID:
+        return global_id(*record.identity)
 
 
 @strawberry.type(description="What lies on either side of a page.")
 class PageInfo:
     @strawberry.field(description="Whether more follows behind the page. Exact.")
-    async def has_next_page(self: strawberry.Parent[Page[Any]]) -> bool:
-        return await self.has_next()
+    @staticmethod
+    async def has_next_page(page: strawberry.Parent[Page[Any]]) -> bool:
+        return await page.has_next()
 
     @strawberry.field(description="Whether more precedes the page. Exact.")
-    async def has_previous_page(self: strawberry.Parent[Page[Any]]) -> bool:
-        return await self.has_previous()
+    @staticmethod
+    async def has_previous_page(page: strawberry.Parent[Page[Any]]) -> bool:
+        return await page.has_previous()
 
     @strawberry.field(description="The cursor of the first edge; null for an empty page.")
-    def start_cursor(self: strawberry.Parent[Page[Any]]) -> str | None:
-        return self.records[0].position.cursor if self.records else None
+    @staticmethod
+    def start_cursor(page: strawberry.Parent[Page[Any]]) -> str | None:
+        return page.records[0].position.cursor if page.records else None
 
     @strawberry.field(description="The cursor of the last edge; null for an empty page.")
-    def end_cursor(self: strawberry.Parent[Page[Any]]) -> str | None:
-        return self.records[-1].position.cursor if self.records else None
+    @staticmethod
+    def end_cursor(page: strawberry.Parent[Page[Any]]) -> str | None:
+        return page.records[-1].position.cursor if page.records else None
 
 
 @strawberry.type(description="A node in its place in a connection.")
 class Edge(Generic[NodeType]):
     @strawberry.field(description="The place: pass it back as `after` or `before`, unchanged.")
-    def cursor(self: strawberry.Parent[Any]) -> str:
-        return str(self.position.cursor)
+    @staticmethod
+    def cursor(record: strawberry.Parent[Any]) -> str:
+        return str(record.position.cursor)
 
     @strawberry.field(description="The node itself.")
-    def node(self: strawberry.Parent[Any]) -> NodeType:
-        return cast("NodeType", self)  # the record is the node, whatever its type
+    @staticmethod
+    def node(record: strawberry.Parent[Any]) -> NodeType:
+        return cast("NodeType", record)  # the record is the node, whatever its type
 
 
 @strawberry.type(description="A page of a list.")
 class Connection(Generic[NodeType]):
     @strawberry.field(description="The page's nodes with their cursors, in order.")
-    def edges(self: strawberry.Parent[Page[Any]]) -> list[Edge[NodeType]]:
-        return cast("list[Edge[NodeType]]", self.records)
+    @staticmethod
+    def edges(page: strawberry.Parent[Page[Any]]) -> list[Edge[NodeType]]:
+        return cast("list[Edge[NodeType]]", page.records)
 
     @strawberry.field(description="The page's nodes alone, in order.")
-    def nodes(self: strawberry.Parent[Page[Any]]) -> list[NodeType]:
-        return cast("list[NodeType]", self.records)
+    @staticmethod
+    def nodes(page: strawberry.Parent[Page[Any]]) -> list[NodeType]:
+        return cast("list[NodeType]", page.records)
 
     @strawberry.field(description="What lies on either side of the page.")
-    def page_info(self: strawberry.Parent[Page[Any]]) -> PageInfo:
-        return cast("PageInfo", self)
+    @staticmethod
+    def page_info(page: strawberry.Parent[Page[Any]]) -> PageInfo:
+        return cast("PageInfo", page)

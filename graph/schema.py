@@ -1,18 +1,27 @@
 """The graph: joins the slices' queries and mutations, and finds a node of any of them by its id."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.extensions import ParserCache, ValidationCache
+from graphql import (
+    GraphQLArgument,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    OperationDefinitionNode,
+    Undefined,
+)
+from strawberry.extensions import ParserCache, SchemaExtension, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import Info
 
 from graph import relay
 from graph.context import Context
 from graph.earthquakes.schema import EarthquakeMutations, EarthquakeQueries, Event, events_by_key
-from graph.errors import BadUserInput
+from graph.errors import BadUserInput, OperationResolutionFailure
 from graph.logged import Logged
 from graph.request_log.schema import RequestLog, RequestLogQueries, logs_by_key
 from graph.scalars import SCALARS
@@ -78,6 +87,19 @@ class Mutation(EarthquakeMutations):
     pass
 
 
+class OneOperation(SchemaExtension):
+    """Refuses a document of several operations none of which is named; Strawberry would execute the first."""
+
+    def on_parse(self) -> Iterator[None]:
+        """Look at the parsed document."""
+        yield
+        context = self.execution_context
+        if context.graphql_document and not context._provided_operation_name:
+            operations = [d for d in context.graphql_document.definitions if isinstance(d, OperationDefinitionNode)]
+            if len(operations) > 1:
+                raise OperationResolutionFailure
+
+
 class Schema(strawberry.Schema):
     """The graph's schema. Errors are told and logged by the endpoint, which knows the request."""
 
@@ -89,9 +111,28 @@ schema = Schema(
     Query,
     Mutation,
     types=[Event, RequestLog],
-    extensions=[lambda: ParserCache(CACHED_DOCUMENTS), lambda: ValidationCache(CACHED_DOCUMENTS)],
+    extensions=[OneOperation, lambda: ParserCache(CACHED_DOCUMENTS), lambda: ValidationCache(CACHED_DOCUMENTS)],
     config=StrawberryConfig(scalar_map=SCALARS),
 )
+
+
+def _leave_out_null_defaults(types: Iterable[GraphQLNamedType]) -> None:
+    """Make what is optional just that: Strawberry gives it the default null, which clients would print everywhere."""
+    for named in types:
+        if isinstance(named, GraphQLInputObjectType):
+            _leave_out(named.fields.values())
+        elif isinstance(named, GraphQLObjectType):
+            for field in named.fields.values():
+                _leave_out(field.args.values())
+
+
+def _leave_out(values: Iterable[GraphQLArgument | GraphQLInputField]) -> None:
+    for value in values:
+        if value.default_value is None:
+            value.default_value = Undefined
+
+
+_leave_out_null_defaults(schema._schema.type_map.values())
 
 
 def printed() -> str:

@@ -76,12 +76,14 @@ class EventConnection(relay.Connection[Event]):
         description="How many events match on all pages, exactly. Null where counting would read too many days: "
         "when the filter names more than time and magnitude, or a magnitude that is not on a tenth, over a long time."
     )
-    async def total_count(self: strawberry.Parent[EventPage]) -> int | None:
-        return await self.total()
+    @staticmethod
+    async def total_count(page: strawberry.Parent[EventPage]) -> int | None:
+        return await page.total()
 
     @strawberry.field(description="Day buckets read for this page.")
-    def buckets_scanned(self: strawberry.Parent[EventPage]) -> int:
-        return self.partitions
+    @staticmethod
+    def buckets_scanned(page: strawberry.Parent[EventPage]) -> int:
+        return page.partitions
 
 
 @strawberry.input(description="An area between two latitudes and two longitudes, edges included.")
