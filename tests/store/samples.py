@@ -28,7 +28,7 @@ NOON = 1_700_000_000_000  # epoch milliseconds, where the tests' clock stands
 NOON_SECONDS = NOON // 1000
 
 
-def sample(pk: str = "p", sk: str = "s", **attributes: Any) -> Item:
+def sample(pk: str = "p", sk: str = "s", /, **attributes: Any) -> Item:
     """An item with a primary key and whatever else is given."""
     return {"pk": pk, "sk": sk, **attributes}
 

@@ -25,10 +25,10 @@ TEXTS = [
         "\x1f\x7f\x80",
         "\r\n\t",
         "\"quoted\" 'twice' `thrice` \\ \\u0041",
-        "%s {} ${} $1 ? :v0",
+        "%s {} ${} $1 ? #n0",
     ),
     *("e\u0301 ≠ é", "ﬃ Ⅷ ①", "שלום عليكم \u202e\u2066", "\U0001f469\u200d\U0001f467\ufe0f", "\U0010ffff\ufffe\uffff"),
-    *("\U00010400 before \ue000", "İıſK", "NULL", "0", "true", "\ufeff", "%s {} ${} $1 ? :v0"),
+    *("\U00010400 before \ue000", "İıſK", "NULL", "0", "true", "\ufeff", ":v0"),
 ]
 
 NAMES = [
@@ -68,19 +68,14 @@ async def test_every_text_comes_back_as_it_was(table: Table) -> None:
 
 
 async def test_any_text_may_be_a_key(table: Table) -> None:
-    keys = [text for text in TEXTS if text]
-    items = [sample(text, text, team="t", name=text) for text in keys]
-    await table.put_many(items)
+    items = {(text, text): sample(text, text, team="t", name=text) for text in TEXTS if text}
+    await table.put_many([*items.values()])
 
-    assert await table.get_many([(text, text) for text in keys]) == {
-        (text, text): sample(text, text, team="t", name=text) for text in keys
-    }
+    assert await table.get_many([*items]) == items
     found = [item["name"] for item in (await table.query(BY_NAME, "t")).items]
-    assert found == sorted(keys)
-    for text in keys:
-        assert (await table.query(table.design.primary, text, between=(text, text))).items == [
-            sample(text, text, team="t", name=text)
-        ]
+    assert found == sorted(text for text in TEXTS if text)
+    for (text, _), item in items.items():
+        assert (await table.query(table.design.primary, text, between=(text, text))).items == [item]
 
 
 async def test_an_attribute_may_have_any_name(table: Table) -> None:

@@ -1,0 +1,110 @@
+"""A proxy before the emulator that may answer in its place, so that rare answers come when a test wants them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import ClientSession, web
+
+JSON = "application/x-amz-json-1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status and body, as DynamoDB gives them."""
+
+    status: int
+    body: dict[str, Any]
+
+    @classmethod
+    def error(cls, code: str, status: int = 400, **details: Any) -> "Answer":
+        """An error by its name."""
+        return cls(status, {"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "message": "as told", **details})
+
+
+Forward = Callable[[dict[str, Any]], Awaitable[Answer]]
+Rule = Callable[[str, dict[str, Any], Forward], Awaitable[Answer | None]]
+"""Operation, request and the way to the emulator → the answer, or None to hang up."""
+
+
+async def pass_on(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+    """The rule of a proxy that does not meddle."""
+    return await forward(request)
+
+
+def first(rule: Rule) -> Rule:
+    """`rule` for the first request, then none."""
+    rules = [rule]
+
+    async def once(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        return await (rules.pop() if rules else pass_on)(operation, request, forward)
+
+    return once
+
+
+def always(answer: Answer) -> Rule:
+    """The same answer to everything."""
+
+    async def fixed(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        return answer
+
+    return fixed
+
+
+@dataclass
+class Meddler:
+    """What came by, and the rule for what comes."""
+
+    rule: Rule = pass_on
+    url: str = ""
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    connections: set[object] = field(default_factory=set)  # the ports of the client's side
+    most_at_once: int = 0
+    _at_once: int = 0
+
+    def of(self, operation: str) -> list[dict[str, Any]]:
+        """The requests for one operation."""
+        return [request for name, request in self.requests if name == operation]
+
+    async def handle(self, request: web.Request, emulator: str, session: ClientSession) -> web.StreamResponse:
+        operation = request.headers["X-Amz-Target"].partition(".")[2]
+        sent = json.loads(await request.read())
+        self.requests.append((operation, sent))
+        assert request.transport is not None
+        self.connections.add(request.transport.get_extra_info("peername"))
+
+        async def forward(body: dict[str, Any]) -> Answer:
+            passed = {name: request.headers[name] for name in ("X-Amz-Target", "Authorization", "X-Amz-Date")}
+            async with session.post(emulator, json=body, headers={**passed, "Content-Type": JSON}) as answer:
+                return Answer(answer.status, json.loads(await answer.read()))
+
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            answer = await self.rule(operation, sent, forward)
+        finally:
+            self._at_once -= 1
+        if answer is None:
+            request.transport.abort()
+            raise asyncio.CancelledError
+        return web.Response(status=answer.status, body=json.dumps(answer.body), content_type=JSON)
+
+
+@asynccontextmanager
+async def meddling(emulator: str) -> AsyncIterator[Meddler]:
+    """A proxy on a free port of the loopback interface."""
+    meddler = Meddler()
+    async with ClientSession() as session:
+        application = web.Application(client_max_size=2**25)
+        application.router.add_post("/", lambda request: meddler.handle(request, emulator, session))
+        runner = web.AppRunner(application)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = runner.addresses[0]
+        meddler.url = f"http://{host}:{port}"
+        yield meddler
+        await runner.cleanup()

@@ -1,0 +1,229 @@
+"""Every error of botocore's and of DynamoDB's has a rule, and the operator learns what to do."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+
+import botocore.exceptions
+import botocore.session
+import pytest
+from botocore.exceptions import BotoCoreError, ClientError
+
+from graph.errors import DatabaseUnavailable
+from graph.store.contract import InvalidItem
+from graph.store.design import TableDesign
+from graph.store.dynamodb import Patience, create_table, open_dynamodb
+from graph.store.dynamodb.errors import BOTOCORE, CODES, UNKNOWN, Invalid, advice_on, translated
+from tests.store.meddler import Answer, always, meddling
+from tests.store.samples import BY_TIME, READINGS, SAMPLES, sample
+
+OPERATIONS = (
+    *("GetItem", "BatchGetItem", "PutItem", "BatchWriteItem", "TransactWriteItems", "Query", "Scan"),
+    *("CreateTable", "DescribeTable", "UpdateTable", "DescribeTimeToLive", "UpdateTimeToLive"),
+    *("DescribeContinuousBackups", "UpdateContinuousBackups"),
+)
+ONCE = Patience(connect_seconds=1, read_seconds=0.3, attempts=1, rounds=1)
+
+
+def subclasses(of: type[BotoCoreError]) -> Iterator[type[BotoCoreError]]:
+    for kind in of.__subclasses__():
+        if kind.__module__ == botocore.exceptions.__name__:
+            yield kind
+        yield from subclasses(kind)
+
+
+@pytest.mark.parametrize("kind", sorted(set(subclasses(BotoCoreError)), key=lambda kind: kind.__name__))
+def test_every_class_of_botocores_has_a_rule(kind: type[BotoCoreError]) -> None:
+    assert any(issubclass(kind, kinds) for _, kinds in BOTOCORE)
+
+
+def test_every_error_of_the_operations_in_use_has_a_rule() -> None:
+    service = botocore.session.get_session().get_service_model("dynamodb")
+    named = {shape.name for name in OPERATIONS for shape in service.operation_model(name).error_shapes}
+
+    assert len(named) > 15
+    assert named - CODES.keys() == set()
+
+
+def answered(code: str, message: str = "as told", status: int = 400) -> ClientError:
+    return ClientError(
+        {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": status}}, "Query"
+    )  # type: ignore[typeddict-item]
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (answered("ThrottlingException"), "is overloaded, or throttles this account"),
+        (answered("ProvisionedThroughputExceededException"), "is overloaded, or throttles this account"),
+        (answered("InternalServerError", status=500), "answers with an internal error"),
+        (answered("503", status=503), "answers with an internal error"),
+        (answered("ResourceNotFoundException"), "does not exist: run `quakegraph tables create`"),
+        (
+            answered("ValidationException", "The table does not have the specified index: ByTime"),
+            "differs from its declaration: run `quakegraph tables create`",
+        ),
+        (
+            answered("AccessDeniedException"),
+            "may not be used by these credentials: check the policy of the user or role",
+        ),
+        (answered("Teapot", status=418), "fails for a reason that is not known here"),
+        (
+            botocore.exceptions.NoRegionError(),
+            "cannot be found: check AWS_REGION, AWS_ENDPOINT_URL and the AWS configuration file",
+        ),
+        (
+            botocore.exceptions.NoCredentialsError(),
+            "cannot be asked without valid credentials: check AWS_ACCESS_KEY_ID, AWS_PROFILE or the role",
+        ),
+        (
+            botocore.exceptions.ReadTimeoutError(endpoint_url="http://x"),
+            "does not answer: check the network and AWS_ENDPOINT_URL",
+        ),
+        (ConnectionResetError(), "does not answer: check the network and AWS_ENDPOINT_URL"),
+        (BotoCoreError(), UNKNOWN),
+    ],
+)
+def test_what_an_operator_can_see_to_says_so(error: Exception, advice: str) -> None:
+    ours = translated(error, "events")
+
+    assert isinstance(ours, DatabaseUnavailable)
+    assert ours.detail.startswith(f"table events {advice} (")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        answered("ValidationException"),
+        answered("SerializationException"),
+        answered("ItemCollectionSizeLimitExceededException"),
+        botocore.exceptions.ParamValidationError(report="no"),
+    ],
+)
+def test_what_only_the_caller_can_help_is_an_invalid_item(error: Exception) -> None:
+    assert advice_on(error) is Invalid
+    assert isinstance(translated(error, "events"), InvalidItem)
+
+
+async def test_a_missing_table_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
+    async with open_dynamodb("nowhere", SAMPLES, patience=ONCE) as table:
+        for asking in (table.ping(), table.get(("p", "s")), table.put(sample()), table.count(BY_TIME, ["mon"])):
+            with pytest.raises(DatabaseUnavailable) as raised:
+                await asking
+            assert raised.value.detail.startswith("table nowhere does not exist: run `quakegraph tables create`")
+            assert "nowhere" not in str(raised.value)
+
+
+async def test_a_missing_index_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
+    bare = TableDesign("bare", SAMPLES.partition_key, SAMPLES.sort_key)
+    await create_table("without-index", bare)
+
+    async with open_dynamodb("without-index", SAMPLES, patience=ONCE) as table:
+        await table.ping()
+        with pytest.raises(DatabaseUnavailable) as raised:
+            await table.query(BY_TIME, "mon")
+
+    assert "differs from its declaration: run `quakegraph tables create`" in raised.value.detail
+
+
+async def test_a_table_with_other_keys_does_not_answer_a_ping(dynamodb_endpoint: str) -> None:
+    await create_table("other-keys", READINGS)
+
+    async with open_dynamodb("other-keys", SAMPLES, patience=ONCE) as table:
+        with pytest.raises(DatabaseUnavailable) as raised:
+            await table.ping()
+
+    assert raised.value.detail.startswith("table other-keys differs from its declaration")
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("AccessDeniedException", 400),
+        ("ThrottlingException", 400),
+        ("InternalServerError", 500),
+        ("UnrecognizedClientException", 400),
+    ],
+)
+async def test_an_answer_that_refuses_to_serve_makes_the_store_unavailable(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, code: str, status: int
+) -> None:
+    async with meddling(dynamodb_endpoint) as meddler:
+        meddler.rule = always(Answer.error(code, status))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table:
+            for asking in (
+                table.ping(),
+                table.put(sample()),
+                table.put(sample(), if_absent=True),
+                table.query(BY_TIME, "mon"),
+            ):
+                with pytest.raises(DatabaseUnavailable) as raised:
+                    await asking
+                assert CODES[code] is not None
+                assert str(CODES[code]) in raised.value.detail
+
+
+async def test_an_endpoint_that_refuses_connections_makes_the_store_unavailable(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
+        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table, asyncio.timeout(10):
+            with pytest.raises(DatabaseUnavailable) as raised:
+                await table.get(("p", "s"))
+
+    assert "does not answer: check the network and AWS_ENDPOINT_URL" in raised.value.detail
+
+
+async def test_an_endpoint_that_never_answers_makes_the_store_unavailable(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # connections wait in its queue for ever
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table, asyncio.timeout(10):
+            with pytest.raises(DatabaseUnavailable) as raised:
+                await table.put(sample(), if_absent=True)
+
+    assert "ReadTimeoutError" in raised.value.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "advice"),
+    [
+        ("AWS_ENDPOINT_URL", "nonsense", "cannot be found"),
+        ("AWS_PROFILE", "missing", "cannot be asked without valid credentials"),
+        ("AWS_SECRET_ACCESS_KEY", None, "cannot be asked without valid credentials"),
+    ],
+)
+async def test_a_broken_configuration_makes_the_store_unavailable(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, advice: str
+) -> None:
+    if value is None:
+        monkeypatch.delenv(name)
+    else:
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(DatabaseUnavailable) as raised:
+        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table:
+            await table.ping()
+
+    assert raised.value.detail.startswith(f"table any {advice}")
+
+
+async def test_no_region_makes_the_store_unavailable(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name)
+
+    with pytest.raises(DatabaseUnavailable) as raised:
+        async with open_dynamodb("any", SAMPLES, patience=ONCE):
+            pass
+
+    assert raised.value.detail.startswith("table any cannot be found: check AWS_REGION")
+
+
+async def test_the_callers_own_errors_are_left_alone(dynamodb_endpoint: str) -> None:
+    with pytest.raises(OSError, match="mine"):
+        async with open_dynamodb("any", SAMPLES, patience=ONCE):
+            raise OSError("mine")

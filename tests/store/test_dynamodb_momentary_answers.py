@@ -1,0 +1,239 @@
+"""What DynamoDB answers only for the moment is tried again; what lasts is DatabaseUnavailable."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from graph.errors import DatabaseUnavailable
+from graph.store.contract import Action, InvalidItem, Item, Put, Table, Update
+from graph.store.dynamodb import Patience, create_table, open_dynamodb
+from tests.store.meddler import Answer, Forward, Meddler, Rule, always, first, meddling
+from tests.store.samples import SAMPLES, sample
+
+ITEMS = [sample("many", f"{n:03}", n=n) for n in range(120)]
+KEYS = [("many", f"{n:03}") for n in range(120)]
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    """The pauses that the engine made, none of which took any time."""
+    return []
+
+
+@pytest.fixture
+async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
+    async with meddling(dynamodb_endpoint) as meddler:
+        yield meddler
+
+
+@pytest.fixture
+async def table(meddler: Meddler, pauses: list[float], monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Table]:
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    name = f"samples-{meddler.url.rpartition(':')[2]}-{id(meddler)}"
+    await create_table(name, SAMPLES)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    async with open_dynamodb(name, SAMPLES, patience=Patience(attempts=2, rounds=4, sleep=pause)) as table:
+        yield table
+
+
+async def everything(table: Table) -> list[Item]:
+    return sorted([item async for item in table.scan()], key=lambda item: (str(item["pk"]), str(item["sk"])))
+
+
+def processing_at_most(written: int) -> Rule:
+    """Leaves the rest of a batch unprocessed, as DynamoDB does when it is short of capacity."""
+
+    async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        ((name, wanted),) = request["RequestItems"].items()
+        if operation == "BatchWriteItem":
+            answer = await forward({"RequestItems": {name: wanted[:written]}}) if written else Answer(200, {})
+            left: Any = wanted[written:]
+            return Answer(200, {**answer.body, "UnprocessedItems": {name: left} if left else {}})
+        read = {**wanted, "Keys": wanted["Keys"][:written]}
+        answer = await forward({"RequestItems": {name: read}}) if written else Answer(200, {"Responses": {}})
+        left = {**wanted, "Keys": wanted["Keys"][written:]}
+        return Answer(200, {**answer.body, "UnprocessedKeys": {name: left} if left["Keys"] else {}})
+
+    return rule
+
+
+async def test_unprocessed_items_are_written_again(table: Table, meddler: Meddler, pauses: list[float]) -> None:
+    meddler.rule = processing_at_most(10)
+
+    await table.put_many(ITEMS)
+
+    sizes = [len(*request["RequestItems"].values()) for request in meddler.of("BatchWriteItem")]
+    assert sorted(sizes) == [5] * 4 + [10] + [15] * 4 + [20] + [25] * 4
+    assert pauses == []
+    assert await everything(table) == ITEMS
+
+
+async def test_unprocessed_keys_are_read_again(table: Table, meddler: Meddler, pauses: list[float]) -> None:
+    await table.put_many(ITEMS)
+    meddler.rule = processing_at_most(40)
+
+    assert await table.get_many(KEYS) == dict(zip(KEYS, ITEMS, strict=True))
+
+    sizes = [
+        len(request["RequestItems"][name]["Keys"])
+        for request in meddler.of("BatchGetItem")
+        for name in request["RequestItems"]
+    ]
+    assert sorted(sizes) == [20, 20, 60, 100]
+    assert pauses == []
+
+
+async def test_a_batch_that_was_left_whole_is_sent_again_after_a_pause(
+    table: Table, meddler: Meddler, pauses: list[float]
+) -> None:
+    meddler.rule = first(processing_at_most(0))
+    await table.put_many(ITEMS[:25])
+    meddler.rule = first(processing_at_most(0))
+    found = await table.get_many(KEYS[:25])
+
+    assert list(found.values()) == ITEMS[:25]
+    assert len(pauses) == 2
+    assert all(0 <= pause <= 0.05 for pause in pauses)
+
+
+async def test_batches_that_are_never_processed_make_the_store_unavailable(
+    table: Table, meddler: Meddler, pauses: list[float]
+) -> None:
+    meddler.rule = processing_at_most(0)
+
+    with pytest.raises(DatabaseUnavailable) as raised:
+        await table.put_many(ITEMS[:3])
+    assert raised.value.detail.endswith("is overloaded, or throttles this account")
+    with pytest.raises(DatabaseUnavailable):
+        await table.get_many(KEYS[:3])
+
+    assert len(meddler.of("BatchWriteItem")) == len(meddler.of("BatchGetItem")) == 4
+    assert len(pauses) == 6
+
+
+def cancelled(*codes: str) -> Answer:
+    reasons = [{"Code": code} if code == "None" else {"Code": code, "Message": f"for {code}"} for code in codes]
+    return Answer.error("TransactionCanceledException", CancellationReasons=reasons)
+
+
+THREE: list[Action] = [Put(sample(f"{n}"), if_absent=True) for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    "code", ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "NewReason"]
+)
+async def test_a_transaction_that_was_cancelled_for_the_moment_is_sent_again(
+    table: Table, meddler: Meddler, pauses: list[float], code: str
+) -> None:
+    meddler.rule = first(always(cancelled("None", code, "None")))
+
+    assert await table.transact(THREE) == ()
+
+    assert len(meddler.of("TransactWriteItems")) == 2
+    assert len(pauses) == 1
+    assert await everything(table) == [sample("0"), sample("1"), sample("2")]
+
+
+async def test_a_transaction_in_lasting_conflict_makes_the_store_unavailable(
+    table: Table, meddler: Meddler, pauses: list[float]
+) -> None:
+    meddler.rule = always(cancelled("None", "TransactionConflict", "None"))
+
+    with pytest.raises(DatabaseUnavailable) as raised:
+        await table.transact(THREE)
+
+    assert raised.value.detail.endswith("is kept busy by other writers of the same items")
+    assert len(pauses) == 3
+
+
+async def test_a_conflict_beside_a_refusal_is_tried_again_for_all_the_positions(table: Table, meddler: Meddler) -> None:
+    await table.put_many([sample("0"), sample("2")])
+    meddler.rule = first(always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict")))
+
+    assert await table.transact(THREE) == (0, 2)
+
+    assert await table.get(("1", "s")) is None
+
+
+async def test_a_lasting_conflict_beside_a_refusal_answers_the_refusal(table: Table, meddler: Meddler) -> None:
+    meddler.rule = always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict"))
+
+    assert await table.transact(THREE) == (0,)
+
+
+async def test_a_refusal_is_not_remembered_once_the_store_is_gone(table: Table, meddler: Meddler) -> None:
+    meddler.rule = first(always(cancelled("ConditionalCheckFailed", "TransactionConflict", "None")))
+
+    async def then_nothing(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        return (
+            cancelled("ConditionalCheckFailed", "TransactionConflict", "None")
+            if not rounds.append(1) and len(rounds) == 1
+            else Answer.error("AccessDeniedException")
+        )
+
+    rounds: list[int] = []
+    meddler.rule = then_nothing
+
+    with pytest.raises(DatabaseUnavailable):
+        await table.transact(THREE)
+
+
+@pytest.mark.parametrize("code", ["ValidationError", "ItemCollectionSizeLimitExceeded"])
+async def test_an_action_that_can_never_apply_is_an_invalid_item(table: Table, meddler: Meddler, code: str) -> None:
+    meddler.rule = always(cancelled("TransactionConflict", code, "ConditionalCheckFailed"))
+
+    with pytest.raises(InvalidItem, match=f"for {code}"):
+        await table.transact(THREE)
+
+    assert len(meddler.of("TransactWriteItems")) == 1
+
+
+async def test_a_cancellation_without_reasons_is_no_success(table: Table, meddler: Meddler) -> None:
+    meddler.rule = always(Answer.error("TransactionCanceledException"))
+
+    with pytest.raises(DatabaseUnavailable):
+        await table.transact(THREE)
+
+
+@pytest.mark.parametrize("code", ["TransactionConflictException", "ReplicatedWriteConflictException"])
+async def test_a_put_in_conflict_with_a_transaction_is_sent_again(table: Table, meddler: Meddler, code: str) -> None:
+    meddler.rule = first(always(Answer.error(code)))
+
+    assert await table.put(sample(a=1)) is True
+
+    assert await table.get(("p", "s")) == sample(a=1)
+
+
+async def test_a_lost_answer_neither_counts_twice_nor_passes_for_a_refusal(table: Table, meddler: Meddler) -> None:
+    async def apply_and_hang_up(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        assert (await forward(request)).status == 200
+        return None
+
+    meddler.rule = first(apply_and_hang_up)
+    assert await table.update(Update(("p", "s"), add={"n": 1})) is True
+    meddler.rule = first(apply_and_hang_up)
+    assert await table.put(sample("q"), if_absent=True) is True
+
+    assert await everything(table) == [sample(n=1), sample("q")]
+    assert len(meddler.of("TransactWriteItems")) == 4
+
+
+async def test_readers_are_not_held_up_by_a_writer_that_waits(table: Table, meddler: Meddler) -> None:
+    release = asyncio.Event()
+
+    async def hold_writes(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        if operation == "TransactWriteItems":
+            await release.wait()
+        return await forward(request)
+
+    meddler.rule = hold_writes
+    writing = asyncio.create_task(table.transact(THREE))
+
+    assert await table.get(("0", "s")) is None
+    release.set()
+    assert await writing == ()
+    assert await table.get(("0", "s")) == sample("0")
