@@ -90,6 +90,18 @@ def conjuncts(condition: Condition | None) -> Iterator[Condition]:
             yield condition
 
 
+def values_of(condition: Condition | None) -> Iterator[Scalar]:
+    """Every value that the condition compares with."""
+    match condition:
+        case Compare():
+            yield condition.value
+        case OneOf():
+            yield from condition.values
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from values_of(part)
+
+
 def predicate(condition: Condition) -> Callable[[Mapping[str, Any]], bool]:
     """A function that says whether `condition` holds for an item."""
     match condition:

@@ -5,6 +5,8 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from io import BytesIO
 from typing import Any
 
 from aiohttp import ClientSession, web
@@ -69,7 +71,8 @@ class Meddler:
         """The requests for one operation."""
         return [request for name, request in self.requests if name == operation]
 
-    async def handle(self, request: web.Request, emulator: str, session: ClientSession) -> web.StreamResponse:
+    async def handle(self, emulator: str, session: ClientSession, request: web.Request) -> web.StreamResponse:
+        """Answer one request by the rule."""
         operation = request.headers["X-Amz-Target"].partition(".")[2]
         sent = json.loads(await request.read())
         self.requests.append((operation, sent))
@@ -78,7 +81,8 @@ class Meddler:
 
         async def forward(body: dict[str, Any]) -> Answer:
             passed = {name: request.headers[name] for name in ("X-Amz-Target", "Authorization", "X-Amz-Date")}
-            async with session.post(emulator, json=body, headers={**passed, "Content-Type": JSON}) as answer:
+            data = BytesIO(json.dumps(body).encode())
+            async with session.post(emulator, data=data, headers={**passed, "Content-Type": JSON}) as answer:
                 return Answer(answer.status, json.loads(await answer.read()))
 
         self._at_once += 1
@@ -90,7 +94,7 @@ class Meddler:
         if answer is None:
             request.transport.abort()
             raise asyncio.CancelledError
-        return web.Response(status=answer.status, body=json.dumps(answer.body), content_type=JSON)
+        return web.Response(status=answer.status, body=BytesIO(json.dumps(answer.body).encode()), content_type=JSON)
 
 
 @asynccontextmanager
@@ -99,7 +103,7 @@ async def meddling(emulator: str) -> AsyncIterator[Meddler]:
     meddler = Meddler()
     async with ClientSession() as session:
         application = web.Application(client_max_size=2**25)
-        application.router.add_post("/", lambda request: meddler.handle(request, emulator, session))
+        application.router.add_post("/", partial(meddler.handle, emulator, session))
         runner = web.AppRunner(application)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)

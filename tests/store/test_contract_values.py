@@ -17,18 +17,9 @@ NUMBERS = [
 ]
 
 TEXTS = [
-    *(
-        "",
-        " ",
-        "a\x00b",
-        "\x00",
-        "\x1f\x7f\x80",
-        "\r\n\t",
-        "\"quoted\" 'twice' `thrice` \\ \\u0041",
-        "%s {} ${} $1 ? #n0",
-    ),
+    *("", " ", "a\x00b", "\x00", "\x1f\x7f\x80", "\r\n\t", "\"quoted\" 'twice' `thrice` \\ \\u0041"),
     *("e\u0301 ≠ é", "ﬃ Ⅷ ①", "שלום عليكم \u202e\u2066", "\U0001f469\u200d\U0001f467\ufe0f", "\U0010ffff\ufffe\uffff"),
-    *("\U00010400 before \ue000", "İıſK", "NULL", "0", "true", "\ufeff", ":v0"),
+    *("\U00010400 before \ue000", "İıſK", "NULL", "0", "true", "\ufeff", ":v0", "%s {} ${} $1 ? #n0"),
 ]
 
 NAMES = [

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -12,17 +12,31 @@ import orjson
 
 from graph.clock import Clock, now_ms
 from graph.errors import DatabaseUnavailable
-from graph.store.conditions import AllOf, Condition, conjuncts, predicate
-from graph.store.contract import UNBOUNDED, Action, Bounds, Delete, Item, Key, KeyValue, Page, Put, Table, Update
+from graph.store.conditions import Condition, predicate
+from graph.store.contract import (
+    UNBOUNDED,
+    Action,
+    Bounds,
+    Delete,
+    InvalidItem,
+    Item,
+    Key,
+    KeyValue,
+    Page,
+    Put,
+    Table,
+    Update,
+)
 from graph.store.design import Index, TableDesign
-from graph.store.limits import check_item, check_key
-from graph.store.sqlite.statements import Statements, translate
+from graph.store.limits import check_actions, check_distinct, check_item, check_key, key_of
+from graph.store.sqlite.actions import apply
+from graph.store.sqlite.query import ROWS_A_FETCH, Query, decoded
+from graph.store.sqlite.statements import Statements
 from graph.store.sqlite.threads import Job, Readers, T, Writer
 
 READERS = 4  # threads; SQLite reads of this size are bound by the processor, so more would only queue
 BUSY_TIMEOUT_S = 5.0  # how long a write waits for another process that writes
 KEYS_A_STATEMENT = 500
-ROWS_A_FETCH = 500
 SWEEP_EVERY_S = 600.0
 SWEEP_AT_ONCE = 1000  # rows, so that a sweep never holds up a write for long
 
@@ -71,7 +85,6 @@ class SqliteTable(Table):
         self._writer = writer
         self._readers = readers
         self._clock = clock
-        self._columns = {attribute.name: attribute for attribute in statements.columns}
 
     async def get(self, key: Key) -> Item | None:
         check_key(self.design, key)
@@ -107,6 +120,9 @@ class SqliteTable(Table):
         return not await self.transact([Put(item, if_absent)])
 
     async def put_many(self, items: Sequence[Item]) -> None:
+        for item in items:
+            check_item(self.design, item)
+        check_distinct([key_of(self.design, item) for item in items])
         for at in range(0, len(items), self.transaction_limit):
             await self.transact([Put(item) for item in items[at : at + self.transaction_limit]])
 
@@ -114,19 +130,14 @@ class SqliteTable(Table):
         return not await self.transact([update])
 
     async def delete(self, delete: Delete) -> bool:
-        """Remove one item; of one that does not exist there is nothing to remove."""
-        check_key(self.design, delete.key)
-        return await self._write(lambda db: self._delete(db, delete))
+        return not await self.transact([delete])
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        for action in actions:
-            if isinstance(action, Put):
-                check_item(self.design, action.item)
-            else:
-                check_key(self.design, action.key)
+        check_actions(self.design, actions, self.transaction_limit)
+        now = self._now()
 
         def job(db: sqlite3.Connection) -> tuple[int, ...]:
-            refused = tuple(i for i, action in enumerate(actions) if not self._apply(db, action))
+            refused = tuple(i for i, action in enumerate(actions) if not apply(db, self._sql, action, now))
             if refused:
                 raise _Refused(refused)
             return ()
@@ -162,18 +173,20 @@ class SqliteTable(Table):
         limit: int | None = None,
         where: Condition | None = None,
     ) -> Page:
+        if limit is not None and limit < 1:
+            raise InvalidItem("a page has room for one item at least")
+
+        wanted = Query(self._sql, index, between, forward, where)
+        keys = [attribute.name for attribute in self.design.start_attributes(index)]
+
         def job(db: sqlite3.Connection) -> Page:
             items: list[Item] = []
-            read = 0
             for read, partition in enumerate(partitions, 1):
-                wanted = None if limit is None else limit - len(items)
-                behind = start if read == 1 else None
-                items += self._select(db, index, partition, between, forward, behind, wanted, where)
+                rest = None if limit is None else limit - len(items)
+                items += wanted.read(db, partition, self._now(), start if read == 1 else None, rest)
                 if limit is not None and len(items) >= limit:
-                    break
-            full = bool(items) and limit is not None and len(items) >= limit
-            keys = [attribute.name for attribute in self.design.start_attributes(index)]
-            return Page(items, {name: items[-1][name] for name in keys} if full else None, read)
+                    return Page(items, {name: items[-1][name] for name in keys}, read)
+            return Page(items, None, len(partitions))
 
         return await self._read(job)
 
@@ -185,22 +198,8 @@ class SqliteTable(Table):
         between: Bounds = UNBOUNDED,
         where: Condition | None = None,
     ) -> int:
-        narrowing, values, rest = self._narrow(where)
-        term, bounds = self._sql.in_partition(index, *between)
-        statement = f"SELECT count(*) FROM {self._sql.table} WHERE {term} AND {self._sql.live}{narrowing}"
-
-        def job(db: sqlite3.Connection) -> int:
-            if rest:
-                return sum(
-                    len(self._select(db, index, partition, between, True, None, None, where))
-                    for partition in partitions
-                )
-            return sum(
-                db.execute(statement, (partition, *bounds, self._now(), *values)).fetchone()[0]
-                for partition in partitions
-            )
-
-        return await self._read(job)
+        wanted = Query(self._sql, index, between, True, where)
+        return await self._read(lambda db: sum(wanted.count(db, partition, self._now()) for partition in partitions))
 
     async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
         matches = predicate(where) if where else None
@@ -241,9 +240,9 @@ class SqliteTable(Table):
         self._readers.close()
         self._writer.close()
 
-    def _now(self) -> int | None:
-        """What `live` takes: the time in seconds, or anything that is true where nothing expires."""
-        return self._clock() // 1000 if self.design.ttl else 1
+    def _now(self) -> int:
+        """The time in seconds, which is how TTLs are told."""
+        return self._clock() // 1000
 
     async def _read(self, job: Job[T]) -> T:
         try:
@@ -257,100 +256,6 @@ class SqliteTable(Table):
         except sqlite3.Error as error:
             raise DatabaseUnavailable(f"SQLite cannot write: {error}") from error
 
-    def _narrow(self, where: Condition | None) -> tuple[str, list[Any], Condition | None]:
-        """Split a filter: terms of SQL with their values, and the part that only the item can tell."""
-        terms, values, rest = "", [], []
-        for part in conjuncts(where):
-            if (translated := translate(part, self._columns)) is None:
-                rest.append(part)
-            else:
-                terms += f" AND {translated[0]}"
-                values += translated[1]
-        return terms, values, AllOf(tuple(rest)) if rest else None
-
-    def _select(
-        self,
-        db: sqlite3.Connection,
-        index: Index,
-        partition: KeyValue,
-        between: Bounds,
-        forward: bool,
-        start: Mapping[str, Any] | None,
-        limit: int | None,
-        where: Condition | None,
-    ) -> list[Item]:
-        narrowing, narrowed, rest = self._narrow(where)
-        term, bounds = self._sql.in_partition(index, *between)
-        behind, position = self._behind(index, start, forward)
-        order = ", ".join(f"{column} {'ASC' if forward else 'DESC'}" for column in self._sql.order(index))
-        statement = (
-            f"SELECT item FROM {self._sql.table} WHERE {term}{behind} AND {self._sql.live}{narrowing} "
-            f"ORDER BY {order} LIMIT ?"
-        )
-        most = -1 if limit is None or rest else limit
-        rows = db.execute(statement, (partition, *bounds, *position, self._now(), *narrowed, most))
-        if rest is None:
-            return decoded(blob for (blob,) in rows)
-        matches = predicate(rest)
-        return list(islice((item for item in _fetched(rows) if matches(item)), limit))
-
-    def _behind(self, index: Index, start: Mapping[str, Any] | None, forward: bool) -> tuple[str, list[Any]]:
-        if start is None:
-            return "", []
-        names = [attribute.name for attribute in self.design.start_attributes(index)[1:]]
-        columns = ", ".join(self._sql.order(index))
-        marks = ", ".join("?" * len(names))
-        return f" AND ({columns}) {'>' if forward else '<'} ({marks})", [start[name] for name in names]
-
-    def _apply(self, db: sqlite3.Connection, action: Action) -> bool:
-        match action:
-            case Put(item, if_absent):
-                row = (*self._sql.row(item), orjson.dumps(item))
-                if if_absent:
-                    return db.execute(self._sql.put_if_absent, (*row, self._now())).rowcount == 1
-                db.execute(self._sql.put, row)
-                return True
-            case Update():
-                return self._update(db, action)
-            case Delete():
-                return self._delete(db, action)
-
-    def _update(self, db: sqlite3.Connection, update: Update) -> bool:
-        stored = self._stored(db, update.key)
-        if stored and self._expired(stored):
-            return False
-        before = stored or {}
-        if update.condition and not predicate(update.condition)(before):
-            return False
-        item = {
-            self.design.partition_key.name: update.key[0],
-            self.design.sort_key.name: update.key[1],
-            **before,
-            **update.set,
-            **{name: before.get(name, 0) + number for name, number in update.add.items()},
-        }
-        check_item(self.design, item)
-        db.execute(self._sql.put, (*self._sql.row(item), orjson.dumps(item)))
-        return True
-
-    def _delete(self, db: sqlite3.Connection, delete: Delete) -> bool:
-        stored = self._stored(db, delete.key)
-        if stored is None or self._expired(stored):
-            return False
-        if delete.condition and not predicate(delete.condition)(stored):
-            return False
-        db.execute(self._sql.delete, delete.key)
-        return True
-
-    def _stored(self, db: sqlite3.Connection, key: Key) -> Item | None:
-        """The item as it stands in the file, expired or not."""
-        found = db.execute(f"SELECT item FROM {self._sql.table} WHERE {self._sql.has_key}", key).fetchone()
-        return orjson.loads(found[0]) if found else None
-
-    def _expired(self, item: Item) -> bool:
-        ttl = item.get(self.design.ttl) if self.design.ttl else None
-        return isinstance(ttl, int | float) and ttl <= self._clock() // 1000
-
 
 class _Refused(Exception):
     """Raised inside a transaction to undo it, with the positions of the actions that did not apply."""
@@ -358,14 +263,3 @@ class _Refused(Exception):
     def __init__(self, positions: tuple[int, ...]) -> None:
         super().__init__(positions)
         self.positions = positions
-
-
-def decoded(blobs: Iterator[bytes]) -> list[Item]:
-    """Many items in one call of the JSON parser, which costs half of one call each."""
-    items: list[Item] = orjson.loads(b"[" + b",".join(blobs) + b"]")
-    return items
-
-
-def _fetched(rows: sqlite3.Cursor) -> Iterator[Item]:
-    while some := rows.fetchmany(ROWS_A_FETCH):
-        yield from decoded(blob for (blob,) in some)

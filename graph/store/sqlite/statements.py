@@ -52,7 +52,7 @@ class Statements:
     @cached_property
     def live(self) -> str:
         """Holds for items that have not expired; takes the time now in seconds."""
-        return f"({quoted(self.design.ttl)} IS NULL OR {quoted(self.design.ttl)} > ?)" if self.design.ttl else "?"
+        return self._live(quoted(self.design.ttl))
 
     @cached_property
     def has_key(self) -> str:
@@ -84,15 +84,12 @@ class Statements:
     @cached_property
     def put_if_absent(self) -> str:
         """As `put`, but only in the place of nothing or of an expired item; takes the time last."""
-        return f"{self.put} WHERE NOT {self.table_live}"
+        stored = self._live(f"{self.table}.{quoted(self.design.ttl)}")
+        return f"{self.put} WHERE NOT {stored}"
 
-    @cached_property
-    def table_live(self) -> str:
-        """`live`, where the names must say that they mean the row already stored."""
-        if not self.design.ttl:
-            return "?"
-        ttl = f"{self.table}.{quoted(self.design.ttl)}"
-        return f"({ttl} IS NULL OR {ttl} > ?)"
+    def _live(self, ttl: str) -> str:
+        # Where nothing expires, the time is taken all the same, so that all statements bind alike.
+        return f"({ttl} IS NULL OR {ttl} > ?)" if self.design.ttl else "(? IS NOT NULL)"
 
     @cached_property
     def delete(self) -> str:
@@ -121,10 +118,6 @@ class Statements:
             terms.append(f"{sort_key} <= ?")
             values.append(high)
         return " AND ".join(terms), values
-
-    def order(self, index: Index) -> list[str]:
-        """The columns by which items of a partition are ordered: the sort key, then the table's key."""
-        return [quoted(a.name) for a in self.design.start_attributes(index)[1:]]
 
     def migrate(self, db: sqlite3.Connection) -> None:
         """Create the table and its indexes, or bring those of an older file up to the design."""
@@ -175,13 +168,15 @@ class Statements:
 
 
 def translate(condition: Condition, columns: dict[str, Attribute]) -> tuple[str, list[Any]] | None:
-    """The condition as SQL and what it binds; None where it needs an attribute that has no column."""
+    """The condition as SQL and what it binds; None where only the item can tell.
+
+    That is so for an attribute without a column, and for a value of another type than the
+    column's, since a column is empty where the attribute has another type.
+    """
     match condition:
         case Compare(attribute, sign, value):
-            if attribute not in columns:
+            if attribute not in columns or kind_of(value) is not (float if columns[attribute].type == "N" else str):
                 return None
-            if kind_of(value) is not (float if columns[attribute].type == "N" else str):
-                return "0", []
             return f"{quoted(attribute)} {sign} ?", [value]
         case OneOf(attribute, values):
             return translate(AnyOf(tuple(Compare(attribute, "=", value) for value in values)), columns)
@@ -191,9 +186,11 @@ def translate(condition: Condition, columns: dict[str, Attribute]) -> tuple[str,
             known = [part for part in parts if part is not None]
             if len(known) < len(parts):
                 return None
-            return f"({word.join(sql for sql, _ in known)})", [value for _, values in known for value in values]
+            nothing = "1" if isinstance(condition, AllOf) else "0"  # what a condition of no parts amounts to
+            return f"({word.join(sql for sql, _ in known) or nothing})", [
+                value for _, values in known for value in values
+            ]
         case Present() | Absent():
-            # A column is also empty where the attribute has another type, so only the item can tell.
             return None
 
 

@@ -1,0 +1,89 @@
+"""Creating a table in DynamoDB, or bringing one up to its declaration."""
+
+from uuid import uuid4
+
+import pytest
+
+from graph.errors import DatabaseUnavailable
+from graph.store.design import Attribute, TableDesign
+from graph.store.dynamodb import create_table, open_dynamodb
+from tests.store.samples import BY_NAME, BY_TIME, READINGS, SAMPLES, sample, sks
+
+NOT_OFFERED = "Point-in-time recovery was left out: this endpoint does not offer it."
+
+
+@pytest.fixture
+def name(dynamodb_endpoint: str) -> str:
+    return f"created-{uuid4().hex}"
+
+
+async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards(name: str) -> None:
+    assert await create_table(name, SAMPLES) == [
+        f"Table {name} was created, billed by request.",
+        "Index ByTime exists.",
+        "Index ByName exists.",
+        "Items now expire by `ttl`.",
+        "Deletion protection is now on.",
+        NOT_OFFERED,
+    ]
+
+
+async def test_creating_a_table_again_changes_nothing(name: str) -> None:
+    await create_table(name, SAMPLES)
+    async with open_dynamodb(name, SAMPLES) as table:
+        await table.put(sample(kept=True))
+
+        assert await create_table(name, SAMPLES) == [
+            f"Table {name} exists.",
+            "Index ByTime exists.",
+            "Index ByName exists.",
+            "Items expire by `ttl` already.",
+            "Deletion protection is on already.",
+            NOT_OFFERED,
+        ]
+        assert await table.get(("p", "s")) == sample(kept=True)
+
+
+async def test_what_a_table_lacks_is_added_and_filled_from_its_items(name: str) -> None:
+    bare = TableDesign("bare", SAMPLES.partition_key, SAMPLES.sort_key, indexes=(BY_TIME,))
+    await create_table(name, bare)
+    async with open_dynamodb(name, SAMPLES) as table:
+        await table.put(sample("p", "early", team="blue", name="ann"))
+
+        done = await create_table(name, SAMPLES)
+
+        assert done[1:4] == ["Index ByTime exists.", "Index ByName was created.", "Items now expire by `ttl`."]
+        assert sks((await table.query(BY_NAME, "blue")).items) == ["early"]
+
+
+async def test_a_table_without_index_or_expiry_is_created(name: str) -> None:
+    done = await create_table(name, READINGS)
+
+    assert done == [f"Table {name} was created, billed by request.", "Deletion protection is now on.", NOT_OFFERED]
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (READINGS, "exists, but the keys are"),
+        (TableDesign("x", SAMPLES.partition_key, Attribute("other", "S")), "exists, but the keys are"),
+        (
+            TableDesign("x", SAMPLES.partition_key, SAMPLES.sort_key, ttl="expires"),
+            "exists, but the keys of the expiry are ttl, not expires",
+        ),
+    ],
+    ids=["all keys", "sort key", "expiry"],
+)
+async def test_a_table_with_other_keys_is_left_alone(name: str, other: TableDesign, difference: str) -> None:
+    await create_table(name, SAMPLES)
+
+    with pytest.raises(DatabaseUnavailable) as raised:
+        await create_table(name, other)
+
+    assert raised.value.detail.startswith(f"table {name} {difference}")
+    assert (await create_table(name, SAMPLES))[0] == f"Table {name} exists."
+
+
+async def test_a_table_name_that_dynamodb_refuses_is_reported(dynamodb_endpoint: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        await create_table("no", SAMPLES)

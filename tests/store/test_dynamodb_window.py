@@ -1,0 +1,82 @@
+"""Doing things at the same time with the results in order."""
+
+import asyncio
+from contextlib import aclosing
+from functools import partial
+
+import pytest
+
+from graph.store.dynamodb.window import in_order
+
+
+async def test_results_come_in_order_whichever_ends_first() -> None:
+    done = [asyncio.Event() for _ in range(4)]
+
+    async def work(n: int) -> int:
+        if n < 3:
+            await done[n + 1].wait()
+        done[n].set()
+        return n
+
+    assert [n async for n in in_order([partial(work, n) for n in range(4)], 4)] == [0, 1, 2, 3]
+
+
+async def test_no_more_is_under_way_than_allowed() -> None:
+    now, most = 0, 0
+
+    async def work(n: int) -> int:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0)
+        now -= 1
+        return n
+
+    assert [n async for n in in_order([partial(work, n) for n in range(50)], 7)] == list(range(50))
+    assert most == 7
+
+
+async def test_leaving_early_begins_no_more_and_ends_what_is_under_way() -> None:
+    begun: list[int] = []
+    ended: list[int] = []
+
+    async def work(n: int) -> int:
+        begun.append(n)
+        try:
+            if n:
+                await asyncio.Event().wait()
+            return n
+        finally:
+            ended.append(n)
+
+    async with aclosing(in_order([partial(work, n) for n in range(50)], 3)) as results:
+        async for _ in results:
+            break
+
+    assert begun == [0, 1, 2]
+    assert ended == [0, 1, 2]
+
+
+async def test_the_first_failure_ends_the_rest() -> None:
+    ended: list[int] = []
+
+    async def work(n: int) -> int:
+        try:
+            if n == 1:
+                raise LookupError(n)
+            if n > 1:
+                await asyncio.Event().wait()
+            return n
+        finally:
+            ended.append(n)
+
+    results = in_order([partial(work, n) for n in range(9)], 3)
+    assert await anext(results) == 0
+    with pytest.raises(LookupError):
+        await anext(results)
+
+    assert ended == [0, 1, 2]
+
+
+async def test_nothing_to_do_has_no_results() -> None:
+    assert [n async for n in in_order([], 3)] == []

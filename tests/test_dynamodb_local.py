@@ -1,0 +1,56 @@
+"""The script that fetches and runs DynamoDB Local."""
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent.parent / "scripts" / "dynamodb_local.py"
+
+
+def test_a_package_that_is_not_the_pinned_one_is_refused(tmp_path: Path) -> None:
+    npm = tmp_path / "npm"
+    npm.write_text("#!/bin/sh\nprintf forged > amplify-dynamodb-simulator-2.9.30.tgz\n")
+    npm.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    fetched = subprocess.run(
+        [sys.executable, SCRIPT, "--fetch"], env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert fetched.returncode == 1
+    assert fetched.stderr.startswith("amplify-dynamodb-simulator-2.9.30.tgz is not the pinned one: its sha512 is ")
+    assert list((tmp_path / "cache" / "dynamodb-local").iterdir()) == []
+
+
+def test_a_machine_without_npm_is_told_so(tmp_path: Path) -> None:
+    environment = {**os.environ, "PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    fetched = subprocess.run(
+        [sys.executable, SCRIPT, "--fetch"], env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert (fetched.returncode, fetched.stderr) == (1, "`npm` is needed to fetch DynamoDB Local\n")
+
+
+@pytest.mark.needs("java", "npm")
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+def test_it_runs_until_it_is_told_to_end(told: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, SCRIPT], stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        url = running.stdout.readline().strip().removeprefix("AWS_ENDPOINT_URL=")
+        try:
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(url, timeout=10)
+            refused.value.close()
+        finally:
+            running.send_signal(told)
+            assert running.wait(30) == 0
+
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(url, timeout=10)
