@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 import strawberry
-from graphql import GraphQLError, GraphQLSyntaxError
-from starlette.requests import Request
+from graphql import FieldNode, GraphQLError, GraphQLSyntaxError
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
@@ -80,7 +80,10 @@ class GraphQLEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
-        response = await self._answer(Request(scope, receive))
+        try:
+            response = await self._answer(Request(scope, receive))
+        except ClientDisconnect:
+            return  # while its body came: nobody is left to be told
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
@@ -114,7 +117,7 @@ class GraphQLEndpoint:
             failure = OperationResolutionFailure()
             return _failed(str(failure), failure.code), False
         except InvalidOperationTypeError as error:
-            if reading:
+            if reading and error.operation_type is OperationType.MUTATION:
                 raise Refused(405, "GET can only query: send mutations by POST.", allow="POST") from error
             return _failed("This graph has no subscriptions.", OperationResolutionFailure.code), False
         errors = [_told(error, result, context.request_id) for error in result.errors or ()]
@@ -146,12 +149,19 @@ def _told(error: GraphQLError, result: ExecutionResult, request_id: str) -> dict
         code = "GRAPHQL_PARSE_FAILED"
     elif isinstance(cause, GraphQLError | None) and not error.path:
         code = "GRAPHQL_VALIDATION_FAILED" if isinstance(result, PreExecutionError) else BadUserInput.code
+    elif _is_about_an_argument(cause):
+        code = BadUserInput.code
     else:
         unforeseen = InternalServerError(request_id)
         logger.error("Request %s failed", request_id, exc_info=cause or error)
         told["message"], code = str(unforeseen), unforeseen.code
     told["extensions"] = {"code": code}
     return told
+
+
+def _is_about_an_argument(cause: Exception | None) -> bool:
+    """Whether graphql-core refused an argument's value, which for null in a variable it does only in execution."""
+    return isinstance(cause, GraphQLError) and any(not isinstance(node, FieldNode) for node in cause.nodes or ())
 
 
 def _failed(message: str, code: str) -> dict[str, Any]:

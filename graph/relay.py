@@ -22,7 +22,7 @@ Last = Annotated[int | None, strawberry.argument(description="The last so many b
 Before = Annotated[str | None, strawberry.argument(description="A cursor: end before it.")]
 
 ID_VERSION = 1
-_ID = re.compile(r"(?P<version>\d+):(?P<type>[A-Z][A-Za-z]*):(?P<key>[^\x00-\x1f\x7f]{1,100})")
+_ID = re.compile(r"(?P<version>\d{1,4}):(?P<type>[A-Z][A-Za-z]*):(?P<key>[^\x00-\x1f\x7f]{1,100})")
 
 
 def global_id(type_name: str, key: str) -> strawberry.ID:

@@ -19,7 +19,7 @@ from graph.request_log.model import (
     log_of,
 )
 from graph.store.conditions import Compare, Condition, all_of
-from graph.store.contract import Bounds, Table
+from graph.store.contract import Table
 from graph.walk import Promise, Walk
 
 ITEMS_AT_ONCE = 1000  # of a day that is read whole
@@ -49,12 +49,12 @@ class LogSelection:
             Compare("status", ">=", self.min_status) if self.min_status is not None else None,
         )
 
-    @property
-    def between(self) -> Bounds:
-        """Bounds of the sort key, `<epochMs>#<requestId>`; `~` is behind any request id."""
+    def span(self, now: int) -> tuple[int, int]:
+        """The first and last millisecond of which there may be selected logs; `now` in epoch milliseconds."""
+        oldest, newest = now - (RETENTION_DAYS + 1) * DAY_MS, now + DAY_MS
         return (
-            None if self.start_ms is None else f"{self.start_ms}#",
-            None if self.end_ms is None else f"{self.end_ms}#~",
+            oldest if self.start_ms is None else max(self.start_ms, oldest),
+            newest if self.end_ms is None else min(self.end_ms, newest),
         )
 
 
@@ -82,11 +82,13 @@ class RequestLogs:
 
     async def page(self, selection: LogSelection, paging: Paging) -> Page[RequestLog]:
         """A page of the selected logs, newest first."""
+        first_ms, last_ms = selection.span(self._clock())
         walk = Walk(
             self._table,
             self._table.design.primary,
-            partial(self._days, selection),
-            selection.between,
+            partial(_days, first_ms, last_ms),
+            # Sort keys are texts, `<epochMs>#<requestId>`: near now all times have as many digits, and `~` ends a tie.
+            (f"{first_ms}#", f"{last_ms}#~"),
             selection.condition,
         )
         return await walk.page(paging, forward=False, key_of=log_key, record_of=log_of)
@@ -108,16 +110,13 @@ class RequestLogs:
                 if (start := page.last_key) is None:
                     break
 
-    async def _days(self, selection: LogSelection, *, forward: bool, start: str | None) -> AsyncIterator[Promise]:
-        """The days that may hold selected logs. How many each holds is not known, so each is read on its own."""
-        now = self._clock()
-        first = max(selection.start_ms or 0, now - (RETENTION_DAYS + 1) * DAY_MS)
-        last = now + DAY_MS if selection.end_ms is None else min(selection.end_ms, now + DAY_MS)
-        if first > last:
-            return
-        days = [
-            day_partition(bucket_of(day)) for day in days_between(date_of(day_bucket(first)), date_of(day_bucket(last)))
-        ]
-        for partition in days if forward else reversed(days):
-            if start is None or (partition >= start if forward else partition <= start):
-                yield Promise(partition, UNKNOWN)
+
+async def _days(first_ms: int, last_ms: int, *, forward: bool, start: str | None) -> AsyncIterator[Promise]:
+    """The days that may hold logs of a span. How many each holds is not known, so each is read on its own."""
+    if first_ms > last_ms:
+        return
+    first, last = date_of(day_bucket(first_ms)), date_of(day_bucket(last_ms))
+    days = [day_partition(bucket_of(day)) for day in days_between(first, last)]
+    for partition in days if forward else reversed(days):
+        if start is None or (partition >= start if forward else partition <= start):
+            yield Promise(partition, UNKNOWN)

@@ -7,7 +7,8 @@ from typing import Any
 
 from graph.days import DAY_MS, datetime_of, day_bucket
 from graph.paging import Position
-from graph.store.contract import Item
+from graph.store.contract import InvalidItem, Item
+from graph.store.limits import check_value
 
 REQUEST_LOGS = "logs"  # the connection's name in cursors
 
@@ -97,7 +98,11 @@ def log_key(position: Position) -> dict[str, Any]:
 
 
 def log_item(log: RequestLog) -> Item:
-    """A log as an item, which expires after `RETENTION_DAYS`."""
+    """A log as an item, which expires after `RETENTION_DAYS`.
+
+    What a client asked may be a number that no item can hold, such as a magnitude of 1e200. That
+    attribute is left out then, since a log that cannot be written would hold up those behind it.
+    """
     item: Item = {
         **log_key(log.position),
         "entity": "LOG",
@@ -105,9 +110,17 @@ def log_item(log: RequestLog) -> Item:
     }
     for attribute, name in ATTRIBUTES.items():
         value = getattr(log, name)
-        if value is not None:
+        if value is not None and (not isinstance(value, float) or _storable(value)):
             item[attribute] = value.value if isinstance(value, Enum) else value
     return item
+
+
+def _storable(number: float) -> bool:
+    try:
+        check_value(number)
+    except InvalidItem:
+        return False
+    return True
 
 
 def log_of(item: Item) -> RequestLog:
