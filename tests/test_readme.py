@@ -1,12 +1,15 @@
 """What the README promises is so: its queries have the printed answers, its tables have everything."""
 
+import asyncio
 import json
 import re
 from pathlib import Path
 
 from graph import errors
+from graph.app import load_sample, open_parts
 from graph.cli import serve
 from graph.settings import Settings
+from tests.service import running
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
@@ -20,3 +23,29 @@ def test_the_table_of_settings_says_what_the_settings_say() -> None:
         assert description == field.description
         assert default == json.dumps(field.default).strip('"').removesuffix(".0")
         assert bool(option) == (name.lower() in {parameter.name for parameter in serve.params})
+
+
+def test_every_code_is_explained() -> None:
+    explained = set(re.findall(r"`([A-Z_]+)`", README.split("## Errors")[1].split("##")[0]))
+    kinds = [errors.GraphError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+
+    codes = {kind.code for kind in kinds if "code" in vars(kind)}
+    assert explained == codes | {"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_REQUEST"}
+
+
+def test_the_five_queries_have_the_answers_that_are_printed(tmp_path: Path) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path}/demo.db")
+
+    async def load() -> None:
+        async with open_parts(settings) as parts:
+            await load_sample(parts)
+
+    asyncio.run(load())
+    pairs = re.findall(r"```graphql\n(.*?)```\n\n```json\n(.*?)```", README, re.DOTALL)
+
+    assert len(pairs) == 5
+    with running(settings) as service:
+        for query, answer in pairs:
+            assert service.answer(query) == json.loads(answer)
