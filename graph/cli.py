@@ -7,6 +7,7 @@ that could not be done.
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from math import isfinite
 from typing import Any, TypeVar
 
 import click
@@ -135,6 +136,10 @@ def ingest(
         raise click.UsageError("Give one of FILE..., --recent, --feed, or --from and --to.")
     if min_magnitude is not None and not (recent or window):
         raise click.UsageError("--min-magnitude goes with --from, --to or --recent.")
+    if min_magnitude is not None and not isfinite(min_magnitude):
+        raise click.UsageError("--min-magnitude must be a number.")
+    if start_ms is not None and end_ms is not None and start_ms > end_ms:
+        raise click.UsageError("--from must not be later than --to.")
     asked = None
     if not files:
         asked = RecentEvents(
@@ -146,7 +151,12 @@ def ingest(
 
 @main.command()
 def schema() -> None:
-    """Print the graph's schema in the schema definition language."""
+    """Print the graph's schema in the schema definition language.
+
+    \b
+    Example:
+      quakegraph schema > schema.graphql
+    """
     click.echo(printed(), nl=False)
 
 
@@ -192,6 +202,10 @@ def rebuild(store: str | None) -> None:
 
     Queries are planned and counted by summaries of each day and year. Every ingest of this
     service keeps them right, also when it crashes; a copy of events from elsewhere does not.
+
+    \b
+    Example:
+      quakegraph rebuild-summaries --store dynamodb://earthquake-events
     """
 
     async def work() -> RebuildReport:

@@ -10,7 +10,7 @@ Source: https://graphql.github.io/graphql-over-http/ and the audits of the npm p
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -210,9 +210,10 @@ def _parsed(text: str | bytes, what: str) -> object:
 
 
 def _accepted(request: Request) -> set[str]:
-    """The media types that the client accepts, in lower case; those with a quality of 0 are not."""
+    """The media types that the client accepts, in lower case; not those with a quality of 0, and all by default."""
+    named = ",".join(request.headers.getlist("Accept")).lower() or "*/*"
     accepted = set()
-    for part in ",".join(request.headers.getlist("Accept")).lower().split(","):
+    for part in named.split(","):
         media_type, *parameters = (piece.strip() for piece in part.split(";"))
         if media_type and not any(_is_zero_quality(parameter) for parameter in parameters):
             accepted.add(media_type)
@@ -224,9 +225,8 @@ def _is_zero_quality(parameter: str) -> bool:
     return name == "q" and value.strip("0.") == ""
 
 
-def _media_type(accepted: Iterable[str]) -> str | None:
+def _media_type(accepted: set[str]) -> str | None:
     """The media type to answer in: the newer one only where it is asked for by name."""
-    accepted = set(accepted)
     if GRAPHQL_JSON in accepted:
         return GRAPHQL_JSON
-    return JSON if not accepted or accepted & {JSON, "application/*", "*/*"} else None
+    return JSON if accepted & {JSON, "application/*", "*/*"} else None

@@ -34,9 +34,9 @@ class Times(click.ParamType[int]):
         """Read ISO 8601."""
         try:
             time = datetime.fromisoformat(value)
-        except ValueError:
+            time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
             self.fail(f"{value!r} is no day such as 2023-08-01 and no time such as 2023-08-01T12:00:00Z.", param, ctx)
-        time = time if time.tzinfo else time.replace(tzinfo=UTC)
         milliseconds = (time - EPOCH_TIME) // timedelta(milliseconds=1)
         whole_day = len(value) <= len("2023-08-01")
         return milliseconds + DAY_MS - 1 if whole_day and self._end_of_day else milliseconds

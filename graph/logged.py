@@ -14,6 +14,9 @@ from graph.context import Context
 from graph.errors import outcome_of
 from graph.request_log.model import LogType, RequestLog
 
+ABANDONED = 499
+"""Status of a field that was not waited for to its end: another field had failed the whole request by then."""
+
 Facts = Callable[[Context, Mapping[str, Any], Any], Mapping[str, Any]]
 """(context, arguments, result or None) → what else the log records, by its fields' names."""
 
@@ -31,15 +34,15 @@ class Logged(FieldExtension):
         """Resolve the field, and log how that went."""
         context = info.context
         started = context.clock()
-        result, error = None, None
+        result, status, code = None, ABANDONED, None
         try:
             result = await next_(source, info, **kwargs)
+            status, code = outcome_of(None)
             return result
-        except Exception as raised:
-            error = raised
+        except Exception as error:
+            status, code = outcome_of(error)
             raise
         finally:
-            status, code = outcome_of(error)
             facts = self._facts(context, kwargs, result) if self._facts else {}
             context.log_buffer.add(
                 RequestLog(

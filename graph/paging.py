@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 CURSOR_VERSION = 1
 _CURSOR = re.compile(
-    r"(?P<connection>[a-z]+)(?P<version>\d+):(?P<time>0|-?[1-9]\d{0,14}):(?P<key>[^\x00-\x1f\x7f]{1,64})"
+    r"(?P<connection>[a-z]+)(?P<version>[0-9]{1,4}):(?P<time>0|-?[1-9][0-9]{0,14}):(?P<key>[^\x00-\x1f\x7f]{1,64})"
 )
 
 
@@ -105,13 +105,18 @@ class Paging:
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Generic[T]):
-    """A page of records in the connection's order, and what lies on either side of it.
-
-    The sides are asked for only where a client wants to know, since one of them costs a query.
-    """
+    """A page of records in the connection's order, and what lies on either side of it."""
 
     records: Sequence[T]
     partitions: int  # how many were read for it
-    has_more: bool  # in the direction of reading
-    has_next: Callable[[], Awaitable[bool]]
-    has_previous: Callable[[], Awaitable[bool]]
+    backward: bool  # whether it was read from `before` on
+    has_more: bool  # whether more follow in the direction of reading, up to the other cursor
+    has_behind: Callable[[], Awaitable[bool]]  # whether anything lies where the reading came from: costs a query
+
+    async def has_next(self) -> bool:
+        """Whether more follows behind the page."""
+        return await self.has_behind() if self.backward else self.has_more
+
+    async def has_previous(self) -> bool:
+        """Whether more precedes the page."""
+        return self.has_more if self.backward else await self.has_behind()

@@ -86,7 +86,7 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
     try:
         listener = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = (error.strerror or str(error)).partition(" (while")[0]  # what follows repeats the address
         raise click.ClickException(f"cannot listen on {settings.host}:{settings.port}: {reason}") from None
     with listener:
         listener.set_inheritable(True)

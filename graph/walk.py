@@ -50,7 +50,6 @@ class Reading:
     partitions: int  # how many were read
     forward: bool
     start: StartKey | None
-    stop: StartKey | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +77,12 @@ class Walk:
         start, stop = (before, after) if paging.backward else (after, before)
         reading = await self.read(paging.size, forward=forward != paging.backward, start=start, stop=stop)
         records = [record_of(item) for item in reading.items]
-        ahead, behind = partial(self.ahead, reading), partial(self.behind, reading)
         return Page(
             records=records[::-1] if paging.backward else records,
             partitions=reading.partitions,
+            backward=paging.backward,
             has_more=reading.more,
-            has_next=behind if paging.backward else ahead,
-            has_previous=ahead if paging.backward else behind,
+            has_behind=partial(self.behind, reading),
         )
 
     async def read(
@@ -116,13 +114,7 @@ class Walk:
                     partitions -= 1  # the one that is read on counts once
             if len(items) >= wanted:
                 break
-        return Reading(items[:size], len(items) > size, partitions, forward, start, stop)
-
-    async def ahead(self, reading: Reading) -> bool:
-        """Whether anything matches beyond the reading, past its `stop` too."""
-        if reading.more or reading.stop is None:
-            return reading.more
-        return await self._anything(reading.forward, reading.items[-1] if reading.items else reading.start)
+        return Reading(items[:size], len(items) > size, partitions, forward, start)
 
     async def behind(self, reading: Reading) -> bool:
         """Whether anything matches on the side that the reading came from."""

@@ -4,24 +4,30 @@ It runs in a thread with an event loop of its own, from start-up to shutdown, so
 any client does and finds in the store what a stopped service left there.
 """
 
+import asyncio
 import shutil
 import socket
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
 import uvicorn
 from starlette.types import ASGIApp
 
-from graph.app import create_app, load_sample, open_parts
+from graph.app import create_app
 from graph.clock import Clock, now_ms
+from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.settings import Settings
+from graph.store.dynamodb import create_table
 from tests.earthquakes.usgs_server import UsgsServer, running_usgs
+from tests.store.samples import HeldClock
 
 
 @dataclass(frozen=True)
@@ -70,3 +76,78 @@ def serving(app: ASGIApp) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+def settings(store: Path, usgs: UsgsServer, **others: Any) -> Settings:
+    """Settings for a SQLite file, with the tests' USGS in place of the real one."""
+    return Settings(store=f"sqlite:///{store}", usgs_url=usgs.url, **others)
+
+
+@pytest.fixture(scope="session")
+def _usgs() -> Iterator[UsgsServer]:
+    with running_usgs() as usgs:
+        yield usgs
+
+
+@pytest.fixture
+def usgs(_usgs: UsgsServer) -> UsgsServer:
+    """USGS, which has not been asked anything yet."""
+    _usgs.forget()
+    return _usgs
+
+
+@pytest.fixture
+def clock() -> HeldClock:
+    return HeldClock()
+
+
+@pytest.fixture
+def service(tmp_path: Path, usgs: UsgsServer, clock: HeldClock) -> Iterator[Service]:
+    """A service whose catalogue is empty."""
+    with running(settings(tmp_path / "empty.db", usgs), clock=clock) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def week_file(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Path:
+    """A SQLite file that holds the real week, to be copied."""
+    path = tmp_path_factory.mktemp("week") / "week.db"
+    with running(settings(path, _usgs), clock=HeldClock()) as service:
+        service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
+    return path
+
+
+@pytest.fixture(scope="session")
+def week(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsServer) -> Iterator[Service]:
+    """A service that holds the real week, for tests that only read."""
+    copied = tmp_path_factory.mktemp("shared") / "week.db"
+    shutil.copy(week_file, copied)
+    with running(settings(copied, _usgs), clock=HeldClock()) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def week_on_dynamodb(dynamodb_endpoint: str, _usgs: UsgsServer) -> Iterator[Service]:
+    """The same on DynamoDB's emulator."""
+    name = f"week-{uuid4().hex}"
+    with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
+        elsewhere.submit(asyncio.run, create_table(name, EARTHQUAKE_EVENTS)).result()
+    with running(Settings(store=f"dynamodb://{name}", usgs_url=_usgs.url), clock=HeldClock()) as service:
+        service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
+        yield service
+
+
+@pytest.fixture
+def any_week(engine: str, request: pytest.FixtureRequest) -> Service:
+    """A service that holds the real week, on each engine in turn, for tests that only read."""
+    service: Service = request.getfixturevalue("week" if engine == "sqlite" else "week_on_dynamodb")
+    return service
+
+
+@pytest.fixture
+def own_week(tmp_path: Path, week_file: Path, usgs: UsgsServer, clock: HeldClock) -> Iterator[Service]:
+    """A service that holds the real week, for one test that does with it what it likes."""
+    copied = tmp_path / "week.db"
+    shutil.copy(week_file, copied)
+    with running(settings(copied, usgs), clock=clock) as service:
+        yield service

@@ -1,57 +1,39 @@
-"""GraphiQL in a real browser, and what its page and files say to any client."""
+"""GraphiQL in a real browser on the real service, and what its page and files say to any client."""
 
 import asyncio
-import socket
-from collections.abc import AsyncIterator
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-import strawberry
-import uvicorn
+from graphql import build_schema, parse, validate
 from playwright.async_api import Route as BrowserRoute
 from playwright.async_api import expect
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
-from strawberry.asgi import GraphQL
 
 from graph import graphiql
+from graph.app import create_app
+from graph.schema import printed
+from graph.settings import Settings
 from tests.browser import Visit
+from tests.earthquakes.usgs_server import week_features
+from tests.service import Service, serving
 
 TABS = ["LatestEarthquakes", "ByMagnitudeAndBox", "NextPageByCursor", "Ingest", "RequestLogs"]
 EDITORS = "[...document.querySelectorAll('.graphiql-editors .CodeMirror')].map(editor => editor.CodeMirror.getValue())"
+RESULT = "document.querySelector('.result-window .CodeMirror').CodeMirror.getValue()"
+WHEN_READ = """operationName => new Promise(done => {
+  const editor = document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror;
+  const look = () => editor.operationName === operationName ? done() : requestAnimationFrame(look);
+  look();
+})"""  # a moment after its tab was chosen, GraphiQL has read a query and knows its operation
+SET_VARIABLES = "text => document.querySelectorAll('.graphiql-editors .CodeMirror')[1].CodeMirror.setValue(text)"
 
 in_browser = pytest.mark.needs("chromium", "GraphiQL's files")
-
-
-@strawberry.type
-class Event:
-    event_id: str
-    time: str = "2023-08-03T12:00:00Z"
-    mag: float = 4.5
-    place: str = "somewhere"
-
-
-@strawberry.type
-class PageInfo:
-    has_next_page: bool = False
-    end_cursor: str | None = None
-
-
-@strawberry.type
-class EventConnection:
-    nodes: list[Event]
-    page_info: PageInfo = strawberry.field(default_factory=PageInfo)
-
-
-@strawberry.type
-class Query:
-    @strawberry.field
-    def events(self, first: int) -> EventConnection:
-        return EventConnection(nodes=[Event(event_id=f"us{number}") for number in range(first)])
 
 
 async def from_package(_: Request) -> Response:
@@ -62,43 +44,60 @@ async def from_cdn(_: Request) -> Response:
     return graphiql.page(from_package=False)
 
 
-@pytest.fixture
-def app() -> ASGIApp:
-    return Starlette(
-        routes=[
-            Route("/graphql", from_package, methods=["GET"]),
-            Route("/from-cdn", from_cdn, methods=["GET"]),
-            Route("/graphql", GraphQL(strawberry.Schema(Query), graphql_ide=None)),
-            *graphiql.static_routes(),
-        ]
-    )
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterator[str]:
+    """Where the service is, with two routes more: the page in both kinds, whichever of them the service has."""
+    file = tmp_path_factory.mktemp("graphiql") / "week.db"
+    file.write_bytes(week_file.read_bytes())
+    app = create_app(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9"))
+    app.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
+    with serving(app) as url:
+        yield url
 
 
 @pytest.fixture
-async def origin(app: ASGIApp) -> AsyncIterator[str]:
-    """Where the service is served over HTTP."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:  # so a client may connect before the server accepts
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none", lifespan="off"))
-        serving = asyncio.create_task(server.serve([listening]))
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        await serving
-
-
-@pytest.fixture
-async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://quakegraph") as client:
+def client(origin: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=origin) as client:
         yield client
 
 
 @in_browser
 async def test_the_execute_button_fills_the_result_pane(visit: Visit, origin: str) -> None:
-    await visit.page.goto(f"{origin}/graphql")
+    await visit.page.goto(origin)  # which leads on to the graph
     await visit.page.locator(".graphiql-execute-button").click()
 
     result = visit.page.locator(".result-window")
-    await expect(result).to_contain_text('"eventId": "us0"')
-    await expect(result).to_contain_text('"place": "somewhere"')
+    await expect(result).to_contain_text('"eventId": "nc73919986"')
+    await expect(result).to_contain_text('"place": "2 km ESE of Larkfield-Wikiup, CA"')
+
+
+@in_browser
+async def test_the_example_of_paging_leads_to_the_next_page(visit: Visit, origin: str) -> None:
+    page, result = visit.page, visit.page.locator(".result-window")
+    await page.goto(f"{origin}/graphql")
+    await page.locator(".graphiql-tab-button").nth(TABS.index("NextPageByCursor")).click()
+    async with asyncio.timeout(10):
+        await page.evaluate(WHEN_READ, "NextPageByCursor")
+    for some in (week_features()[:5], week_features()[5:10]):
+        await page.locator(".graphiql-execute-button").click()
+        for feature in some:
+            await expect(result).to_contain_text(f'"eventId": "{feature["id"]}"')
+        answer = json.loads(await page.evaluate(RESULT))
+        assert [edge["node"]["eventId"] for edge in answer["data"]["events"]["edges"]] == [row["id"] for row in some]
+        await page.evaluate(SET_VARIABLES, json.dumps({"after": answer["data"]["events"]["pageInfo"]["endCursor"]}))
+
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize("example", graphiql.EXAMPLES, ids=TABS)
+def test_every_example_can_be_run(own_week: Service, example: graphiql.Example) -> None:
+    """Validated as GraphiQL does before it sends anything, then executed."""
+    assert validate(build_schema(printed()), parse(example.query)) == []
+
+    (answer,) = own_week.ask(example.query, json.loads(example.variables or "null")).values()
+
+    rows = answer.get("nodes") or answer.get("edges") or [answer]
+    assert len(rows) > 0
 
 
 @in_browser
@@ -107,7 +106,7 @@ async def test_no_other_host_is_asked_and_the_policy_is_kept(visit: Visit, origi
     page = visit.page
     await page.goto(f"{origin}/graphql")
     await page.locator(".graphiql-execute-button").click()
-    await expect(page.locator(".result-window")).to_contain_text("us0")
+    await expect(page.locator(".result-window")).to_contain_text("nc73919986")
     await page.get_by_label("Show Documentation Explorer").click()
     await expect(page.locator(".graphiql-doc-explorer")).to_contain_text("query: Query")
     await page.get_by_label("Show History").click()
@@ -179,8 +178,8 @@ async def answer_as_cdn(route: BrowserRoute, *, appended: bytes = b"") -> None:
     )
 
 
-async def test_the_policy_allows_this_origin_and_no_inline_script(client: httpx.AsyncClient) -> None:
-    answer = await client.get("/graphql")
+def test_the_policy_allows_this_origin_and_no_inline_script(client: httpx.Client) -> None:
+    answer = client.get("/from-package")
 
     assert answer.headers["content-security-policy"].split("; ") == [
         "default-src 'none'",
@@ -198,8 +197,8 @@ async def test_the_policy_allows_this_origin_and_no_inline_script(client: httpx.
     assert answer.headers["vary"] == "Accept"
 
 
-async def test_from_the_cdn_the_policy_allows_the_pinned_files_and_no_others(client: httpx.AsyncClient) -> None:
-    policy = (await client.get("/from-cdn")).headers["content-security-policy"].split("; ")
+def test_from_the_cdn_the_policy_allows_the_pinned_files_and_no_others(client: httpx.Client) -> None:
+    policy = client.get("/from-cdn").headers["content-security-policy"].split("; ")
 
     assert policy[1] == (
         "script-src 'self' https://cdn.jsdelivr.net/npm/react@18.3.1/umd/react.production.min.js"
@@ -210,8 +209,8 @@ async def test_from_the_cdn_the_policy_allows_the_pinned_files_and_no_others(cli
 
 
 @pytest.mark.parametrize("file", graphiql.OWN, ids=lambda file: file.path.name)
-async def test_a_file_may_be_cached_for_ever(client: httpx.AsyncClient, file: graphiql.File) -> None:
-    answer = await client.get(f"/graphiql/{file.name}")
+def test_a_file_may_be_cached_for_ever(client: httpx.Client, file: graphiql.File) -> None:
+    answer = client.get(f"/graphiql/{file.name}")
 
     assert answer.status_code == 200
     assert answer.content == file.path.read_bytes()
@@ -222,5 +221,5 @@ async def test_a_file_may_be_cached_for_ever(client: httpx.AsyncClient, file: gr
 @pytest.mark.parametrize(
     "name", ["README.md", "graphiql.js", "graphiql.py", "..%2Fgraphiql.py", "..%2f..%2fpyproject.toml", "static", ""]
 )
-async def test_only_the_files_of_the_page_are_served(client: httpx.AsyncClient, name: str) -> None:
-    assert (await client.get(f"/graphiql/{name}")).status_code == 404
+def test_only_the_files_of_the_page_are_served(client: httpx.Client, name: str) -> None:
+    assert client.get(f"/graphiql/{name}").status_code == 404

@@ -82,6 +82,8 @@ class Catalogue:
     async def _summarised(self, selection: Selection) -> tuple[int, list[str]]:
         """What summaries alone can count, and the partitions of the days that lie only partly within the bounds."""
         first_ms, last_ms = selection.span
+        if first_ms > last_ms:
+            return 0, []
         first, last = day_bucket(first_ms), day_bucket(last_ms)
         whole_from, whole_to = day_span(first)[0] >= first_ms, day_span(last)[1] <= last_ms
         counted, partial_days = 0, []
@@ -105,7 +107,10 @@ class Catalogue:
 
     async def _plan(self, selection: Selection, *, forward: bool, start: str | None) -> AsyncIterator[Promise]:
         """The days that may hold a selected event, from the partition `start` on."""
-        first, last = map(day_bucket, selection.span)
+        first_ms, last_ms = selection.span
+        if first_ms > last_ms:  # bounds beyond the calendar, which no day has
+            return
+        first, last = day_bucket(first_ms), day_bucket(last_ms)
         if start is not None:
             day = day_of(start)
             first, last = (max(first, day), last) if forward else (first, min(last, day))

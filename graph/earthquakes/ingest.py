@@ -12,7 +12,6 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -145,8 +144,7 @@ class Ingest:
         advanced: Callable[[IngestReport], None] = lambda report: None,
     ) -> None:
         """Check and store values chunk by chunk, counting in `report`."""
-        rest = iter(values)
-        while chunk := list(islice(rest, EVENTS_AT_ONCE)):
+        for chunk in _chunks(values):
             await self._store(report, self._checked(report, chunk, check))
             advanced(report)
 
@@ -210,6 +208,22 @@ class Ingest:
         if error is not None:
             raise error
         return report
+
+
+def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
+    """The values a bounded number at a time. Where reading them fails, those before come first."""
+    chunk: list[T] = []
+    try:
+        for value in values:
+            chunk.append(value)
+            if len(chunk) == EVENTS_AT_ONCE:
+                yield chunk
+                chunk = []
+    except InvalidGeoJson:
+        yield chunk
+        raise
+    if chunk:
+        yield chunk
 
 
 def _transactions(events: list[Event], limit: int) -> Iterator[list[Event]]:

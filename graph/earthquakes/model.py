@@ -4,7 +4,6 @@ USGS data does not always fit the documented item, so `checked_event` is the one
 says what is clamped, what is cut, what is left out and what is refused.
 """
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -20,6 +19,10 @@ LONGEST_PLACE = 512  # characters
 LONGEST_TEXT = 1024  # characters of any other text, so that a hundred events fit a transaction of 4 MB
 FUTURE_MS = 30 * DAY_MS  # an origin time further ahead of the ingest is a mistake
 INT_32 = 2**31
+GREATEST_DEPTH = 6371.0  # km, to the middle of the earth
+LEAST_NUMBER, GREATEST_NUMBER = 1e-130, 1e126  # what every store keeps, zero aside
+
+SOURCE = "USGS"  # of an event that names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,23 +126,24 @@ def checked_event(
         raise rejected("TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
     if mag is None:
         raise rejected("MAGNITUDE_MISSING", "The event has no magnitude yet. A later ingest takes it once it has one.")
-    if not _finite(mag):
+    if (magnitude := _number(mag)) is None:
         raise rejected("MAGNITUDE_INVALID", "The magnitude must be a number.")
-    if not (_finite(lat) and -90 <= lat <= 90):
+    if (north := _number(lat)) is None or abs(north) > 90:
         raise rejected("COORDINATES_INVALID", "The latitude must be a number from -90 to 90 degrees.")
-    if not (_finite(lon) and -180 <= lon <= 180):
+    if (east := _number(lon)) is None or abs(east) > 180:
         raise rejected("COORDINATES_INVALID", "The longitude must be a number from -180 to 180 degrees.")
-    if depth is not None and not _finite(depth):
+    down = _number(depth)
+    if depth is not None and (down is None or down > GREATEST_DEPTH):
         raise rejected("DEPTH_INVALID", "The depth must be a number of kilometres, or be left out.")
     return Event(
         event_id=event_id,
         event_ts_ms=event_ts_ms,
-        mag=min(max(float(mag), LEAST_MAG), GREATEST_MAG),
-        place=_text(place, LONGEST_PLACE) or _coordinates(lat, lon),
-        lat=float(lat),
-        lon=float(lon),
-        depth=None if depth is None else max(float(depth), 0.0),
-        source=source,
+        mag=min(max(magnitude, LEAST_MAG), GREATEST_MAG),
+        place=_text(place, LONGEST_PLACE) or _coordinates(north, east),
+        lat=north,
+        lon=east,
+        depth=None if down is None else max(down, 0.0),
+        source=_text(source) or SOURCE,
         ingested_at=ingested_at,
         mag_type=_text(mag_type),
         type=_text(type),
@@ -175,13 +179,19 @@ def type_of(value: object) -> type:
     return value.__class__
 
 
-def _finite(value: Any) -> bool:
-    return type_of(value) in (int, float) and math.isfinite(value)
+def _number(value: Any) -> float | None:
+    """A finite number as a store can keep it; None for anything else."""
+    if type_of(value) not in (int, float) or not -GREATEST_NUMBER < value < GREATEST_NUMBER:  # NaN is in no range
+        return None
+    return float(value) if abs(value) >= LEAST_NUMBER else 0.0
 
 
 def _text(value: Any, longest: int = LONGEST_TEXT) -> str | None:
-    """Text cut to a number of characters (code points, so none is cut inside); None for nothing."""
-    return value[:longest] if isinstance(value, str) and value else None
+    """Text cut to a number of characters (code points, so none is cut inside); None for nothing.
+
+    Half a surrogate pair, which JSON can express and no store takes, becomes a question mark.
+    """
+    return value[:longest].encode(errors="replace").decode() if isinstance(value, str) and value else None
 
 
 def _int(value: Any) -> int | None:

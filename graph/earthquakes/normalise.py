@@ -3,9 +3,7 @@
 from typing import Any
 
 from graph.earthquakes.geojson import RawFeature, UnreadableFeature
-from graph.earthquakes.model import Event, RejectedFeature, Rejection, checked_event
-
-SOURCE = "USGS"
+from graph.earthquakes.model import SOURCE, Event, RejectedFeature, Rejection, checked_event
 
 
 def normalise(feature: RawFeature, *, ingested_at: int) -> Event:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.days import day_bucket
-from graph.earthquakes.summaries import YEARS, tally_event
+from graph.earthquakes.summaries import YEARS, tally_event, year_of
 from graph.errors import DatabaseUnavailable
-from graph.store.conditions import Absent, Compare
+from graph.store.conditions import Absent, Compare, Present
 from graph.store.contract import Item, Key, Table, Update
 
 ROUNDS = 10  # each counts every event, so an ingest that never rests must not keep this going for ever
@@ -34,28 +34,21 @@ async def rebuild_summaries(table: Table) -> RebuildReport:
     """
     corrected = 0
     for _ in range(ROUNDS):
-        before = await _stored(table)
+        before = {(i["pk"], i["sk"]): i async for i in table.scan(where=Compare("entity", "=", "SUMMARY"))}
         counts: dict[Key, Counter[str]] = {}
         async for item in table.scan(where=Compare("entity", "=", "EVENT")):
             tally_event(counts, day_bucket(item["eventTsMs"]), float(item["mag"]))
         keys = counts.keys() | before.keys()
         wrong = [update for key in keys if (update := _correction(key, counts.get(key, {}), before.get(key, {})))]
         applied = [await table.update(update) for update in wrong]
+        for year in {year_of(update.key) for update in wrong} - {update.key for update in wrong}:
+            # Whoever remembers the year's days must read them again.
+            await table.update(Update(year, add={"revision": 1}, condition=Present("events")))
         corrected += sum(applied)
         if all(applied):
             days = [counted for key, counted in counts.items() if key[0] != YEARS]
             return RebuildReport(sum(counted["events"] for counted in days), len(days), corrected)
     raise DatabaseUnavailable("other writers kept changing the summaries: run this again when fewer ingest")
-
-
-async def _stored(table: Table) -> dict[Key, Item]:
-    """Every summary by its key."""
-    years = await table.query(table.design.primary, YEARS)
-    summaries = list(years.items)
-    for year in years.items:
-        page = await table.query(table.design.primary, f"SUMMARY#{str(year['sk']).removeprefix('YEAR#')}")
-        summaries += page.items
-    return {(item["pk"], item["sk"]): item for item in summaries}
 
 
 def _correction(key: Key, counted: Mapping[str, int], stored: Item) -> Update | None:
@@ -64,5 +57,5 @@ def _correction(key: Key, counted: Mapping[str, int], stored: Item) -> Update | 
     wanted = {name: counted.get(name, 0) for name in bins | counted.keys()}
     if all(stored.get(name) == number for name, number in wanted.items()):
         return None
-    unchanged = Compare("revision", "=", stored["revision"]) if stored else Absent("revision")
+    unchanged = Compare("revision", "=", stored["revision"]) if "revision" in stored else Absent("revision")
     return Update(key, set={"entity": "SUMMARY", **wanted}, add={"revision": 1}, condition=unchanged)

@@ -36,6 +36,11 @@ def day_key(bucket: str) -> Key:
     return f"SUMMARY#{bucket[:4]}", f"DAY#{bucket}"
 
 
+def year_of(key: Key) -> Key:
+    """The primary key of the year that a day's summary belongs to; a year belongs to itself."""
+    return key if key[0] == YEARS else year_key(str(key[0]).removeprefix("SUMMARY#"))
+
+
 def additions(events: Iterable[Event]) -> list[Update]:
     """The updates that count newly inserted events, one an item."""
     counts: dict[Key, Counter[str]] = {}
@@ -112,6 +117,8 @@ class Summaries:
             cached = YearOfDays(
                 version, {str(item["sk"]).removeprefix("DAY#"): item for item in page.items if item["events"]}
             )
+            if sum(item["events"] for item in cached.days.values()) != version["events"]:
+                return cached  # Read while an ingest was between the two: right for now, and not to be remembered.
             self._years[year] = cached
         self._years.move_to_end(year)
         if len(self._years) > CACHED_YEARS:

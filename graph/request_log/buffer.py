@@ -1,7 +1,8 @@
 """Writes the logs of queries behind their answers, so that logging never slows or fails a request.
 
-What cannot be written stays for the next round. Only when the buffer is full, or the service
-ends while the store is away, are logs lost, and then they are counted and the loss is said.
+What the store does not take stays for the next round. Only when the buffer is full, or the
+service ends while the store is away, or a defect keeps them from being written, are logs lost,
+and then they are counted and the loss is said.
 """
 
 import asyncio
@@ -47,6 +48,9 @@ class LogBuffer:
             except GraphError as error:
                 logger.warning("%d request logs wait for the store: %s", len(self._waiting), error.__cause__ or error)
                 break
+            except Exception:  # a defect, which these logs would meet at every flush, and hold up all later ones
+                logger.exception("%d request logs cannot be written", len(some))
+                self.lost += len(some)
             for _ in some:
                 self._waiting.popleft()
         self._say_losses()
@@ -72,10 +76,7 @@ async def log_buffer(logs: RequestLogs) -> AsyncIterator[LogBuffer]:
     async def flush_forever() -> None:
         while True:
             await asyncio.sleep(FLUSH_EVERY_S)
-            try:
-                await buffer.flush()
-            except Exception:  # a defect must not end the logging of all later requests
-                logger.exception("The request logs could not be flushed")
+            await buffer.flush()
 
     flushing = asyncio.create_task(flush_forever())
     try:

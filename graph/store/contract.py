@@ -1,4 +1,4 @@
-"""What every engine of the store promises. The promise is tested in `tests/store/test_contract.py`.
+"""What every engine of the store promises. The promise is tested in `tests/store/test_contract_*.py`.
 
 Names are DynamoDB's, since the items are: an item is a mapping of at most 400 KB, found by
 its partition and sort key, and an index is another way to read the same items. Three rules

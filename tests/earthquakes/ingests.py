@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import orjson
 
-from graph.earthquakes.ingest import Ingest
+from graph.clock import Clock
+from graph.earthquakes.ingest import Ingest, IngestReport
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import UsgsClient
 from graph.request_log.access_patterns import RequestLogs
@@ -27,8 +28,8 @@ TTL = NOW // 1000 + 7 * 86_400
 ORIGIN = {"geometry": {"type": "Point", "coordinates": [-117.6, 35.6, 8.25]}}
 
 
-def clock() -> int:
-    """Stands still at `NOW`."""
+def standing_still() -> int:
+    """A clock that always says `NOW`."""
     return NOW
 
 
@@ -40,15 +41,16 @@ class Station:
     usgs: UsgsServer
     ingest: Ingest
     http: httpx.AsyncClient
+    clock: Clock
     pauses: list[float] = field(default_factory=list)  # seconds that it would have waited before each retry
 
     def ingest_into(self, table: Table) -> Ingest:
         """Another ingest, into another table or through another connection to the same one."""
-        return an_ingest(table, self.http, self.usgs.url, self.pauses)
+        return an_ingest(table, self.http, self.usgs.url, self.pauses, self.clock)
 
 
 @asynccontextmanager
-async def a_station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
+async def a_station(engine: str, usgs: UsgsServer, clock: Clock = standing_still) -> AsyncIterator[Station]:
     """A station on that engine, with nothing stored yet."""
     usgs.forget()
     async with (
@@ -56,10 +58,12 @@ async def a_station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
         httpx.AsyncClient(trust_env=False) as http,
     ):
         pauses: list[float] = []
-        yield Station(table, usgs, an_ingest(table, http, usgs.url, pauses), http, pauses)
+        yield Station(table, usgs, an_ingest(table, http, usgs.url, pauses, clock), http, clock, pauses)
 
 
-def an_ingest(table: Table, http: httpx.AsyncClient, url: str, pauses: list[float]) -> Ingest:
+def an_ingest(
+    table: Table, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = standing_still
+) -> Ingest:
     """An ingest whose pauses are noted in place of waited for."""
 
     async def sleep(seconds: float) -> None:
@@ -83,6 +87,11 @@ def located(event_id: str, *coordinates: Any) -> dict[str, Any]:
 def file_of(features: Iterable[Any]) -> BytesIO:
     """A GeoJSON file."""
     return BytesIO(orjson.dumps({"type": "FeatureCollection", "features": list(features)}))
+
+
+def counts(report: IngestReport) -> tuple[int, int, int, int]:
+    """Fetched, upserted, skipped, rejected."""
+    return report.fetched, report.upserted, report.skipped, report.rejected
 
 
 async def events_in(table: Table) -> dict[str, Item]:

@@ -38,10 +38,11 @@ def _vector(lat: float, lon: float) -> tuple[float, float, float]:
 
 
 def _in_box(box: Box, event: Event) -> bool:
-    eastward = box.max_lon - box.min_lon + (360 if box.min_lon > box.max_lon else 0)
-    return box.min_lat <= event.lat <= box.max_lat and any(
-        0 <= event.lon + turn - box.min_lon <= eastward for turn in (0, 360)
-    )
+    if box.min_lon <= box.max_lon:
+        longitudes = box.min_lon <= event.lon <= box.max_lon
+    else:
+        longitudes = not box.max_lon < event.lon < box.min_lon
+    return longitudes and box.min_lat <= event.lat <= box.max_lat
 
 
 def _within(value: float, least: float | None, greatest: float | None) -> bool:

@@ -1,5 +1,6 @@
 """Catalogues and selections for Hypothesis: ties, day edges, leap days, times before 1970, years without an event."""
 
+import os
 from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, settings
@@ -16,7 +17,10 @@ T = TypeVar("T")
 
 # Every example has a table of its own, so the fixture `engine`, a mere name, may be shared by all.
 A_FEW = settings(
-    max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=20,
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 INSTANTS = [

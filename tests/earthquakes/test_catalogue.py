@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from graph.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.earthquakes.catalogue import Catalogue, EventPage
+from graph.earthquakes.magnitudes import MagnitudeRange
 from graph.earthquakes.model import EVENTS, Event
-from graph.earthquakes.selection import Selection
+from graph.earthquakes.selection import Circle, Selection
 from graph.earthquakes.table import event_key
 from graph.paging import PageSizes, Paging, Position
 from graph.store.contract import Delete
@@ -33,8 +34,11 @@ async def pages(
     turned: list[EventPage] = []
     cursor = None
     while len(turned) < 100:
-        sizes = {"last": size, "before": cursor} if backward else {"first": size, "after": cursor}
-        page = await catalogue.page(selection, Paging.of(EVENTS, PageSizes(), **sizes), ascending=ascending)
+        if backward:
+            paging = Paging.of(EVENTS, PageSizes(), last=size, before=cursor)
+        else:
+            paging = Paging.of(EVENTS, PageSizes(), first=size, after=cursor)
+        page = await catalogue.page(selection, paging, ascending=ascending)
         turned.append(page)
         if not page.has_more:
             return turned
@@ -84,7 +88,9 @@ async def test_a_page_is_the_one_that_relay_defines_for_any_cursors(
         order = await in_order(catalogue, ascending=ascending)
         cursor = st.none() | positions(events)
         for _ in range(4):
-            paging = Paging(data.draw(st.integers(0, 4)), data.draw(st.booleans()), data.draw(cursor), data.draw(cursor))
+            paging = Paging(
+                data.draw(st.integers(0, 4)), data.draw(st.booleans()), data.draw(cursor), data.draw(cursor)
+            )
             page = await catalogue.page(selection, paging, ascending=ascending)
             found = Expected(list(page.records), await page.has_next(), await page.has_previous())
             assert found == expected_page(order, selection, paging, ascending=ascending), paging
@@ -170,20 +176,43 @@ async def test_a_cursor_outside_of_the_selection_is_before_or_behind_all_of_it(e
             assert await sides(until) == (False, precedes)
 
 
-async def test_a_client_that_pages_between_two_cursors_comes_to_an_end(engine: str) -> None:
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize("backward", [False, True])
+async def test_a_client_that_pages_between_two_cursors_comes_to_an_end(
+    engine: str, ascending: bool, backward: bool
+) -> None:
     async with stored(engine, events_at(*range(NOON, NOON + 8))) as table:
         catalogue = catalogue_of(table)
-        order = await in_order(catalogue, ascending=False)
-        seen, after = [], order[0].position
-        for _ in range(3):
-            page = await catalogue.page(ALL, Paging(2, after=after, before=order[5].position))
-            seen += page.records
-            if not await page.has_next():
-                break
-            after = seen[-1].position
+        order = await in_order(catalogue, ascending=ascending)
+        after, before = order[0].position, order[5].position
+        seen: list[Event] = []
+        for more in (True, False):
+            page = await catalogue.page(ALL, Paging(2, backward, after, before), ascending=ascending)
+            seen = [*page.records, *seen] if backward else [*seen, *page.records]
+            assert await (page.has_previous() if backward else page.has_next()) is more
+            after, before = (after, seen[0].position) if backward else (seen[-1].position, before)
 
         assert seen == order[1:5]
-        assert not await page.has_next()
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        Selection(start_ms=NOON + 1, end_ms=NOON + 1),
+        Selection(end_ms=NOON - 1),
+        Selection(magnitudes=MagnitudeRange(4.6)),
+        Selection(circle=Circle(0, 0, 1)),
+    ],
+    ids=["other times", "no times", "other magnitudes", "elsewhere"],
+)
+async def test_nothing_lies_on_either_side_of_a_page_where_nothing_is_selected(engine: str, nothing: Selection) -> None:
+    async with stored(engine, events_at(NOON, NOON, NOON + 2, mag=4.5)) as table:
+        catalogue = catalogue_of(table)
+        for event in await in_order(catalogue, ascending=True):
+            for paging in (Paging(5, after=event.position), Paging(5, True, before=event.position)):
+                for ascending in (False, True):
+                    page = await catalogue.page(nothing, paging, ascending=ascending)
+                    assert (page.records, await sides(page)) == ([], (False, False))
 
 
 @pytest.mark.parametrize("time", ["0001-01-01T00:00:00", "1969-12-31T23:59:59.999", "9999-12-31T23:59:59.999"])

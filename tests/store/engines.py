@@ -1,10 +1,16 @@
 """An empty table on either engine: `async with empty_table(engine, design) as table`."""
 
+import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from uuid import uuid4
+
+import botocore.session
 
 from graph.clock import Clock, now_ms
 from graph.store.contract import Table
@@ -12,16 +18,46 @@ from graph.store.design import TableDesign
 from graph.store.dynamodb import create_table, open_dynamodb
 from graph.store.sqlite import open_sqlite
 
+_spare: defaultdict[TableDesign, list[str]] = defaultdict(list)
+"""Names of empty tables in DynamoDB: to empty one takes a tenth of the time that a new one takes."""
+
 
 @asynccontextmanager
 async def empty_table(engine: str, design: TableDesign, *, clock: Clock = now_ms) -> AsyncIterator[Table]:
-    """A table of its own: a new file, or a new name behind the fixture `dynamodb_endpoint`."""
+    """A table that nobody else has: a new file, or a name of its own behind the fixture `dynamodb_endpoint`."""
     if engine == "sqlite":
         with TemporaryDirectory() as folder:
             async with open_sqlite(Path(folder) / "table.db", design, clock=clock) as table:
                 yield table
     else:
-        name = f"{design.name}-{uuid4().hex}"
-        await create_table(name, design)
+        name = _spare[design].pop() if _spare[design] else await _created(design)
         async with open_dynamodb(name, design, clock=clock) as table:
             yield table
+        # A table that a test failed on is left as it is, and not used again.
+        await asyncio.to_thread(_empty, name, design)
+        _spare[design].append(name)
+
+
+async def _created(design: TableDesign) -> str:
+    name = f"{design.name}-{uuid4().hex}"
+    await create_table(name, design)
+    return name
+
+
+def _empty(name: str, design: TableDesign) -> None:
+    names = {"#p": design.partition_key.name, "#s": design.sort_key.name}
+    pages = (
+        _client()
+        .get_paginator("scan")
+        .paginate(TableName=name, ProjectionExpression="#p, #s", ExpressionAttributeNames=names, ConsistentRead=True)
+    )
+    keys = [key for page in pages for key in page["Items"]]
+    for at in range(0, len(keys), 25):
+        removed = [{"DeleteRequest": {"Key": key}} for key in keys[at : at + 25]]
+        _client().batch_write_item(RequestItems={name: removed})
+
+
+@cache
+def _client() -> Any:
+    """Made while nothing but the fixture `dynamodb_endpoint` has set AWS's configuration."""
+    return botocore.session.get_session().create_client("dynamodb")

@@ -7,6 +7,7 @@ import pytest
 from graph.errors import DatabaseUnavailable
 from graph.store.design import Attribute, TableDesign
 from graph.store.dynamodb import create_table, open_dynamodb
+from tests.store.emulator import moto
 from tests.store.samples import BY_NAME, BY_TIME, READINGS, SAMPLES, sample, sks
 
 NOT_OFFERED = "Point-in-time recovery was left out: this endpoint does not offer it."
@@ -87,3 +88,13 @@ async def test_a_table_with_other_keys_is_left_alone(name: str, other: TableDesi
 async def test_a_table_name_that_dynamodb_refuses_is_reported(dynamodb_endpoint: str) -> None:
     with pytest.raises(ValueError, match="name"):
         await create_table("no", SAMPLES)
+
+
+async def test_point_in_time_recovery_is_switched_on_where_it_is_offered(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with moto() as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+
+        assert (await create_table(name, SAMPLES))[-1] == "Point-in-time recovery is now on."
+        assert (await create_table(name, SAMPLES))[-1] == "Point-in-time recovery is on already."

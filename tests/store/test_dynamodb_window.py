@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from graph.store.dynamodb.window import in_order
+from graph.store.dynamodb.window import Work, in_order
 
 
 async def test_results_come_in_order_whichever_ends_first() -> None:
@@ -79,4 +79,6 @@ async def test_the_first_failure_ends_the_rest() -> None:
 
 
 async def test_nothing_to_do_has_no_results() -> None:
-    assert [n async for n in in_order([], 3)] == []
+    nothing: list[Work[int]] = []
+
+    assert [n async for n in in_order(nothing, 3)] == []

@@ -1,0 +1,123 @@
+"""The graph on a real table that a test can hold up: `async with held_graph() as graph`."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import httpx
+from starlette.types import Receive, Scope, Send
+
+from graph.context import Context
+from graph.earthquakes.ingest import Ingest
+from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.earthquakes.usgs import UsgsClient
+from graph.endpoint import GraphQLEndpoint
+from graph.errors import DatabaseUnavailable
+from graph.paging import PageSizes
+from graph.request_log.access_patterns import RequestLogs
+from graph.request_log.buffer import log_buffer
+from graph.request_log.model import RequestLog, log_of
+from graph.schema import schema
+from graph.store.contract import Item, KeyValue, Page, Table
+from graph.store.design import Index
+from tests.earthquakes.builders import catalogue_of
+from tests.earthquakes.watched_table import WatchedTable
+from tests.request_log.builders import NOW
+from tests.store.engines import empty_table
+from tests.store.samples import HeldClock
+
+
+class Gate:
+    """Lets work through, unless it is closed, and tells when some came."""
+
+    def __init__(self) -> None:
+        self._open = asyncio.Event()
+        self._came = asyncio.Event()
+        self.open()
+
+    def open(self) -> None:
+        self._open.set()
+
+    def close(self) -> None:
+        self._open.clear()
+
+    async def passed(self) -> None:
+        """Return where the gate is open."""
+        self._came.set()
+        await self._open.wait()
+
+    async def reached(self) -> None:
+        """Return when some work has come since the last time."""
+        async with asyncio.timeout(10):
+            await self._came.wait()
+        self._came.clear()
+
+
+class HeldTable(WatchedTable):
+    """A real table whose queries and writes of many items can be held up, and those writes made to fail."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.away = False  # whether writes fail
+        self.writes, self.queries = Gate(), Gate()
+        self.written: list[list[RequestLog]] = []  # what each write took
+
+    async def put_many(self, items: Sequence[Item]) -> None:
+        await self.writes.passed()
+        if self.away:
+            raise DatabaseUnavailable("the table is away")
+        await super().put_many(items)
+        self.written.append([log_of(item) for item in items])
+
+    async def query(self, index: Index, partition: KeyValue, **how: Any) -> Page:
+        await self.queries.passed()
+        return await super().query(index, partition, **how)
+
+
+@asynccontextmanager
+async def held_table() -> AsyncIterator[HeldTable]:
+    """An empty one."""
+    async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=lambda: NOW) as table:
+        yield HeldTable(table)
+
+
+@dataclass(frozen=True)
+class HeldGraph:
+    """The graph, as the endpoint serves it, in the event loop of the test."""
+
+    table: HeldTable
+    clock: HeldClock
+    client: httpx.AsyncClient
+
+    async def answer(self, query: str) -> Any:
+        """The body of the answer."""
+        return (await self.client.post("/graphql", json={"query": query})).json()
+
+
+@asynccontextmanager
+async def held_graph() -> AsyncIterator[HeldGraph]:
+    """The graph on an empty table; logs are flushed at the end."""
+    endpoint = GraphQLEndpoint(schema)
+    clock = HeldClock()
+    clock.now = NOW
+    async with held_table() as table, httpx.AsyncClient() as http:
+        logs = RequestLogs(table, clock)
+        async with log_buffer(logs) as buffer:
+            new_context = partial(
+                Context,
+                catalogue=catalogue_of(table),
+                ingest=Ingest(table, UsgsClient(http, "http://127.0.0.1:9", timeout_s=1), logs, clock),
+                request_logs=logs,
+                log_buffer=buffer,
+                page_sizes=PageSizes(),
+                clock=clock,
+            )
+
+            async def app(scope: Scope, receive: Receive, send: Send) -> None:
+                await endpoint({**scope, "state": {"new_context": new_context}}, receive, send)
+
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://quakegraph") as client:
+                yield HeldGraph(table, clock, client)

@@ -1,0 +1,246 @@
+"""The command line: help that teaches, values that are checked, and the commands that are one call each."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from uuid import uuid4
+
+import click
+import pytest
+
+from graph import __version__
+from graph.cli import main
+from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.settings import Settings
+from graph.store.cloudformation import template
+from graph.store.contract import Put, Update
+from graph.store.location import StoreLocation
+from tests.earthquakes.usgs_server import week
+from tests.processes import environment, quakegraph
+
+SCHEMA = Path(__file__).parent.parent / "schema.graphql"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# Help
+
+
+def commands(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command with the words that call it."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, *path, name)
+        else:
+            yield (*path, name), command
+
+
+COMMANDS = dict(commands(main))
+
+
+def test_the_commands_are_those_that_are_documented() -> None:
+    assert sorted(" ".join(words) for words in COMMANDS) == [
+        "ingest",
+        "rebuild-summaries",
+        "schema",
+        "serve",
+        "tables create",
+        "tables template",
+    ]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_the_help_of_a_command_explains_its_options_and_gives_an_example(words: tuple[str, ...], option: str) -> None:
+    result = quakegraph(*words, option)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"Usage: quakegraph {' '.join(words)} ")
+    assert f"\n    quakegraph {' '.join(words)}" in result.stdout.partition("Example")[2]
+    for parameter in COMMANDS[words].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help
+            assert f"  {parameter.opts[0]}" in result.stdout
+    assert all(len(line) <= 100 for line in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_without_a_command_one_is_taught_how_to_begin(arguments: list[str]) -> None:
+    result = quakegraph(*arguments)
+
+    said = result.stdout + result.stderr
+    for words in ("serve --demo", "ingest --recent", "ingest all_week.geojson"):
+        assert f"quakegraph {words}" in said
+    for name in ("ingest", "rebuild-summaries", "schema", "serve", "tables"):
+        assert f"\n  {name} " in said
+
+
+def test_every_option_of_serve_is_a_setting_with_its_default() -> None:
+    said = " ".join(quakegraph("serve", "--help").stdout.split())
+
+    for parameter in COMMANDS["serve",].params:
+        assert parameter.name in Settings.model_fields
+        default = Settings.model_fields[str(parameter.name)].default
+        if default is not False:
+            assert f"[default: {default}]" in said
+
+
+def test_the_version_is_told() -> None:
+    assert quakegraph("--version").stdout == f"quakegraph, version {__version__}\n"
+
+
+def test_an_unknown_command_ends_with_one_line() -> None:
+    result = quakegraph("sever")
+
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].startswith("Error: No such command 'sever'.")
+
+
+def test_the_module_and_the_script_are_the_same_command() -> None:
+    (script,) = entry_points(group="console_scripts", name="quakegraph")
+    module = subprocess.run(
+        [sys.executable, "-m", "graph", "--version"], env=environment(), capture_output=True, text=True, check=True
+    )
+
+    assert script.load() is main
+    assert module.stdout.endswith(f", version {__version__}\n")
+
+
+# Wrong values
+
+WRONG = {
+    "port": ["eighty", "-1", "65536", "80.5"],
+    "store": ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://", "quakes.db"],
+    "workers": ["0", "65", "two", "1.5"],
+    "poll": ["-1", "86401", "often", "nan", "inf"],
+    "demo": ["perhaps"],
+    "usgs_url": ["ftp://usgs", "usgs", "http://"],
+    "usgs_timeout": ["0", "601", "long"],
+    "page_size": ["0", "1001", "all"],
+    "max_page_size": ["0", "10001", "all"],
+    "max_days_counted": ["0", "100001", "all"],
+    "shutdown_timeout": ["0", "601", "long"],
+    "log_level": ["loud", "INFORMATION"],
+}
+OPTIONS = [parameter.name for parameter in COMMANDS["serve",].params if not getattr(parameter, "is_flag", False)]
+
+
+def test_there_is_a_wrong_value_of_every_setting_but_the_address() -> None:
+    assert WRONG.keys() == Settings.model_fields.keys() - {"host"}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name in WRONG for value in WRONG[name]])
+def test_a_wrong_variable_ends_with_one_line_that_names_it(folder: Path, name: str, value: str) -> None:
+    variable = f"GRAPH_{name.upper()}"
+
+    result = quakegraph("serve", settings={variable: value})
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.splitlines()[-1].startswith(f"Error: {variable}: ")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name in WRONG if name in OPTIONS for value in WRONG[name]]
+)
+def test_a_wrong_option_ends_with_one_line_that_names_it(folder: Path, name: str, value: str) -> None:
+    result = quakegraph("serve", f"--{name}", value)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.splitlines()[-1].startswith(f"Error: --{name}: ")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_right_option_is_not_held_up_by_a_wrong_variable() -> None:
+    result = quakegraph(
+        "tables", "create", "--store", "sqlite:///quakes.db", settings={"GRAPH_STORE": "mysql://quakes"}
+    )
+
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "words", [words for words, command in COMMANDS.items() if any(p.name == "store" for p in command.params)]
+)
+def test_every_command_with_a_store_names_what_is_wrong_with_it(words: tuple[str, ...]) -> None:
+    rest = ("-",) if words == ("ingest",) else ()
+    Path("letter.db").write_text("Dear reader, this is no database, though it is long enough to look. " * 99)
+
+    wrong = quakegraph(*words, *rest, "--store", "here")
+    missing = quakegraph(*words, *rest, "--store", "sqlite:///none/quakes.db")
+    broken = quakegraph(*words, *rest, settings={"GRAPH_STORE": "sqlite:///letter.db"})
+
+    assert (wrong.exit_code, missing.exit_code, broken.exit_code) == (2, 1, 1)
+    said = "Error: --store: 'here' is no store: write sqlite:///FILE or dynamodb://TABLE."
+    assert wrong.stderr.splitlines()[-1] == said
+    assert missing.stderr == "Error: SQLite cannot open none/quakes.db: unable to open database file\n"
+    assert broken.stderr == "Error: SQLite cannot open letter.db: file is not a database\n"
+
+
+# Schema and tables
+
+
+def test_the_schema_is_printed_as_it_is_checked_in() -> None:
+    assert quakegraph("schema").stdout == SCHEMA.read_text()
+
+
+def test_the_template_of_the_table_is_printed() -> None:
+    result = quakegraph("tables", "template")
+
+    assert result.stdout == template(EARTHQUAKE_EVENTS)
+    assert "TimeOrderedIndex" in result.stdout
+
+
+def test_a_table_is_made_in_a_file() -> None:
+    for _ in range(2):
+        result = quakegraph("tables", "create", "--store", "sqlite:///quakes.db")
+        assert result.stdout == "The file quakes.db holds the table earthquake-events.\n"
+
+    assert Path("quakes.db").is_file()
+
+
+def test_a_table_is_made_in_dynamodb_and_used(dynamodb_endpoint: str) -> None:
+    store = ("--store", f"dynamodb://quakes-{uuid4().hex}")
+
+    before = quakegraph("ingest", "-", *store, stdin=b"")
+    made = quakegraph("tables", "create", *store)
+    again = quakegraph("tables", "create", *store)
+    ingested = quakegraph("ingest", "-", *store, stdin=week())
+
+    assert (before.exit_code, before.stderr.count("\n")) == (1, 1)
+    assert "does not exist" in before.stderr
+    assert (made.exit_code, again.exit_code) == (0, 0)
+    assert made.stdout != again.stdout
+    assert ingested.stdout == "-: 2,124 fetched, 2,124 upserted, 0 skipped, 0 rejected\n"
+
+
+# Rebuilding
+
+
+def test_summaries_of_another_writer_are_rebuilt() -> None:
+    quakegraph("ingest", "-", stdin=week())
+    assert quakegraph("rebuild-summaries").stdout == "2,124 events on 8 days; 0 summaries corrected.\n"
+
+    spoil(Path("quakegraph.db"))
+
+    assert quakegraph("rebuild-summaries").stdout == "2,124 events on 8 days; 2 summaries corrected.\n"
+    assert quakegraph("rebuild-summaries").stdout == "2,124 events on 8 days; 0 summaries corrected.\n"
+
+
+def spoil(file: Path) -> None:
+    """Make two summaries say something else than the events."""
+
+    async def work() -> None:
+        async with StoreLocation.of(f"sqlite:///{file}").open(EARTHQUAKE_EVENTS) as table:
+            await table.update(Update(("SUMMARY#YEARS", "YEAR#2023"), add={"events": 5, "revision": 1}))
+            await table.transact([Put({"pk": "SUMMARY#2023", "sk": "DAY#20230801", "entity": "SUMMARY", "events": 1})])
+
+    asyncio.run(work())

@@ -1,0 +1,219 @@
+"""`quakegraph serve` as a process: what it says at start, what stops it from starting, and how it ends."""
+
+import asyncio
+import signal
+import socket
+import sqlite3
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from tests.earthquakes.usgs_server import UsgsServer, collection, running_usgs, stall, week_features
+from tests.processes import PATIENCE_S, serving, started
+
+TOTAL = "{ events { totalCount } }"
+INGEST = "mutation { ingestRecent { upserted } }"
+WORKERS = pytest.mark.parametrize("workers", ["1", "2"])
+
+
+@pytest.fixture(scope="module")
+def _usgs() -> Iterator[UsgsServer]:
+    with running_usgs() as usgs:
+        yield usgs
+
+
+@pytest.fixture
+def usgs(_usgs: UsgsServer) -> UsgsServer:
+    _usgs.forget()
+    return _usgs
+
+
+def logs_in(store: Path) -> list[dict[str, Any]]:
+    """The request logs that a service left behind."""
+    db = sqlite3.connect(store)
+    try:
+        items = [orjson.loads(item) for (item,) in db.execute('SELECT item FROM "earthquake-events"')]
+    finally:
+        db.close()
+    return sorted((item for item in items if item["entity"] == "LOG"), key=lambda item: item["timestamp"])
+
+
+# Start
+
+
+@WORKERS
+def test_the_graph_and_graphiql_are_where_the_first_line_says(tmp_path: Path, workers: str) -> None:
+    with serving("--workers", workers, folder=tmp_path) as server:
+        answer = server.ask(TOTAL)
+        page = httpx.get(server.url, headers={"Accept": "text/html"}, trust_env=False, timeout=PATIENCE_S)
+
+        assert server.said[0] == f"GraphiQL: {server.url}"
+        assert (answer.status_code, answer.json()) == (200, {"data": {"events": {"totalCount": 0}}})
+        assert (page.status_code, "<title>" in page.text) == (200, True)
+        assert server.end() == 0
+    assert (tmp_path / "quakegraph.db").is_file()
+
+
+def test_each_option_is_also_a_variable_and_the_option_wins(tmp_path: Path) -> None:
+    settings = {
+        "GRAPH_HOST": "127.0.0.1",
+        "GRAPH_PORT": "1",  # which only root may have; the option asks for another
+        "GRAPH_STORE": "sqlite:///variable.db",
+        "GRAPH_WORKERS": "1",
+        "GRAPH_POLL": "0",
+        "GRAPH_DEMO": "true",
+    }
+    with serving(folder=tmp_path, settings=settings) as server:
+        assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
+    with serving("--store", "sqlite:///option.db", folder=tmp_path, settings=settings):
+        pass
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["option.db", "variable.db"]
+
+
+def test_the_demo_is_loaded_into_an_empty_catalogue_and_no_other(tmp_path: Path) -> None:
+    with serving("--demo", folder=tmp_path) as server:
+        assert server.said[0] == "Loaded 2,124 real events of a week in 2023 as a demo."
+        assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
+    with serving("--demo", "--workers", "2", folder=tmp_path) as server:
+        assert server.said[0].startswith("GraphiQL: ")
+        assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
+
+    assert [log["upserted"] for log in logs_in(tmp_path / "quakegraph.db") if log["logType"] == "INGEST"] == [2124]
+
+
+def test_polling_ingests_from_the_address_that_is_set(tmp_path: Path, usgs: UsgsServer) -> None:
+    with serving("--poll", "3600", folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server:
+        server.hear("Polled USGS: 228 new events of 228")
+        assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 228}}}
+
+    assert [request.path for request in usgs.requests] == ["/earthquakes/feed/v1.0/summary/all_day.geojson"]
+
+
+def test_of_two_workers_one_polls(tmp_path: Path, usgs: UsgsServer) -> None:
+    options = ("--poll", "3600", "--workers", "2")
+    with serving(*options, folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server:
+        server.hear("Polled USGS: ")
+        server.hear("Application startup complete", times=2)
+
+    assert len(usgs.requests) == 1
+
+
+def test_a_port_that_is_taken_ends_with_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        status, said = failed("serve", "--port", port, folder=tmp_path)
+
+    assert (status, said) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use\n")
+
+
+def test_an_address_that_is_not_ours_ends_with_one_line(tmp_path: Path) -> None:
+    status, said = failed("serve", "--port", "0", "--host", "192.0.2.1", folder=tmp_path)
+
+    assert (status, said) == (1, "Error: cannot listen on 192.0.2.1:0: Cannot assign requested address\n")
+
+
+def test_a_store_that_cannot_be_used_ends_with_one_line(tmp_path: Path) -> None:
+    (tmp_path / "letter.db").write_text("Dear reader, this is no database, though it is long enough to look. " * 99)
+
+    status, said = failed("serve", "--port", "0", "--store", "sqlite:///letter.db", folder=tmp_path)
+    assert (status, said) == (1, "Error: SQLite cannot open letter.db: file is not a database\n")
+
+    status, said = failed("serve", "--port", "0", "--store", "sqlite:///none/quake.db", folder=tmp_path)
+    assert (status, said) == (1, "Error: SQLite cannot open none/quake.db: unable to open database file\n")
+
+
+def test_a_table_that_dynamodb_does_not_have_ends_with_one_line(tmp_path: Path, dynamodb_endpoint: str) -> None:
+    status, said = failed("serve", "--port", "0", "--store", "dynamodb://no-such-table", folder=tmp_path)
+
+    assert (status, said.count("\n")) == (1, 1)
+    assert said.startswith("Error: table no-such-table does not exist")
+
+
+def test_a_wrong_value_ends_with_one_line_and_no_trace(tmp_path: Path) -> None:
+    status, said = failed("serve", "--port", "ninety", folder=tmp_path)
+
+    assert status == 2
+    assert said.splitlines()[-1] == (
+        "Error: --port: Input should be a valid integer, unable to parse string as an integer"
+    )
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def failed(*arguments: str, folder: Path) -> tuple[int, str]:
+    """The exit status of a process that ends by itself, and what it said."""
+    with started(*arguments, folder=folder) as process:
+        output, said = process.communicate(timeout=PATIENCE_S)
+    assert output == ""
+    return process.returncode, said
+
+
+# End
+
+
+@WORKERS
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_an_idle_service_with_its_logs_flushed(
+    tmp_path: Path, workers: str, number: signal.Signals
+) -> None:
+    with serving("--workers", workers, folder=tmp_path) as server:
+        for _ in range(3):
+            assert server.ask(TOTAL).status_code == 200
+        assert server.end(number) == 0
+
+    assert [log["route"] for log in logs_in(tmp_path / "quakegraph.db")] == ["/earthquakes"] * 3
+
+
+@WORKERS
+def test_requests_in_flight_are_finished_before_the_end(tmp_path: Path, usgs: UsgsServer, workers: str) -> None:
+    asked, released = threading.Event(), threading.Event()
+
+    async def hold(scope: Scope, receive: Receive, send: Send) -> None:
+        asked.set()
+        await asyncio.to_thread(released.wait, PATIENCE_S)
+        await collection(week_features()[:5])(scope, receive, send)
+
+    usgs.answer_next(hold)
+    with (
+        serving("--workers", workers, folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server,
+        ThreadPoolExecutor() as clients,
+    ):
+        answer = clients.submit(server.ask, INGEST)
+        assert asked.wait(PATIENCE_S)
+        assert server.ask(TOTAL).status_code == 200
+        server.process.send_signal(signal.SIGTERM)
+        server.hear("Waiting for connections to close")
+        assert not answer.done()
+
+        released.set()
+
+        assert answer.result().json() == {"data": {"ingestRecent": {"upserted": 5}}}
+        assert server.process.wait(PATIENCE_S) == 0
+
+    logs = logs_in(tmp_path / "quakegraph.db")
+    assert sorted((log["route"], log["status"]) for log in logs) == [("/earthquakes", 200), ("/ingest/recent", 200)]
+
+
+def test_a_request_that_does_not_finish_holds_up_the_end_no_longer_than_is_set(
+    tmp_path: Path, usgs: UsgsServer
+) -> None:
+    asked = threading.Event()
+
+    async def note_and_stall(scope: Scope, receive: Receive, send: Send) -> None:
+        asked.set()
+        await stall(scope, receive, send)
+
+    usgs.answer_next(note_and_stall)
+    settings = {"GRAPH_USGS_URL": usgs.url, "GRAPH_USGS_TIMEOUT": "600", "GRAPH_SHUTDOWN_TIMEOUT": "1"}
+    with serving(folder=tmp_path, settings=settings) as server, ThreadPoolExecutor() as clients:
+        clients.submit(server.ask, INGEST)
+        assert asked.wait(PATIENCE_S)
+        assert server.end() == 0

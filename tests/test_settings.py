@@ -1,0 +1,159 @@
+"""The settings: each from its own variable, with its default, and never changed afterwards."""
+
+import os
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from graph.settings import Settings
+
+DEFAULTS: dict[str, Any] = {
+    "host": "127.0.0.1",
+    "port": 8000,
+    "store": "sqlite:///quakegraph.db",
+    "workers": 1,
+    "poll": 0.0,
+    "demo": False,
+    "usgs_url": "https://earthquake.usgs.gov",
+    "usgs_timeout": 30.0,
+    "page_size": 50,
+    "max_page_size": 1000,
+    "max_days_counted": 100,
+    "shutdown_timeout": 30,
+    "log_level": "info",
+}
+
+# Setting, text of its variable, value.
+READ: list[tuple[str, str, Any]] = [
+    ("host", "0.0.0.0", "0.0.0.0"),  # noqa: S104
+    ("host", "::1", "::1"),
+    ("port", "0", 0),
+    ("port", "65535", 65535),
+    ("store", "sqlite:////var/lib/quakes.db", "sqlite:////var/lib/quakes.db"),
+    ("store", "dynamodb://earthquake-events", "dynamodb://earthquake-events"),
+    ("workers", "64", 64),
+    ("poll", "86400", 86_400.0),
+    ("poll", "1.5", 1.5),
+    ("demo", "true", True),
+    ("demo", "1", True),
+    ("demo", "0", False),
+    ("usgs_url", "http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+    ("usgs_url", "https://mirror.example/usgs/", "https://mirror.example/usgs"),
+    ("usgs_timeout", "0.1", 0.1),
+    ("usgs_timeout", "600", 600.0),
+    ("page_size", "1", 1),
+    ("page_size", "1000", 1000),
+    ("max_page_size", "10000", 10_000),
+    ("max_days_counted", "100000", 100_000),
+    ("shutdown_timeout", "600", 600),
+    ("log_level", "debug", "debug"),
+    ("log_level", "error", "error"),
+]
+
+WRONG: list[tuple[str, str]] = [
+    ("port", "-1"),
+    ("port", "65536"),
+    ("port", "http"),
+    ("store", "mysql://quakes"),
+    ("store", "sqlite:///"),
+    ("store", "dynamodb://a/b"),
+    ("workers", "0"),
+    ("workers", "65"),
+    ("poll", "-0.1"),
+    ("poll", "86401"),
+    ("poll", "nan"),
+    ("demo", "perhaps"),
+    ("usgs_url", "ftp://usgs"),
+    ("usgs_url", "earthquake.usgs.gov"),
+    ("usgs_timeout", "0"),
+    ("usgs_timeout", "601"),
+    ("page_size", "0"),
+    ("page_size", "1001"),
+    ("max_page_size", "0"),
+    ("max_page_size", "10001"),
+    ("max_days_counted", "0"),
+    ("max_days_counted", "100001"),
+    ("shutdown_timeout", "0"),
+    ("shutdown_timeout", "601"),
+    ("log_level", "loud"),
+]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """The environment, with no setting of ours in it."""
+    for name in [name for name in os.environ if name.upper().startswith("GRAPH_")]:
+        monkeypatch.delenv(name)
+    return monkeypatch
+
+
+def test_without_variables_each_setting_has_its_default() -> None:
+    assert Settings().model_dump() == DEFAULTS
+
+
+def test_each_setting_is_read_from_a_variable() -> None:
+    assert {name for name, _, _ in READ} == Settings.model_fields.keys()
+
+
+@pytest.mark.parametrize(("name", "text", "value"), READ)
+def test_a_setting_is_read_from_its_own_variable(
+    environment: pytest.MonkeyPatch, name: str, text: str, value: Any
+) -> None:
+    environment.setenv(f"GRAPH_{name.upper()}", text)
+
+    assert Settings().model_dump() == {**DEFAULTS, name: value}
+
+
+@pytest.mark.parametrize(("name", "text"), WRONG)
+def test_a_wrong_value_is_refused(environment: pytest.MonkeyPatch, name: str, text: str) -> None:
+    environment.setenv(f"GRAPH_{name.upper()}", text)
+
+    with pytest.raises(ValidationError) as caught:
+        Settings()
+
+    assert len(caught.value.errors()) == 1
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_an_empty_variable_is_as_none(environment: pytest.MonkeyPatch, name: str) -> None:
+    environment.setenv(f"GRAPH_{name.upper()}", "")
+
+    assert Settings().model_dump() == DEFAULTS
+
+
+def test_a_variable_of_no_setting_is_left_alone(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("GRAPH_COLOUR", "blue")
+    environment.setenv("PORT", "9000")
+
+    assert Settings().model_dump() == DEFAULTS
+
+
+def test_what_is_given_wins_over_the_environment(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("GRAPH_PORT", "9000")
+
+    assert Settings(port=9001).port == 9001
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_settings_are_never_changed(name: str) -> None:
+    settings = Settings()
+
+    with pytest.raises(ValidationError, match="frozen"):
+        setattr(settings, name, DEFAULTS[name])
+
+
+def test_another_process_reads_the_same_settings_from_its_environment(environment: pytest.MonkeyPatch) -> None:
+    settings = Settings(port=0, poll=1.5, demo=True, store="dynamodb://quakes", usgs_url="http://127.0.0.1:9")
+    for name, value in settings.environment().items():
+        environment.setenv(name, value)
+
+    assert Settings() == settings
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_every_setting_is_described_in_a_sentence(name: str) -> None:
+    description = Settings.model_fields[name].description
+
+    assert description
+    assert description.endswith(".")
