@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest_plugins = ("tests.needs", "tests.store.emulator")
+pytest_plugins = ("tests.needs", "tests.browser", "tests.service", "tests.store.emulator")
 
 
 @pytest.fixture(params=["sqlite", "dynamodb"])

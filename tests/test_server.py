@@ -159,8 +159,7 @@ def failed(*arguments: str, folder: Path) -> tuple[int, str]:
 # End
 
 
-@WORKERS
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.SIGINT)])
 def test_a_signal_ends_an_idle_service_with_its_logs_flushed(
     tmp_path: Path, workers: str, number: signal.Signals
 ) -> None:

@@ -6,9 +6,11 @@ from math import asin, cos, degrees, radians, sin, sqrt
 
 from graph.days import FIRST_MS, LAST_MS
 from graph.earthquakes.magnitudes import MagnitudeRange
+from graph.earthquakes.model import LONGEST_TEXT
 from graph.errors import BadUserInput
 from graph.store.conditions import AllOf, AnyOf, Compare, Condition, OneOf, all_of
-from graph.store.contract import Item
+from graph.store.contract import InvalidItem, Item
+from graph.store.limits import check_value
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
 MOST_TYPES = 50
@@ -51,6 +53,7 @@ class Circle:
             raise BadUserInput("`circle` needs lat from -90 to 90 and lon from -180 to 180.")
         if self.radius_km < 0:
             raise BadUserInput("`circle` needs a radiusKm of 0 or more.")
+        _possible("radiusKm", self.radius_km)
 
     def holds(self, item: Item) -> bool:
         """Whether an event's item lies inside. The haversine formula is exact at the poles and the dateline."""
@@ -91,8 +94,15 @@ class Selection:
         _ordered("startTime", self.start_ms, "endTime", self.end_ms)
         _ordered("minMagnitude", self.magnitudes.minimum, "maxMagnitude", self.magnitudes.maximum)
         _ordered("minDepth", self.min_depth, "maxDepth", self.max_depth)
-        if self.types is not None and len(self.types) > MOST_TYPES:
-            raise BadUserInput(f"`types` takes at most {MOST_TYPES} values.")
+        _possible("minMagnitude", self.magnitudes.minimum)
+        _possible("maxMagnitude", self.magnitudes.maximum)
+        _possible("minDepth", self.min_depth)
+        _possible("maxDepth", self.max_depth)
+        if self.types is not None:
+            if len(self.types) > MOST_TYPES:
+                raise BadUserInput(f"`types` takes at most {MOST_TYPES} values.")
+            if any(len(kind) > LONGEST_TEXT for kind in self.types):
+                raise BadUserInput(f"`types` takes values of at most {LONGEST_TEXT:,} characters.")
 
     @property
     def span(self) -> tuple[int, int]:
@@ -145,3 +155,13 @@ def _longitudes(west: float, east: float) -> Condition:
 def _ordered(low_name: str, low: float | None, high_name: str, high: float | None) -> None:
     if low is not None and high is not None and low > high:
         raise BadUserInput(f"`{low_name}` must not be greater than `{high_name}`.")
+
+
+def _possible(name: str, value: float | None) -> None:
+    """Refuse a number that no store compares with: beyond 1e126, or so small that it is none."""
+    if value is None:
+        return
+    try:
+        check_value(value)
+    except InvalidItem as error:
+        raise BadUserInput(f"`{name}` is far from any that occurs.") from error
