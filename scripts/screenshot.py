@@ -1,4 +1,4 @@
-"""Takes the README's picture of GraphiQL: `python scripts/screenshot.py http://127.0.0.1:8000/graphql docs/graphiql.png`."""
+"""Takes the picture of GraphiQL: `python scripts/screenshot.py http://127.0.0.1:8000/graphql docs/graphiql.png`."""
 
 import shutil
 import sys
