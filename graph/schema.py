@@ -27,7 +27,8 @@ from graph.request_log.schema import RequestLog, RequestLogQueries, logs_by_key
 from graph.scalars import SCALARS
 
 MOST_NODES = 100  # ids a call
-CACHED_DOCUMENTS = 1000
+CACHED_DOCUMENTS = 200
+LONGEST_CACHED = 8192  # characters; parsed, a document takes some fifty times its text
 
 NODES: dict[str, Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Any]]]] = {
     "Event": events_by_key,
@@ -87,6 +88,24 @@ class Mutation(EarthquakeMutations):
     pass
 
 
+class BoundedParserCache(ParserCache):
+    """Remembers parsed documents, but none so long that a client could fill the memory with them."""
+
+    def on_parse(self) -> Iterator[None]:
+        """Parse, or remember."""
+        remembered = len(self.execution_context.query or "") <= LONGEST_CACHED
+        yield from super().on_parse() if remembered else (None,)
+
+
+class BoundedValidationCache(ValidationCache):
+    """Remembers that documents are valid, with the same bound."""
+
+    def on_validate(self) -> Iterator[None]:
+        """Validate, or remember."""
+        remembered = len(self.execution_context.query or "") <= LONGEST_CACHED
+        yield from super().on_validate() if remembered else (None,)
+
+
 class OneOperation(SchemaExtension):
     """Refuses a document of several operations none of which is named; Strawberry would execute the first."""
 
@@ -111,7 +130,11 @@ schema = Schema(
     Query,
     Mutation,
     types=[Event, RequestLog],
-    extensions=[OneOperation, lambda: ParserCache(CACHED_DOCUMENTS), lambda: ValidationCache(CACHED_DOCUMENTS)],
+    extensions=[
+        OneOperation,
+        lambda: BoundedParserCache(CACHED_DOCUMENTS),
+        lambda: BoundedValidationCache(CACHED_DOCUMENTS),
+    ],
     config=StrawberryConfig(scalar_map=SCALARS),
 )
 

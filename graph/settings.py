@@ -6,7 +6,7 @@ against this file.
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, AnyHttpUrl, Field, TypeAdapter
+from pydantic import AfterValidator, AnyHttpUrl, Field, TypeAdapter, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.store.location import StoreLocation
@@ -46,6 +46,20 @@ class Settings(BaseSettings):
     )
     shutdown_timeout: int = Field(30, ge=1, le=600, description="Seconds that requests have to finish at the end.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged at least.")
+
+    @field_validator("max_page_size")
+    @classmethod
+    def _holds_a_default_page(cls, most: int, info: ValidationInfo) -> int:
+        if most < info.data.get("page_size", 1):
+            raise ValueError("must not be less than GRAPH_PAGE_SIZE")
+        return most
+
+    @field_validator("poll")
+    @classmethod
+    def _is_a_lease(cls, seconds: float) -> float:
+        if 0 < seconds < 1:
+            raise ValueError("must be 0, or 1 or more: the lease of a poll is of whole seconds")
+        return seconds
 
     def environment(self) -> dict[str, str]:
         """The settings as environment variables, for a process that reads them itself."""

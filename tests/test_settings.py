@@ -61,6 +61,7 @@ WRONG: list[tuple[str, str]] = [
     ("workers", "0"),
     ("workers", "65"),
     ("poll", "-0.1"),
+    ("poll", "0.5"),
     ("poll", "86401"),
     ("poll", "nan"),
     ("demo", "perhaps"),
@@ -72,6 +73,7 @@ WRONG: list[tuple[str, str]] = [
     ("page_size", "1001"),
     ("max_page_size", "0"),
     ("max_page_size", "10001"),
+    ("max_page_size", "49"),  # less than the default page
     ("max_days_counted", "0"),
     ("max_days_counted", "100001"),
     ("shutdown_timeout", "0"),

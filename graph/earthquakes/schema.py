@@ -100,7 +100,7 @@ class BoxInput:
 class CircleInput:
     lat: float = strawberry.field(description="Latitude of the centre, degrees north.")
     lon: float = strawberry.field(description="Longitude of the centre, degrees east.")
-    radius_km: float = strawberry.field(description="Radius, km.")
+    radius_km: float = strawberry.field(description="Radius, km, 0 … 40,100.")
 
 
 @strawberry.input(description="Which events are meant: those that fulfil everything that is given.")

@@ -13,6 +13,7 @@ from graph.store.contract import InvalidItem, Item
 from graph.store.limits import check_value
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
+GREATEST_RADIUS_KM = 40_100  # once around the earth; half of that holds everything already
 MOST_TYPES = 50
 
 
@@ -30,6 +31,10 @@ class Box:
             raise BadUserInput("`box` needs -90 ≤ minLat ≤ maxLat ≤ 90.")
         if not (-180 <= self.min_lon <= 180 and -180 <= self.max_lon <= 180):
             raise BadUserInput("`box` needs minLon and maxLon from -180 to 180; minLon > maxLon crosses the dateline.")
+        _possible("minLat", self.min_lat)
+        _possible("maxLat", self.max_lat)
+        _possible("minLon", self.min_lon)
+        _possible("maxLon", self.max_lon)
 
     @property
     def condition(self) -> Condition | None:
@@ -51,9 +56,8 @@ class Circle:
     def __post_init__(self) -> None:
         if not (-90 <= self.lat <= 90 and -180 <= self.lon <= 180):
             raise BadUserInput("`circle` needs lat from -90 to 90 and lon from -180 to 180.")
-        if self.radius_km < 0:
-            raise BadUserInput("`circle` needs a radiusKm of 0 or more.")
-        _possible("radiusKm", self.radius_km)
+        if not 0 <= self.radius_km <= GREATEST_RADIUS_KM:
+            raise BadUserInput(f"`circle` needs a radiusKm from 0 to {GREATEST_RADIUS_KM:,}.")
 
     def holds(self, item: Item) -> bool:
         """Whether an event's item lies inside. The haversine formula is exact at the poles and the dateline."""
@@ -66,7 +70,7 @@ class Circle:
         """The smallest box around the circle, with a little to spare, so that a store can drop most of the rest."""
         reach = degrees(self.radius_km / EARTH_RADIUS_KM) + 1e-6
         south, north = self.lat - reach, self.lat + reach
-        latitudes = all_of(Compare("lat", ">=", south), Compare("lat", "<=", north))
+        latitudes = all_of(Compare("lat", ">=", max(south, -90.0)), Compare("lat", "<=", min(north, 90.0)))
         if south <= -90 or north >= 90:
             return latitudes  # a pole is inside: every longitude is
         sine = sin(radians(reach)) / cos(radians(self.lat))

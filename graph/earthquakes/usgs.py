@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import Enum
 from http import HTTPStatus
+from math import isfinite
 
 import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
@@ -87,6 +88,8 @@ class EventQuery:
             raise BadUserInput(f"`limit` must be from 1 to {MAX_EVENTS:,}.")
         if self.start_ms is not None and self.end_ms is not None and self.start_ms > self.end_ms:
             raise BadUserInput("`startTime` must not be later than `endTime`.")
+        if self.min_magnitude is not None and not isfinite(self.min_magnitude):
+            raise BadUserInput("`minMagnitude` must be a number.")
 
     @property
     def path(self) -> str:

@@ -22,6 +22,7 @@ from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Table
 from graph.walk import Promise, Walk
 
+LONGEST_ROUTE = 256  # characters; ours are shorter than 30
 ITEMS_AT_ONCE = 1000  # of a day that is read whole
 UNKNOWN = 1 << 30  # how many logs a day holds at most, so that it is read on its own
 
@@ -39,6 +40,8 @@ class LogSelection:
     def __post_init__(self) -> None:
         if self.start_ms is not None and self.end_ms is not None and self.start_ms > self.end_ms:
             raise BadUserInput("`startTime` must not be greater than `endTime`.")
+        if self.route is not None and len(self.route) > LONGEST_ROUTE:
+            raise BadUserInput(f"`route` has at most {LONGEST_ROUTE} characters.")
 
     @property
     def condition(self) -> Condition | None:

@@ -494,3 +494,9 @@ async def test_a_cancelled_fetch_is_not_tried_again(client: UsgsClient, usgs: Us
 
     assert pauses == []
     assert len(usgs.requests) == 1
+
+
+@pytest.mark.parametrize("endless", [float("inf"), float("-inf"), float("nan")])
+def test_a_least_magnitude_without_end_is_the_callers_mistake(endless: float) -> None:
+    with pytest.raises(BadUserInput):
+        EventQuery(min_magnitude=endless)

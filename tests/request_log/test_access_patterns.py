@@ -186,3 +186,9 @@ async def test_a_day_of_more_logs_than_are_read_at_once_is_read_whole(engine: st
     many = [a_log(MIDNIGHT + number, number) for number in range(2001)]
     async with stored_logs(engine, many) as logs:
         assert [log async for log in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), None)] == many
+
+
+def test_a_route_longer_than_any_is_the_callers_mistake() -> None:
+    LogSelection(route="/" * 256)
+    with pytest.raises(BadUserInput):
+        LogSelection(route="/" * 257)
