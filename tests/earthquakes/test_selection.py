@@ -79,7 +79,8 @@ def test_a_small_circle_asks_the_store_for_a_small_box() -> None:
         (lambda: Circle(91, 0, 1), "`circle` needs lat from -90 to 90 and lon from -180 to 180."),
         (lambda: Circle(0, 180.5, 1), "`circle` needs lat from -90 to 90 and lon from -180 to 180."),
         (lambda: Circle(NAN, 0, 1), "`circle` needs lat from -90 to 90 and lon from -180 to 180."),
-        (lambda: Circle(0, 0, -0.1), "`circle` needs a radiusKm of 0 or more."),
+        (lambda: Circle(0, 0, -0.1), "`circle` needs a radiusKm from 0 to 40,100."),
+        (lambda: Circle(0, 0, 40_100.1), "`circle` needs a radiusKm from 0 to 40,100."),
         (lambda: Selection(start_ms=1, end_ms=0), "`startTime` must not be greater than `endTime`."),
         (
             lambda: Selection(magnitudes=MagnitudeRange(4.6, 4.5)),
