@@ -1,25 +1,12 @@
 """`quakegraph ingest` from USGS: what it is asked for, and what is refused before it is asked."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.earthquakes.usgs_server import FDSN_QUERY, UsgsServer, running_usgs, status
+from tests.earthquakes.usgs_server import FDSN_QUERY, UsgsServer, status
 from tests.processes import quakegraph
-
-
-@pytest.fixture(scope="module")
-def _usgs() -> Iterator[UsgsServer]:
-    with running_usgs() as usgs:
-        yield usgs
-
-
-@pytest.fixture
-def usgs(_usgs: UsgsServer) -> UsgsServer:
-    _usgs.forget()
-    return _usgs
 
 
 @pytest.fixture(autouse=True)

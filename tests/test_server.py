@@ -5,7 +5,6 @@ import signal
 import socket
 import sqlite3
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,24 +14,12 @@ import orjson
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from tests.earthquakes.usgs_server import UsgsServer, collection, running_usgs, stall, week_features
+from tests.earthquakes.usgs_server import UsgsServer, collection, stall, week_features
 from tests.processes import PATIENCE_S, serving, started
 
 TOTAL = "{ events { totalCount } }"
 INGEST = "mutation { ingestRecent { upserted } }"
 WORKERS = pytest.mark.parametrize("workers", ["1", "2"])
-
-
-@pytest.fixture(scope="module")
-def _usgs() -> Iterator[UsgsServer]:
-    with running_usgs() as usgs:
-        yield usgs
-
-
-@pytest.fixture
-def usgs(_usgs: UsgsServer) -> UsgsServer:
-    _usgs.forget()
-    return _usgs
 
 
 def logs_in(store: Path) -> list[dict[str, Any]]:
@@ -43,6 +30,11 @@ def logs_in(store: Path) -> list[dict[str, Any]]:
     finally:
         db.close()
     return sorted((item for item in items if item["entity"] == "LOG"), key=lambda item: item["timestamp"])
+
+
+def has_opened(pid: int, file: Path) -> bool:
+    """Whether a process has the SQLite file open, whose index it then has mapped, as Linux tells."""
+    return f"{file}-shm" in Path(f"/proc/{pid}/maps").read_text()
 
 
 # Start
@@ -216,3 +208,19 @@ def test_a_request_that_does_not_finish_holds_up_the_end_no_longer_than_is_set(
         clients.submit(server.ask, INGEST)
         assert asked.wait(PATIENCE_S)
         assert server.end() == 0
+
+
+def test_a_signal_while_it_starts_is_a_clean_end_too(tmp_path: Path) -> None:
+    """It is kept from starting by another process that writes into its file."""
+    file = tmp_path / "quakegraph.db"
+    db = sqlite3.connect(file, isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("BEGIN IMMEDIATE")
+    with started("serve", "--port", "0", folder=tmp_path) as process:
+        while process.poll() is None and not has_opened(process.pid, file):
+            pass
+        process.terminate()
+
+        assert process.wait(PATIENCE_S) == 0
+        assert "GraphiQL" not in process.communicate()[1]
+    db.close()

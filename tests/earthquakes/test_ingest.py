@@ -1,6 +1,6 @@
 """Ingests from a real HTTP server that holds the real week, and what they leave in the catalogue."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from hashlib import sha256 as sha256_of
 from typing import Any
 
@@ -18,7 +18,6 @@ from tests.earthquakes.ingests import (
     NOW,
     Station,
     a_feature,
-    a_station,
     counts,
     events_in,
     file_of,
@@ -28,31 +27,17 @@ from tests.earthquakes.ingests import (
 )
 from tests.earthquakes.usgs_server import (
     FDSN_QUERY,
-    UsgsServer,
     collection,
     cut_connection,
     cut_json,
     html,
     redirect,
-    running_usgs,
     status,
     week,
     week_features,
 )
 
 THE_WEEK = RecentEvents(feed=UsgsFeed.ALL_WEEK)
-
-
-@pytest.fixture(scope="module")
-def usgs() -> Iterator[UsgsServer]:
-    with running_usgs() as usgs:
-        yield usgs
-
-
-@pytest.fixture
-async def station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
-    async with a_station(engine, usgs) as station:
-        yield station
 
 
 def sha256(content: bytes | memoryview) -> str:

@@ -1,7 +1,7 @@
 """Wherever an ingest breaks off, and however many run at once: every event is there once, and counted once."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -19,7 +19,6 @@ from tests.earthquakes.ingests import (
     NOW,
     Station,
     a_feature,
-    a_station,
     an_ingest,
     events_in,
     file_of,
@@ -27,22 +26,10 @@ from tests.earthquakes.ingests import (
     recounted,
     summaries_in,
 )
-from tests.earthquakes.usgs_server import UsgsServer, running_usgs, week_features
+from tests.earthquakes.usgs_server import UsgsServer, week_features
 from tests.earthquakes.watched_table import WatchedTable
 
 MANY_DAYS = [a_feature(f"us{n}", mag=n % 70 / 10, time=NOW - n % 40 * DAY_MS) for n in range(240)]
-
-
-@pytest.fixture(scope="module")
-def usgs() -> Iterator[UsgsServer]:
-    with running_usgs() as usgs:
-        yield usgs
-
-
-@pytest.fixture
-async def station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
-    async with a_station(engine, usgs) as station:
-        yield station
 
 
 # A store that fails

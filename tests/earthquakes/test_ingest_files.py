@@ -1,36 +1,20 @@
 """Ingests of files, which are read and stored a bounded number of events at a time."""
 
 import tracemalloc
-from collections.abc import AsyncIterator, Iterator
 from hashlib import sha256
 from io import BytesIO
 
 import orjson
-import pytest
 
 from tests.earthquakes.ingests import (
     Station,
     a_feature,
-    a_station,
     counts,
     events_in,
     file_of,
     recounted,
     summaries_in,
 )
-from tests.earthquakes.usgs_server import UsgsServer, running_usgs
-
-
-@pytest.fixture(scope="module")
-def usgs() -> Iterator[UsgsServer]:
-    with running_usgs() as usgs:
-        yield usgs
-
-
-@pytest.fixture
-async def station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
-    async with a_station(engine, usgs) as station:
-        yield station
 
 
 async def test_a_file_is_told_about_as_it_is_read(station: Station) -> None:

@@ -1,7 +1,7 @@
 """The request log of an ingest: it is in the store before the ingest answers, however that went."""
 
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from io import BytesIO
 from typing import Any
@@ -18,28 +18,15 @@ from tests.earthquakes.ingests import (
     TTL,
     Station,
     a_feature,
-    a_station,
     events_in,
     file_of,
     logs_in,
 )
-from tests.earthquakes.usgs_server import UsgsServer, collection, cut_connection, cut_json, html, running_usgs, status
+from tests.earthquakes.usgs_server import collection, cut_connection, cut_json, html, status
 from tests.earthquakes.watched_table import WatchedTable
 
 FEATURES = [a_feature("us1"), a_feature("us2"), a_feature("us1"), a_feature("us3", mag=None)]
 BODY = bytes(collection(FEATURES).body)
-
-
-@pytest.fixture(scope="module")
-def usgs() -> Iterator[UsgsServer]:
-    with running_usgs() as usgs:
-        yield usgs
-
-
-@pytest.fixture
-async def station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
-    async with a_station(engine, usgs) as station:
-        yield station
 
 
 def a_log(route: str, request_id: str, **attributes: Any) -> Item:

@@ -1,9 +1,7 @@
 """Every row of the rules for data that does not fit the documented item, fed in by a real server; and any data."""
 
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +20,7 @@ from tests.earthquakes.ingests import (
     summaries_in,
 )
 from tests.earthquakes.strategies import A_FEW
-from tests.earthquakes.usgs_server import UsgsServer, collection, running_usgs
+from tests.earthquakes.usgs_server import UsgsServer, collection
 
 NOTHING = object()  # for an attribute that must be absent
 PLACE = "35.60°N 117.60°W"
@@ -110,18 +108,6 @@ REJECTED: list[tuple[Any, str | None, str]] = [
     ("us1", None, "FEATURE_UNREADABLE"),
     ([a_feature()], None, "FEATURE_UNREADABLE"),
 ]
-
-
-@pytest.fixture(scope="module")
-def usgs() -> Iterator[UsgsServer]:
-    with running_usgs() as usgs:
-        yield usgs
-
-
-@pytest.fixture
-async def station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
-    async with a_station(engine, usgs) as station:
-        yield station
 
 
 async def test_each_feature_is_stored_or_rejected_by_its_own_rule(station: Station) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
@@ -13,7 +13,7 @@ from graph.earthquakes.polling import polling
 from graph.errors import DatabaseUnavailable
 from graph.store.contract import Item, Table
 from tests.earthquakes.ingests import NOW, Station, a_station, events_in, logs_in
-from tests.earthquakes.usgs_server import UsgsServer, html, running_usgs, stall, status
+from tests.earthquakes.usgs_server import UsgsServer, html, stall, status
 from tests.earthquakes.watched_table import WatchedTable
 
 ALL_DAY = "/earthquakes/feed/v1.0/summary/all_day.geojson"
@@ -54,12 +54,6 @@ class HeldTime:
     def _asleep(self) -> list[tuple[int, asyncio.Future[None]]]:
         """Those that neither woke nor were cancelled."""
         return [(due, woken) for due, woken in self._sleepers if not woken.done()]
-
-
-@pytest.fixture(scope="module")
-def usgs() -> Iterator[UsgsServer]:
-    with running_usgs() as usgs:
-        yield usgs
 
 
 @pytest.fixture
