@@ -210,6 +210,7 @@ def test_a_request_that_does_not_finish_holds_up_the_end_no_longer_than_is_set(
         assert server.end() == 0
 
 
+@pytest.mark.needs("/proc")
 def test_a_signal_while_it_starts_is_a_clean_end_too(tmp_path: Path) -> None:
     """It is kept from starting by another process that writes into its file."""
     file = tmp_path / "quakegraph.db"

@@ -201,12 +201,12 @@ async def test_a_client_that_pages_between_two_cursors_comes_to_an_end(
         Selection(start_ms=NOON + 1, end_ms=NOON + 1),
         Selection(end_ms=NOON - 1),
         Selection(magnitudes=MagnitudeRange(4.6)),
-        Selection(circle=Circle(0, 0, 1)),
+        Selection(circle=Circle(0, 0, 60)),  # of which the events lie in a corner of its box
     ],
     ids=["other times", "no times", "other magnitudes", "elsewhere"],
 )
 async def test_nothing_lies_on_either_side_of_a_page_where_nothing_is_selected(engine: str, nothing: Selection) -> None:
-    async with stored(engine, events_at(NOON, NOON, NOON + 2, mag=4.5)) as table:
+    async with stored(engine, events_at(NOON, NOON, NOON + 2, mag=4.5, lat=0.5, lon=0.5)) as table:
         catalogue = catalogue_of(table)
         for event in await in_order(catalogue, ascending=True):
             for paging in (Paging(5, after=event.position), Paging(5, True, before=event.position)):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from graph.days import DAY_MS
+from graph.earthquakes.magnitudes import MagnitudeRange
 from graph.earthquakes.model import Event
 from graph.earthquakes.rebuild import ROUNDS, RebuildReport, rebuild_summaries
 from graph.earthquakes.selection import Selection
@@ -26,6 +27,7 @@ EVENTS = [
     an_event("us4", NOON + DAY_MS, -2.0),
 ]
 NEW_YEAR = at("2023-01-01T00:00:00")
+STRONG = Selection(magnitudes=MagnitudeRange(6.5))
 
 
 async def found(table: Table, selection: Selection = Selection()) -> list[str]:  # noqa: B008 — it is immutable
@@ -128,6 +130,34 @@ async def test_a_catalogue_that_is_being_read_sees_what_a_rebuild_corrected(engi
         await rebuild_summaries(table)
 
         assert ids((await catalogue.page(Selection(), Paging(9))).records) == ["us4", "us3", "us2", "us1"]
+
+
+class ReadBetween(WatchedTable):
+    """A page is read after each correction, and the catalogue remembers what it read."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.catalogue = catalogue_of(table)
+
+    async def update(self, update: Update) -> bool:
+        applied = await super().update(update)
+        await self.catalogue.page(STRONG, Paging(9))
+        return applied
+
+
+async def test_a_catalogue_that_is_read_between_two_corrections_remembers_neither_as_the_last(engine: str) -> None:
+    """The sums of events are right all along, so the days and their year seem to belong together."""
+    events = events_at(*range(NOON, NOON + 9 * DAY_MS, DAY_MS), mag=6.5)
+    async with stored(engine, events) as table:
+        for event in events:
+            assert await table.update(changed(day_key(event.day_bucket), bin65=0, bin20=1))
+        assert await table.update(changed(year_key("2023"), bin20=9))
+        reading = ReadBetween(table)
+        assert ids((await reading.catalogue.page(STRONG, Paging(9))).records) == []
+
+        await rebuild_summaries(reading)
+
+        assert ids((await reading.catalogue.page(STRONG, Paging(9))).records) == ids(events[::-1])
 
 
 class Interrupted(WatchedTable):
