@@ -27,6 +27,12 @@ from graph.store.location import StoreLocation
 T = TypeVar("T")
 
 
+class WrongSetting(click.ClickException):
+    """A setting has an impossible value. Told in one line, as it may come from the environment."""
+
+    exit_code = 2
+
+
 def settings_of(**options: Any) -> Settings:
     """The settings, with the options that were given in place of the environment's."""
     given = {name: value for name, value in options.items() if value is not None}
@@ -36,7 +42,7 @@ def settings_of(**options: Any) -> Settings:
         first = error.errors()[0]
         name = str(first["loc"][0]).removeprefix("GRAPH_").lower()
         place = f"--{name.replace('_', '-')}" if name in given else f"GRAPH_{name.upper()}"
-        raise click.UsageError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
+        raise WrongSetting(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

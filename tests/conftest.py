@@ -1,6 +1,10 @@
 """What all tests share: the requirements of a machine, and the engines of the store."""
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("patient", settings.default, deadline=None)  # no test depends on a clock
+settings.load_profile("patient")
 
 pytest_plugins = ("tests.needs", "tests.browser", "tests.service", "tests.store.emulator")
 

@@ -133,10 +133,7 @@ def test_a_wrong_value_ends_with_one_line_and_no_trace(tmp_path: Path) -> None:
     status, said = failed("serve", "--port", "ninety", folder=tmp_path)
 
     assert status == 2
-    assert said.splitlines()[-1] == (
-        "Error: --port: Input should be a valid integer, unable to parse string as an integer"
-    )
-    assert "Traceback" not in said
+    assert said == "Error: --port: Input should be a valid integer, unable to parse string as an integer\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -41,8 +41,8 @@ async def rebuild_summaries(table: Table) -> RebuildReport:
         keys = counts.keys() | before.keys()
         wrong = [update for key in keys if (update := _correction(key, counts.get(key, {}), before.get(key, {})))]
         applied = [await table.update(update) for update in wrong]
-        for year in {year_of(update.key) for update in wrong} - {update.key for update in wrong}:
-            # Whoever remembers the year's days must read them again.
+        for year in {year_of(update.key) for update in wrong}:
+            # Whoever remembers the year's days, some perhaps not yet corrected, must read them again.
             await table.update(Update(year, add={"revision": 1}, condition=Present("events")))
         corrected += sum(applied)
         if all(applied):
