@@ -95,7 +95,6 @@ def serve(**options: Any) -> None:
       quakegraph serve --host 0.0.0.0 --workers 4 --store dynamodb://earthquake-events
     """
     settings = settings_of(**options)
-    server.leave_on_signals()
     run(server.prepare(settings))
     server.serve(settings)
 

@@ -23,16 +23,6 @@ from graph.settings import Settings
 BACKLOG = 2048  # connections that wait to be accepted
 
 
-def leave_on_signals() -> None:
-    """Make SIGTERM and SIGINT end the process with status 0, from its start on.
-
-    While uvicorn serves it takes them itself, and raises them again when it is done; by then,
-    all that is left is to go.
-    """
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, _leave)
-
-
 async def prepare(settings: Settings) -> None:
     """Do once, before any process serves, what none of them should do alone.
 
@@ -53,6 +43,9 @@ def serve(settings: Settings) -> None:
         click.echo(f"GraphiQL: http://{shown}:{port}{GRAPH_PATH}", err=True)
         if not graphiql.bundled():
             click.echo(graphiql.NOT_BUNDLED, err=True)
+        # uvicorn raises the signal again when it is done; by then, all that is left is to go.
+        signal.signal(signal.SIGTERM, _leave)
+        signal.signal(signal.SIGINT, _leave)
         if settings.workers == 1:
             uvicorn.Server(_configuration(settings)).run(sockets=[listener])
         else:

@@ -19,7 +19,6 @@ REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "chromium": lambda: any(map(shutil.which, CHROMIUM_NAMES)),
     "java": lambda: shutil.which("java") is not None,
     "npm": lambda: shutil.which("npm") is not None,
-    "/proc": lambda: os.path.isdir("/proc/self"),
     "GraphiQL's files": graphiql.bundled,  # there once `pip install -e .` has found npm
 }
 

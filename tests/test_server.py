@@ -32,11 +32,6 @@ def logs_in(store: Path) -> list[dict[str, Any]]:
     return sorted((item for item in items if item["entity"] == "LOG"), key=lambda item: item["timestamp"])
 
 
-def has_opened(pid: int, file: Path) -> bool:
-    """Whether a process has the SQLite file open, whose index it then has mapped, as Linux tells."""
-    return f"{file}-shm" in Path(f"/proc/{pid}/maps").read_text()
-
-
 # Start
 
 
@@ -205,20 +200,3 @@ def test_a_request_that_does_not_finish_holds_up_the_end_no_longer_than_is_set(
         clients.submit(server.ask, INGEST)
         assert asked.wait(PATIENCE_S)
         assert server.end() == 0
-
-
-@pytest.mark.needs("/proc")
-def test_a_signal_while_it_starts_is_a_clean_end_too(tmp_path: Path) -> None:
-    """It is kept from starting by another process that writes into its file."""
-    file = tmp_path / "quakegraph.db"
-    db = sqlite3.connect(file, isolation_level=None)
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("BEGIN IMMEDIATE")
-    with started("serve", "--port", "0", folder=tmp_path) as process:
-        while process.poll() is None and not has_opened(process.pid, file):
-            pass
-        process.terminate()
-
-        assert process.wait(PATIENCE_S) == 0
-        assert "GraphiQL" not in process.communicate()[1]
-    db.close()

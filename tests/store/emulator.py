@@ -1,14 +1,17 @@
 """Which emulator of DynamoDB the tests run against: DynamoDB Local, or moto where a machine lacks Java or npm.
 
-moto differs from DynamoDB in a few ways. The tests that would notice are named here, one by
-one, and deselected with a line that says so. In CI (environment variable `CI`) only DynamoDB
-Local will do.
+moto runs the store's contract. It differs from DynamoDB in a few ways, and the tests that would
+notice are named here, one by one, and deselected with a line that says so. What stands on the
+store is not tested on it: it copies the whole table for every transaction and keeps the copies,
+so an ingest of a week takes more memory than a machine has. In CI (environment variable `CI`)
+only DynamoDB Local will do.
 """
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 
 import pytest
 from moto.server import ThreadedMotoServer
@@ -30,7 +33,11 @@ MOTO_DIFFERS: dict[str, str] = {
 }
 """Name of a test → what moto does instead."""
 
-_deselected = pytest.StashKey[list[str]]()
+CONTRACT = Path(__file__).parent
+"""The folder of the tests that moto can run."""
+
+_deselected = pytest.StashKey[list[str]]()  # names of tests of the contract
+_too_much = pytest.StashKey[int]()  # number of tests of what stands on the store
 
 
 @pytest.fixture(scope="session")
@@ -74,6 +81,7 @@ def lacking() -> tuple[str, ...]:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_deselected] = []
+    config.stash[_too_much] = 0
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -81,10 +89,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     if os.environ.get("CI") and any(map(_runs_on_dynamodb, items)):
         raise pytest.UsageError(f"DynamoDB Local needs {', '.join(lacking())}: in CI, nothing may be missing")
-    differing = [item for item in items if _runs_on_dynamodb(item) and _name(item) in MOTO_DIFFERS]
+    on_moto = [item for item in items if _runs_on_dynamodb(item)]
+    too_much = [item for item in on_moto if not item.path.is_relative_to(CONTRACT)]
+    differing = [item for item in on_moto if item not in too_much and _name(item) in MOTO_DIFFERS]
     config.stash[_deselected] = sorted({_name(item) for item in differing})
-    config.hook.pytest_deselected(items=differing)
-    items[:] = [item for item in items if item not in differing]
+    config.stash[_too_much] = len(too_much)
+    left_out = {*too_much, *differing}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -94,6 +106,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.write_line(
         f"DynamoDB's engine ran on moto, not on DynamoDB Local, for want of {missing}.", yellow=True
     )
+    if count := config.stash[_too_much]:
+        terminalreporter.write_line(
+            f"Not run, since moto copies a table for each transaction: {count} tests", yellow=True
+        )
     for name in config.stash[_deselected]:
         terminalreporter.write_line(f"Not run, since moto differs: {name}: {MOTO_DIFFERS[name]}", yellow=True)
 
