@@ -5,7 +5,7 @@ import gzip
 import hashlib
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -29,7 +29,6 @@ from tests.earthquakes.usgs_server import (
     drip,
     html,
     redirect,
-    running_usgs,
     stall,
     status,
     week,
@@ -39,18 +38,6 @@ from tests.earthquakes.usgs_server import (
 NOW = 1_691_118_537_000  # 2023-08-04T03:08:57Z, when USGS generated the sample
 MINUTE = 60.0  # long enough for any attempt that is to succeed
 EMPTY_HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[UsgsServer]:
-    with running_usgs() as server:
-        yield server
-
-
-@pytest.fixture
-def usgs(server: UsgsServer) -> UsgsServer:
-    server.forget()
-    return server
 
 
 @pytest.fixture
