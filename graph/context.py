@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from graph.callers import Caller
 from graph.clock import Clock
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest
@@ -21,6 +22,7 @@ class Context:
     log_buffer: LogBuffer
     page_sizes: PageSizes
     clock: Clock
+    caller: Caller
     request_id: str = field(default_factory=lambda: str(uuid4()))
     _logged: int = 0
 

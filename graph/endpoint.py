@@ -24,7 +24,7 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types.execution import ExecutionResult, PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from graph import graphiql
+from graph import callers, graphiql
 from graph.context import Context
 from graph.errors import BadUserInput, DatabaseUnavailable, GraphError, InternalServerError, OperationResolutionFailure
 
@@ -91,7 +91,7 @@ class GraphQLEndpoint:
         if request.method in ("GET", "HEAD") and "text/html" in accepted:
             return graphiql.page(request.url.path)
         media_type = _media_type(accepted)
-        context: Context = request.state.new_context()
+        context: Context = request.state.new_context(caller=callers.Caller(None, frozenset(callers.Scope)))
         headers = {"X-Request-Id": context.request_id, "Vary": "Accept"}
         try:
             if media_type is None:

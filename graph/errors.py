@@ -4,6 +4,12 @@
       ├── BadUserInput             an argument
       │     └── InvalidCursor
       ├── OperationResolutionFailure
+      ├── QueryTooComplex          the document, or what it would cost
+      ├── Unauthenticated          the caller: nobody, or with a token that is not good
+      ├── Forbidden                the caller: known, and without the scope
+      ├── KeySetUnavailable        whoever issues the tokens
+      ├── RateLimited              the caller: too much in too short a time
+      ├── ExecutionTimeout         the operation took too long
       ├── UpstreamFailure          USGS
       │     ├── UpstreamUnavailable      does not answer
       │     └── InvalidUpstreamResponse  answers something else than a catalogue
@@ -46,6 +52,53 @@ class OperationResolutionFailure(GraphError):
 
     def __init__(self) -> None:
         super().__init__("Name one of the document's operations in `operationName`.")
+
+
+class QueryTooComplex(GraphError):
+    """The document is larger, deeper or dearer than one operation may be. Nothing was executed."""
+
+    code, status = "QUERY_TOO_COMPLEX", 400
+
+
+class Unauthenticated(GraphError):
+    """The caller has to say who they are: no token came, or one that does not hold."""
+
+    code, status = "UNAUTHENTICATED", 401
+
+
+class Forbidden(GraphError):
+    """The caller is known, and may not do this."""
+
+    code, status = "FORBIDDEN", 403
+
+
+class KeySetUnavailable(GraphError):
+    """The keys that tokens are signed with cannot be fetched, so nobody can be recognised."""
+
+    code, status = "KEY_SET_UNAVAILABLE", 503
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("Tokens cannot be checked at the moment: try again, or ask what is open to all without one.")
+        self.detail = detail  # for the operator: names the address and the cause
+
+
+class RateLimited(GraphError):
+    """The caller has used up the points of this minute."""
+
+    code, status = "RATE_LIMITED", 429
+
+    def __init__(self, retry_after_s: int) -> None:
+        super().__init__(f"Too much was asked in a minute: try again in {retry_after_s} s.")
+        self.retry_after_s = retry_after_s
+
+
+class ExecutionTimeout(GraphError):
+    """The operation took longer than any may. What it had under way in the store was cancelled."""
+
+    code, status = "TIMEOUT", 504
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"This took longer than {seconds:g} s and was given up: ask for less at once.")
 
 
 class UpstreamFailure(GraphError):

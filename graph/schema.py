@@ -19,22 +19,24 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import Info
 
 from graph import relay
+from graph.callers import Scope
 from graph.context import Context
 from graph.earthquakes.schema import EarthquakeMutations, EarthquakeQueries, Event, events_by_key
 from graph.errors import BadUserInput, OperationResolutionFailure
 from graph.logged import Logged
 from graph.request_log.schema import RequestLog, RequestLogQueries, logs_by_key
+from graph.requires import describe_scope
 from graph.scalars import SCALARS
 
 MOST_NODES = 100  # ids a call
 CACHED_DOCUMENTS = 200
 LONGEST_CACHED = 8192  # characters; parsed, a document takes some fifty times its text
 
-NODES: dict[str, Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Any]]]] = {
-    "Event": events_by_key,
-    "RequestLog": logs_by_key,
+NODES: dict[str, tuple[Scope, Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Any]]]]] = {
+    "Event": (Scope.EVENTS_READ, events_by_key),
+    "RequestLog": (Scope.LOGS_READ, logs_by_key),
 }
-"""Type's name → finds its nodes by their keys."""
+"""Type's name → the scope that its nodes need, and what finds them by their keys."""
 
 
 async def _nodes(context: Context, ids: Sequence[str]) -> list[Any]:
@@ -45,14 +47,16 @@ async def _nodes(context: Context, ids: Sequence[str]) -> list[Any]:
         if type_name not in NODES:
             raise BadUserInput(f"`id` names a {type_name}, of which this graph has no nodes.")
         keys[type_name].add(key)
-    found = {type_name: await NODES[type_name](context, list(some)) for type_name, some in keys.items()}
+    context.caller.require([NODES[type_name][0] for type_name in keys])
+    found = {type_name: await NODES[type_name][1](context, list(some)) for type_name, some in keys.items()}
     return [found[type_name].get(key) for type_name, key in wanted]
 
 
 @strawberry.type
 class NodeQueries:
     @strawberry.field(
-        description="The object with a global id; null where it does not exist, or no longer.",
+        description="The object with a global id; null where it does not exist, or no longer. "
+        "Needs the scope that the object's type needs elsewhere.",
         graphql_type=relay.Node | None,
         extensions=[Logged("/node")],
     )
@@ -64,7 +68,8 @@ class NodeQueries:
         return (await _nodes(info.context, [id]))[0]
 
     @strawberry.field(
-        description="The objects with these global ids, in their order, null for those that do not exist.",
+        description="The objects with these global ids, in their order, null for those that do not exist. "
+        "Needs the scopes that the objects' types need elsewhere.",
         graphql_type=list[relay.Node | None],
         extensions=[Logged("/nodes")],
     )
@@ -139,14 +144,18 @@ schema = Schema(
 )
 
 
-def _leave_out_null_defaults(types: Iterable[GraphQLNamedType]) -> None:
-    """Make what is optional just that: Strawberry gives it the default null, which clients would print everywhere."""
+def _finish(types: Iterable[GraphQLNamedType]) -> None:
+    """Say which scopes fields need, and make what is optional just that.
+
+    Strawberry gives the latter the default null, which clients would print everywhere.
+    """
     for named in types:
         if isinstance(named, GraphQLInputObjectType):
             _leave_out(named.fields.values())
         elif isinstance(named, GraphQLObjectType):
             for field in named.fields.values():
                 _leave_out(field.args.values())
+                describe_scope(field)
 
 
 def _leave_out(values: Iterable[GraphQLArgument | GraphQLInputField]) -> None:
@@ -155,7 +164,7 @@ def _leave_out(values: Iterable[GraphQLArgument | GraphQLInputField]) -> None:
             value.default_value = Undefined
 
 
-_leave_out_null_defaults(schema._schema.type_map.values())
+_finish(schema._schema.type_map.values())
 
 
 def printed() -> str:

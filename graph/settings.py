@@ -4,12 +4,16 @@ Options of the command line set the same names. The README's table of settings i
 against this file.
 """
 
-from typing import Annotated, Literal
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AnyHttpUrl, Field, TypeAdapter, ValidationInfo, field_validator
+from pydantic import AfterValidator, AnyHttpUrl, Field, SecretStr, TypeAdapter, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.store.location import StoreLocation
+
+LEAST_SECRET_BYTES = 32  # RFC 7518 section 3.2: a key of the size of HS256's hash or more
 
 
 def _store_url(url: str) -> str:
@@ -20,6 +24,15 @@ def _store_url(url: str) -> str:
 def _http_url(url: str) -> str:
     TypeAdapter(AnyHttpUrl).validate_python(url)
     return url.rstrip("/")
+
+
+def _secret(secret: SecretStr) -> SecretStr:
+    if len(secret.get_secret_value().encode()) < LEAST_SECRET_BYTES:
+        raise ValueError(f"must have {LEAST_SECRET_BYTES} bytes or more, as many as the signature it makes")
+    return secret
+
+
+Url = Annotated[str, AfterValidator(_http_url)]
 
 
 class Settings(BaseSettings):
@@ -35,17 +48,54 @@ class Settings(BaseSettings):
     workers: int = Field(1, ge=1, le=64, description="Number of processes that serve.")
     poll: float = Field(0, ge=0, le=86_400, description="Seconds between ingests of recent events; 0 for none.")
     demo: bool = Field(False, description="Load a real week of events when the catalogue is empty.")
-    usgs_url: Annotated[str, AfterValidator(_http_url)] = Field(
-        "https://earthquake.usgs.gov", description="Where USGS is reached."
-    )
+    usgs_url: Url = Field("https://earthquake.usgs.gov", description="Where USGS is reached.")
     usgs_timeout: float = Field(30.0, gt=0, le=600, description="Seconds for one attempt on USGS.")
     page_size: int = Field(50, ge=1, le=1000, description="Records on a page where a query names no number.")
     max_page_size: int = Field(1000, ge=1, le=10_000, description="Records on a page at most.")
     max_days_counted: int = Field(
         100, ge=1, le=100_000, description="Day buckets that `totalCount` reads at most; beyond, it is null."
     )
+    jwt_secret: Annotated[SecretStr, AfterValidator(_secret)] | None = Field(
+        None, description="Secret that tokens are signed with by HS256, 32 bytes or more."
+    )
+    jwks_url: Url | None = Field(
+        None, description="Where the public keys are that tokens are signed with by RS256 or ES256."
+    )
+    jwt_issuer: str | None = Field(None, description="Issuer that tokens must name.")
+    jwt_audience: str | None = Field(None, description="Audience that tokens must name.")
+    jwt_leeway: int = Field(30, ge=0, le=300, description="Seconds that the clock of a token's issuer may be off.")
+    public_read: bool = Field(True, description="Whether events can be read without a token.")
+    introspection: bool = Field(True, description="Whether the schema can be read, and errors suggest names of it.")
+    graphiql: bool = Field(True, description="Whether browsers get GraphiQL.")
+    cors_origins: tuple[str, ...] = Field((), description="Origins whose pages may ask, as a JSON list; `*` for all.")
+    allowed_documents: Path | None = Field(
+        None, description="File of the only documents that are executed; any without it."
+    )
+    max_document_bytes: int = Field(16_384, ge=1, le=1_048_576, description="Bytes of a document at most.")
+    max_tokens: int = Field(2000, ge=1, le=100_000, description="Tokens of a document at most.")
+    max_depth: int = Field(16, ge=1, le=100, description="Levels of fields in a document at most.")
+    max_aliases: int = Field(15, ge=0, le=10_000, description="Aliases in a document at most.")
+    max_directives: int = Field(50, ge=0, le=10_000, description="Directives in a document at most.")
+    max_root_fields: int = Field(10, ge=1, le=1000, description="Root fields of an operation at most.")
+    max_cost: int = Field(20_000, ge=1, description="Points that an operation may cost: about one for each value.")
+    rate_limit: int = Field(0, ge=0, description="Points that a caller may spend in a minute; 0 for no limit.")
+    rate_limit_store: str = Field(
+        "memory://", description="Where the spent points are counted: `memory://` for each process, `redis://HOST`."
+    )
+    execution_timeout: float = Field(10.0, gt=0, le=600, description="Seconds that a query may take.")
+    ingest_timeout: float = Field(120.0, gt=0, le=3600, description="Seconds that a mutation may take.")
+    request_timeout: float = Field(
+        15.0, gt=0, le=600, description="Seconds that a client may take to send a request, or to take its answer."
+    )
+    drain: float = Field(
+        1.0, ge=0, le=60, description="Seconds after SIGTERM in which requests are still taken, as `/readyz` says no."
+    )
     shutdown_timeout: int = Field(30, ge=1, le=600, description="Seconds that requests have to finish at the end.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged at least.")
+    log_format: Literal["console", "json"] = Field("console", description="How a log line is written.")
+    tracing: bool = Field(
+        False, description="Whether spans are exported by OpenTelemetry, which its own `OTEL_` variables set up."
+    )
 
     @field_validator("max_page_size")
     @classmethod
@@ -53,6 +103,13 @@ class Settings(BaseSettings):
         if most < info.data.get("page_size", 1):
             raise ValueError("must not be less than GRAPH_PAGE_SIZE")
         return most
+
+    @field_validator("jwks_url")
+    @classmethod
+    def _is_the_only_way_to_check_a_token(cls, url: str | None, info: ValidationInfo) -> str | None:
+        if url and info.data.get("jwt_secret"):
+            raise ValueError("must not be set together with GRAPH_JWT_SECRET")
+        return url
 
     @field_validator("poll")
     @classmethod
@@ -63,4 +120,13 @@ class Settings(BaseSettings):
 
     def environment(self) -> dict[str, str]:
         """The settings as environment variables, for a process that reads them itself."""
-        return {f"GRAPH_{name.upper()}": str(value) for name, value in self.model_dump().items()}
+        return {f"GRAPH_{name.upper()}": _text(value) for name, value in self.model_dump().items()}
+
+
+def _text(value: Any) -> str:
+    """A setting as its variable holds it; an empty variable counts as none."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    if isinstance(value, tuple):
+        return json.dumps(value)
+    return "" if value is None else str(value)

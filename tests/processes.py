@@ -19,6 +19,7 @@ import httpx
 from click.testing import CliRunner, Result
 
 from graph.cli import main
+from tests.bearers import SECRET, bearer
 
 NOWHERE = "http://127.0.0.1:9"  # where nobody listens
 PATIENCE_S = 60  # after which a process counts as hung
@@ -27,13 +28,13 @@ PATIENCE_S = 60  # after which a process counts as hung
 def environment(settings: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment, with these settings of the service and no other."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("GRAPH_")}
-    return {**inherited, "GRAPH_USGS_URL": NOWHERE, **(settings or {})}
+    return {**inherited, "GRAPH_USGS_URL": NOWHERE, "GRAPH_JWT_SECRET": SECRET, **(settings or {})}
 
 
 def quakegraph(*arguments: str, settings: Mapping[str, str] | None = None, stdin: bytes = b"") -> Result:
     """What the command does in this process and in the working folder."""
     left_out: dict[str, str | None] = {name: None for name in os.environ if name.startswith("GRAPH_")}
-    env = {**left_out, "GRAPH_USGS_URL": NOWHERE, **(settings or {})}
+    env = {**left_out, "GRAPH_USGS_URL": NOWHERE, "GRAPH_JWT_SECRET": SECRET, **(settings or {})}
     runner = CliRunner(catch_exceptions=False)
     return runner.invoke(main, arguments, prog_name="quakegraph", env=env, input=stdin)
 
@@ -83,7 +84,7 @@ class Server:
 
     def ask(self, query: str, *, timeout: float = PATIENCE_S) -> httpx.Response:
         """Send one query over a connection of its own."""
-        return httpx.post(self.url, json={"query": query}, timeout=timeout, trust_env=False)
+        return httpx.post(self.url, json={"query": query}, headers=bearer(), timeout=timeout, trust_env=False)
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send the signal, and wait for the exit status."""

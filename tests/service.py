@@ -19,6 +19,7 @@ from uuid import uuid4
 import httpx
 import pytest
 import uvicorn
+from pydantic import SecretStr
 from starlette.types import ASGIApp
 
 from graph.app import create_app
@@ -26,6 +27,7 @@ from graph.clock import Clock, now_ms
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.settings import Settings
 from graph.store.dynamodb import create_table
+from tests.bearers import SECRET, bearer
 from tests.earthquakes.usgs_server import UsgsServer, running_usgs
 from tests.store.samples import HeldClock
 
@@ -58,8 +60,14 @@ class Service:
 
 @contextmanager
 def running(settings: Settings, *, clock: Clock = now_ms) -> Iterator[Service]:
-    """The service with these settings, from its start to the end of its shutdown."""
-    with serving(create_app(settings, clock=clock)) as url, httpx.Client(base_url=url, timeout=30) as http:
+    """The service with these settings, from its start to the end of its shutdown.
+
+    Where they name no keys, it knows the tests' secret. Its client's token has every scope.
+    """
+    if settings.jwt_secret is None and settings.jwks_url is None:
+        settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
+    app = create_app(settings, clock=clock)
+    with serving(app) as url, httpx.Client(base_url=url, headers=bearer(), timeout=30) as http:
         yield Service(url, http)
 
 

@@ -16,7 +16,7 @@ ROOT = Path(graph.__file__).parent
 # entry of its own. Entries of one floor do not import each other; within an entry, no circle.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("graph", "graph.errors", "graph.clock", "graph.days"),
-    ("graph.paging", "graph.scalars"),
+    ("graph.paging", "graph.scalars", "graph.callers"),
     ("graph.store", "graph.store.design", "graph.store.conditions"),
     ("graph.store.contract",),
     ("graph.store.limits",),
@@ -25,7 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("graph.settings", "graph.walk"),
     ("graph.request_log",),
     ("graph.earthquakes",),
-    ("graph.context", "graph.relay"),
+    ("graph.context", "graph.relay", "graph.requires"),
     ("graph.logged",),
     ("graph.earthquakes.schema", "graph.request_log.schema"),
     ("graph.schema",),
@@ -41,6 +41,7 @@ FLOOR_OF = {entry: number for number, floor in enumerate(FLOORS) for entry in fl
 GRAPHQL = (
     "graph.scalars",
     "graph.relay",
+    "graph.requires",
     "graph.logged",
     "graph.earthquakes.schema",
     "graph.request_log.schema",

@@ -10,6 +10,7 @@ import strawberry
 from strawberry.types import Info
 
 from graph import relay
+from graph.callers import Scope
 from graph.context import Context
 from graph.earthquakes import ingest, model, usgs
 from graph.earthquakes.catalogue import EventPage
@@ -18,6 +19,7 @@ from graph.earthquakes.selection import Box, Circle, Selection
 from graph.logged import Logged
 from graph.paging import Paging
 from graph.request_log.analytics import CATALOGUE_ROUTE
+from graph.requires import RequiresScope
 from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 
 
@@ -157,6 +159,7 @@ class EarthquakeQueries:
     @strawberry.field(
         description="The event with a USGS id; null where the catalogue has none.",
         graphql_type=Event | None,
+        directives=[RequiresScope(scope=Scope.EVENTS_READ)],
         extensions=[Logged("/earthquakes/event")],
     )
     async def event(
@@ -169,6 +172,7 @@ class EarthquakeQueries:
     @strawberry.field(
         description="Catalogued events in time order, newest first unless asked otherwise.",
         graphql_type=EventConnection,
+        directives=[RequiresScope(scope=Scope.EVENTS_READ)],
         extensions=[Logged(CATALOGUE_ROUTE, _facts)],
     )
     async def events(
@@ -262,7 +266,11 @@ class IngestEventsInput:
 
 @strawberry.type
 class EarthquakeMutations:
-    @strawberry.mutation(description="Fetch events from USGS and store those that are new.", graphql_type=IngestPayload)
+    @strawberry.mutation(
+        description="Fetch events from USGS and store those that are new.",
+        graphql_type=IngestPayload,
+        directives=[RequiresScope(scope=Scope.EVENTS_WRITE)],
+    )
     async def ingest_recent(
         self,
         info: Info[Context, None],
@@ -272,7 +280,11 @@ class EarthquakeMutations:
     ) -> ingest.IngestReport:
         return await info.context.ingest.recent(input.asked if input else usgs.RecentEvents())
 
-    @strawberry.mutation(description="Store events that are new.", graphql_type=IngestPayload)
+    @strawberry.mutation(
+        description="Store events that are new.",
+        graphql_type=IngestPayload,
+        directives=[RequiresScope(scope=Scope.EVENTS_WRITE)],
+    )
     async def ingest_events(
         self,
         info: Info[Context, None],

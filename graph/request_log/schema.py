@@ -8,12 +8,14 @@ import strawberry
 from strawberry.types import Info
 
 from graph import relay
+from graph.callers import Scope
 from graph.context import Context
 from graph.days import datetime_of
 from graph.logged import Logged
 from graph.paging import Page, Paging
 from graph.request_log import analytics, model
 from graph.request_log.access_patterns import LogSelection
+from graph.requires import RequiresScope
 from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 
 describe_enum(
@@ -102,6 +104,7 @@ class RequestLogQueries:
     @strawberry.field(
         description="Requests of the last 7 days, newest first. A query is found a second later at most.",
         graphql_type=RequestLogConnection,
+        directives=[RequiresScope(scope=Scope.LOGS_READ)],
         extensions=[Logged("/request-logs")],
     )
     async def request_logs(
@@ -120,6 +123,7 @@ class RequestLogQueries:
     @strawberry.field(
         description="What is asked most: the filters of the `events` queries of some days.",
         graphql_type=PopularFilters,
+        directives=[RequiresScope(scope=Scope.LOGS_READ)],
         extensions=[Logged("/analytics/popular-filters")],
     )
     async def popular_filters(

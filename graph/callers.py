@@ -1,0 +1,38 @@
+"""Who asks, and what they may do. How a caller is recognised is the matter of `tokens`."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from graph.errors import Forbidden, Unauthenticated
+
+
+class Scope(StrEnum):
+    """A permission, by the name that tokens carry."""
+
+    EVENTS_READ = "events:read"
+    EVENTS_WRITE = "events:write"
+    LOGS_READ = "logs:read"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody who sends requests. Records of one's own belong to a subject."""
+
+    subject: str | None  # as the token names it; None for a caller without a token
+    scopes: frozenset[Scope]
+
+    def require(self, scopes: Collection[Scope]) -> None:
+        """Check that the caller may do what needs all of these scopes.
+
+        Raises:
+            Unauthenticated: A scope is missing, and a token might have it.
+            Forbidden: A scope is missing in the caller's token.
+        """
+        missing = sorted(set(scopes) - self.scopes)
+        if not missing:
+            return
+        named = ", ".join(f"`{scope}`" for scope in missing)
+        if self.subject is None:
+            raise Unauthenticated(f"This needs a token with {named}: send it as `Authorization: Bearer …`.")
+        raise Forbidden(f"Your token lacks {named}, which this needs.")
