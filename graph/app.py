@@ -3,43 +3,57 @@
 settings → store → access patterns → schema → endpoint → routes
 """
 
-import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from typing import Any
-from uuid import uuid4
+from typing import Any, cast
 
 import httpx
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from graph import graphiql
+from graph._interim import Persisted, Rates, authenticate
 from graph.clock import Clock, now_ms
 from graph.context import Context
+from graph.documents import Documents
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest, IngestReport
 from graph.earthquakes.polling import polling
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import UsgsClient
-from graph.endpoint import GraphQLEndpoint
-from graph.errors import DatabaseUnavailable, InternalServerError
+from graph.endpoint import ExecutionLimits, GraphQLEndpoint
+from graph.errors import BadRequest, DatabaseUnavailable, InternalServerError
+from graph.http_request import PREFLIGHTED
+from graph.logs import get_logger
+from graph.metrics import Metrics
 from graph.paging import PageSizes
+from graph.request_ids import RequestIds
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import log_buffer
 from graph.schema import schema
+from graph.scrape import Scrape, sampled
 from graph.settings import Settings
+from graph.shape import Limits
 from graph.store.contract import Table
 from graph.store.location import StoreLocation
+from graph.store.meter import MeteredTable
+from graph.telemetry import Telemetry
+from graph.telling import told
+from graph.tracing import Tracing, Untraced, open_tracing
 
 GRAPH_PATH = "/graphql"
 SAMPLE = files("graph.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +67,31 @@ class Parts:
 
 
 @asynccontextmanager
-async def open_parts(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Parts]:
+async def open_parts(
+    settings: Settings,
+    clock: Clock = now_ms,
+    metrics: Metrics | None = None,
+    tracing: Tracing = Untraced(),  # noqa: B008 - it has no state
+) -> AsyncIterator[Parts]:
     """Open the store and the way to USGS.
 
     Raises:
         DatabaseUnavailable: The store does not answer, or has no such table.
     """
+    location = StoreLocation.of(settings.store)
     async with (
-        StoreLocation.of(settings.store).open(EARTHQUAKE_EVENTS, clock=clock) as table,
+        location.open(EARTHQUAKE_EVENTS, clock=clock, meter=metrics) as table,
         httpx.AsyncClient() as http,
     ):
+        if spans := tracing.store(location.engine, table.design.name):
+            table = MeteredTable(table, spans)
         await table.ping()
         logs = RequestLogs(table, clock)
         usgs = UsgsClient(http, settings.usgs_url, timeout_s=settings.usgs_timeout, clock=clock)
         yield Parts(
             table=table,
             catalogue=Catalogue(table, most_days_counted=settings.max_days_counted),
-            ingest=Ingest(table, usgs, logs, clock),
+            ingest=Ingest(table, usgs, logs, clock, *([metrics.ingest] if metrics else [])),
             request_logs=logs,
         )
 
@@ -82,15 +104,20 @@ async def load_sample(parts: Parts) -> IngestReport | None:
         return await parts.ingest.file(stream)
 
 
-def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> Starlette:
+def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> ASGIApp:
     """The service as an ASGI application; without settings, with those of the environment."""
     settings = settings or Settings()
+    page_sizes = PageSizes(settings.page_size, settings.max_page_size)
+    metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Any]]:
         async with AsyncExitStack() as stack:
-            parts = await stack.enter_async_context(open_parts(settings, clock))
+            await stack.enter_async_context(sampled(metrics))
+            tracing = await stack.enter_async_context(open_tracing(settings.tracing))
+            parts = await stack.enter_async_context(open_parts(settings, clock, metrics, tracing))
             buffer = await stack.enter_async_context(log_buffer(parts.request_logs))
+            metrics.log_buffer(buffer)
             if settings.poll:
                 await stack.enter_async_context(polling(parts.ingest, parts.table, settings.poll, clock))
             new_context = partial(
@@ -99,21 +126,56 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> St
                 ingest=parts.ingest,
                 request_logs=parts.request_logs,
                 log_buffer=buffer,
-                page_sizes=PageSizes(settings.page_size, settings.max_page_size),
+                page_sizes=page_sizes,
                 clock=clock,
+                observe_field=metrics.field,
             )
-            yield {"table": parts.table, "new_context": new_context}
+            yield {
+                "table": parts.table,
+                "new_context": new_context,
+                "authenticate": authenticate,
+                "rates": Rates(),
+                "observe": metrics.request,
+                "telemetry": Telemetry(metrics, tracing),
+            }
 
-    return Starlette(
+    app = Starlette(
         routes=[
-            Route(GRAPH_PATH, GraphQLEndpoint(schema)),
+            Route(GRAPH_PATH, graphql_endpoint(settings)),
             *graphiql.static_routes(),
             Route("/", lambda request: RedirectResponse(GRAPH_PATH)),
             Route("/healthz", lambda request: JSONResponse({"status": "ok"})),
             Route("/readyz", _ready),
+            Route("/metrics", Scrape(metrics).answer),
         ],
-        exception_handlers={Exception: _unforeseen},
+        middleware=[_cors(settings.cors_origins)] if settings.cors_origins else [],
+        exception_handlers={HTTPException: _not_found, Exception: _unforeseen},
         lifespan=lifespan,
+    )
+    return RequestIds(app)
+
+
+def graphql_endpoint(settings: Settings) -> GraphQLEndpoint:
+    """The endpoint, which finds in the state of the application what is open only while that runs."""
+    page_sizes = PageSizes(settings.page_size, settings.max_page_size)
+    return GraphQLEndpoint(
+        schema,
+        Documents(schema, Limits.of(settings), page_sizes, introspection=settings.introspection),
+        Persisted(),
+        ExecutionLimits(settings.max_cost, settings.execution_timeout, settings.ingest_timeout),
+        with_graphiql=settings.graphiql,
+        suggesting=settings.introspection,
+    )
+
+
+def _cors(origins: Sequence[str]) -> Middleware:
+    """Lets pages of these origins ask. Credentials are the pages' own to send: there are no cookies here."""
+    return Middleware(
+        CORSMiddleware,
+        allow_origins=origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=["Authorization", *PREFLIGHTED],
+        expose_headers=["Retry-After", "X-Request-Id"],
     )
 
 
@@ -122,13 +184,17 @@ async def _ready(request: Request) -> Response:
     try:
         await request.state.table.ping()
     except DatabaseUnavailable as error:
-        logger.error("Not ready: %s", error.detail)
+        logger.error("Not ready", cause=error.detail)
         return JSONResponse({"status": "unavailable", "store": "unreachable"}, 503)
     return JSONResponse({"status": "ok", "store": "ok"})
 
 
+async def _not_found(request: Request, error: Exception) -> Response:
+    """Tell in the graph's way that a path is not there, or not by that method."""
+    http = cast("HTTPException", error)
+    return JSONResponse({"errors": [told(BadRequest(http.detail))]}, http.status_code, http.headers)
+
+
 async def _unforeseen(request: Request, error: Exception) -> Response:
-    """Tell a client of a defect as the graph does; the trace is logged by the server."""
-    unforeseen = InternalServerError(str(uuid4()))
-    logger.error("%s", unforeseen)
-    return JSONResponse({"errors": [{"message": str(unforeseen), "extensions": {"code": unforeseen.code}}]}, 500)
+    """Tell a client of a defect in the graph's way; the trace is logged by the server."""
+    return JSONResponse({"errors": [told(InternalServerError(request.state.request_id))]}, 500)

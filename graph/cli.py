@@ -23,6 +23,7 @@ from graph.ingest_command import Times, ingest_all
 from graph.schema import printed
 from graph.settings import Settings
 from graph.store.location import StoreLocation
+from graph.store.policy import Job, policy
 
 T = TypeVar("T")
 
@@ -168,7 +169,7 @@ def schema() -> None:
 
 @main.group()
 def tables() -> None:
-    """Make the table, or print its template for CloudFormation."""
+    """Make the table, or print its template for CloudFormation or what IAM must allow."""
 
 
 @tables.command()
@@ -199,6 +200,28 @@ def print_template() -> None:
     from graph.store.cloudformation import template  # with DynamoDB's engine, which takes a while to import
 
     click.echo(template(EARTHQUAKE_EVENTS), nl=False)
+
+
+@tables.command("policy")
+@click.option(
+    "--for",
+    "job",
+    type=click.Choice([job.value for job in Job]),
+    default=Job.SERVE.value,
+    help="What the process does.  [default: serve]",
+)
+@store_option
+def print_policy(job: str, store: str | None) -> None:
+    """Print the IAM policy that a process needs on DynamoDB, and no more.
+
+    \b
+    Example:
+      quakegraph tables policy --store dynamodb://earthquake-events > policy.json
+      aws iam put-role-policy --role-name quakegraph --policy-name table --policy-document file://policy.json
+    """
+    location = StoreLocation.of(settings_of(store=store).store)
+    table_name = location.name if location.engine == "dynamodb" else None
+    click.echo(policy(EARTHQUAKE_EVENTS, Job(job), table_name), nl=False)
 
 
 @main.command("rebuild-summaries")

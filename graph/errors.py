@@ -1,6 +1,8 @@
 """Every error that this service raises on purpose: one root, one class a cause.
 
     GraphError
+      ├── BadRequest               the HTTP request
+      │     └── CsrfPrevention
       ├── BadUserInput             an argument
       │     └── InvalidCursor
       ├── OperationResolutionFailure
@@ -20,6 +22,7 @@ A message is for the client and says what to do; what only an operator may know 
 `__cause__` or in `detail`, which are logged and never sent.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -27,7 +30,40 @@ class GraphError(Exception):
     """Base of every error raised on purpose."""
 
     code: ClassVar[str]  # sent as extensions.code; part of the API, so never renamed
-    status: ClassVar[int]  # what the request log records
+    status: int  # what the request log records, and the answer to a request of which nothing was executed
+    detail: str | None = None  # for the operator alone: names tables, files, addresses and causes
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What HTTP says beside the status."""
+        return {}
+
+
+class BadRequest(GraphError):
+    """The HTTP request asks for nothing that can be executed."""
+
+    code, status = "BAD_REQUEST", 400
+
+    def __init__(self, message: str, *, status: int = 400, allow: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.allow = allow  # the methods that would do
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"Allow": self.allow} if self.allow else {}
+
+
+class CsrfPrevention(BadRequest):
+    """The request is one that a browser sends for any page, without asking this service first."""
+
+    code = "CSRF_PREVENTION"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A browser may send such a request for any page: add the header `GraphQL-Require-Preflight: 1`, "
+            "or send it by POST."
+        )
 
 
 class BadUserInput(GraphError):
@@ -65,6 +101,10 @@ class Unauthenticated(GraphError):
 
     code, status = "UNAUTHENTICATED", 401
 
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"WWW-Authenticate": "Bearer"}
+
 
 class Forbidden(GraphError):
     """The caller is known, and may not do this."""
@@ -79,7 +119,7 @@ class KeySetUnavailable(GraphError):
 
     def __init__(self, detail: str) -> None:
         super().__init__("Tokens cannot be checked at the moment: try again, or ask what is open to all without one.")
-        self.detail = detail  # for the operator: names the address and the cause
+        self.detail = detail
 
 
 class RateLimited(GraphError):
@@ -90,6 +130,10 @@ class RateLimited(GraphError):
     def __init__(self, retry_after_s: int) -> None:
         super().__init__(f"Too much was asked in a minute: try again in {retry_after_s} s.")
         self.retry_after_s = retry_after_s
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"Retry-After": str(self.retry_after_s)}
 
 
 class ExecutionTimeout(GraphError):
@@ -138,7 +182,7 @@ class DatabaseUnavailable(GraphError):
 
     def __init__(self, detail: str) -> None:
         super().__init__("The catalogue's store does not answer at the moment. Nothing was half-done: try again.")
-        self.detail = detail  # for the operator: names tables, files and causes
+        self.detail = detail
 
 
 class InternalServerError(GraphError):
@@ -154,5 +198,5 @@ def outcome_of(error: BaseException | None) -> tuple[int, str | None]:
     """How a request ended, as its log records it: a status and a stable code, 200 and None without an error."""
     if error is None:
         return 200, None
-    kind = type(error) if isinstance(error, GraphError) else InternalServerError
-    return kind.status, kind.code
+    known = error if isinstance(error, GraphError) else InternalServerError
+    return known.status, known.code

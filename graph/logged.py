@@ -4,6 +4,7 @@ Ingests are not logged here: theirs is written before the answer, by `earthquake
 """
 
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import Any
 
 from strawberry.extensions import FieldExtension
@@ -22,7 +23,7 @@ Facts = Callable[[Context, Mapping[str, Any], Any], Mapping[str, Any]]
 
 
 class Logged(FieldExtension):
-    """Times a root field and hands its log to the buffer."""
+    """Times a root field, counts it and hands its log to the buffer."""
 
     def __init__(self, route: str, facts: Facts | None = None) -> None:
         self._route = route
@@ -33,7 +34,7 @@ class Logged(FieldExtension):
     ) -> Any:
         """Resolve the field, and log how that went."""
         context = info.context
-        started = context.clock()
+        started, began = context.clock(), perf_counter()
         result, status, code = None, ABANDONED, None
         try:
             result = await next_(source, info, **kwargs)
@@ -43,6 +44,8 @@ class Logged(FieldExtension):
             status, code = outcome_of(error)
             raise
         finally:
+            told = code or ("OK" if status == 200 else "ABANDONED")
+            context.observe_field(info.field_name, told, perf_counter() - began)
             facts = self._facts(context, kwargs, result) if self._facts else {}
             context.log_buffer.add(
                 RequestLog(

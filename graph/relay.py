@@ -13,6 +13,7 @@ import strawberry
 
 from graph.errors import BadUserInput
 from graph.paging import Page
+from graph.sizes import ListSize
 
 NodeType = TypeVar("NodeType")
 
@@ -20,6 +21,9 @@ First = Annotated[int | None, strawberry.argument(description="The first so many
 After = Annotated[str | None, strawberry.argument(description="A cursor: begin behind it.")]
 Last = Annotated[int | None, strawberry.argument(description="The last so many before `before`.")]
 Before = Annotated[str | None, strawberry.argument(description="A cursor: end before it.")]
+
+PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes"])
+"""The directive of a field that is a connection; without `first` and `last` a page has its default size."""
 
 ID_VERSION = 1
 _ID = re.compile(r"(?P<version>\d{1,4}):(?P<type>[A-Z][A-Za-z]*):(?P<key>[^\x00-\x1f\x7f]{1,100})")

@@ -1,7 +1,7 @@
 """The graph: joins the slices' queries and mutations, and finds a node of any of them by its id."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import strawberry
@@ -11,10 +11,9 @@ from graphql import (
     GraphQLInputObjectType,
     GraphQLNamedType,
     GraphQLObjectType,
-    OperationDefinitionNode,
+    GraphQLSchema,
     Undefined,
 )
-from strawberry.extensions import ParserCache, SchemaExtension, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import Info
 
@@ -22,15 +21,14 @@ from graph import relay
 from graph.callers import Scope
 from graph.context import Context
 from graph.earthquakes.schema import EarthquakeMutations, EarthquakeQueries, Event, events_by_key
-from graph.errors import BadUserInput, OperationResolutionFailure
+from graph.errors import BadUserInput
 from graph.logged import Logged
 from graph.request_log.schema import RequestLog, RequestLogQueries, logs_by_key
 from graph.requires import describe_scope
 from graph.scalars import SCALARS
+from graph.sizes import ListSize
 
 MOST_NODES = 100  # ids a call
-CACHED_DOCUMENTS = 200
-LONGEST_CACHED = 8192  # characters; parsed, a document takes some fifty times its text
 
 NODES: dict[str, tuple[Scope, Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Any]]]]] = {
     "Event": (Scope.EVENTS_READ, events_by_key),
@@ -71,6 +69,7 @@ class NodeQueries:
         description="The objects with these global ids, in their order, null for those that do not exist. "
         "Needs the scopes that the objects' types need elsewhere.",
         graphql_type=list[relay.Node | None],
+        directives=[ListSize(slicing_arguments=["ids"])],
         extensions=[Logged("/nodes")],
     )
     async def nodes(
@@ -93,55 +92,10 @@ class Mutation(EarthquakeMutations):
     pass
 
 
-class BoundedParserCache(ParserCache):
-    """Remembers parsed documents, but none so long that a client could fill the memory with them."""
+_schema = strawberry.Schema(Query, Mutation, types=[Event, RequestLog], config=StrawberryConfig(scalar_map=SCALARS))
 
-    def on_parse(self) -> Iterator[None]:
-        """Parse, or remember."""
-        remembered = len(self.execution_context.query or "") <= LONGEST_CACHED
-        yield from super().on_parse() if remembered else (None,)
-
-
-class BoundedValidationCache(ValidationCache):
-    """Remembers that documents are valid, with the same bound."""
-
-    def on_validate(self) -> Iterator[None]:
-        """Validate, or remember."""
-        remembered = len(self.execution_context.query or "") <= LONGEST_CACHED
-        yield from super().on_validate() if remembered else (None,)
-
-
-class OneOperation(SchemaExtension):
-    """Refuses a document of several operations none of which is named; Strawberry would execute the first."""
-
-    def on_parse(self) -> Iterator[None]:
-        """Look at the parsed document."""
-        yield
-        context = self.execution_context
-        if context.graphql_document and not context._provided_operation_name:
-            operations = [d for d in context.graphql_document.definitions if isinstance(d, OperationDefinitionNode)]
-            if len(operations) > 1:
-                raise OperationResolutionFailure
-
-
-class Schema(strawberry.Schema):
-    """The graph's schema. Errors are told and logged by the endpoint, which knows the request."""
-
-    def process_errors(self, errors: object, execution_context: object = None) -> None:
-        """Leave them to the endpoint."""
-
-
-schema = Schema(
-    Query,
-    Mutation,
-    types=[Event, RequestLog],
-    extensions=[
-        OneOperation,
-        lambda: BoundedParserCache(CACHED_DOCUMENTS),
-        lambda: BoundedValidationCache(CACHED_DOCUMENTS),
-    ],
-    config=StrawberryConfig(scalar_map=SCALARS),
-)
+schema: GraphQLSchema = _schema._schema
+"""The schema as it is executed: the endpoint takes each step of that by itself."""
 
 
 def _finish(types: Iterable[GraphQLNamedType]) -> None:
@@ -164,9 +118,9 @@ def _leave_out(values: Iterable[GraphQLArgument | GraphQLInputField]) -> None:
             value.default_value = Undefined
 
 
-_finish(schema._schema.type_map.values())
+_finish(schema.type_map.values())
 
 
 def printed() -> str:
     """The schema in the schema definition language, as `schema.graphql` keeps it."""
-    return f"{schema.as_str()}\n"
+    return f"{_schema.as_str()}\n"

@@ -4,13 +4,13 @@ On SIGTERM or SIGINT no new connection is taken, requests in flight are finished
 logs are flushed, and the process ends with status 0.
 """
 
-import logging
 import os
 import signal
 import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 
 import click
 import uvicorn
@@ -18,6 +18,8 @@ from uvicorn.supervisors import Multiprocess
 
 from graph import graphiql
 from graph.app import GRAPH_PATH, create_app, load_sample, open_parts
+from graph.logs import configure_logging
+from graph.metrics import SHARED_FOLDER
 from graph.settings import Settings
 
 BACKLOG = 2048  # connections that wait to be accepted
@@ -36,7 +38,7 @@ async def prepare(settings: Settings) -> None:
 
 def serve(settings: Settings) -> None:
     """Listen and serve until a signal ends it."""
-    configure_logging(settings)
+    configure_logging(settings.log_level, settings.log_format)
     with _listening(settings) as listener:
         host, port, *_ = listener.getsockname()
         shown = f"[{host}]" if ":" in host else host
@@ -49,15 +51,9 @@ def serve(settings: Settings) -> None:
         if settings.workers == 1:
             uvicorn.Server(_configuration(settings)).run(sockets=[listener])
         else:
-            os.environ |= settings.environment()  # which each process reads for itself
-            Multiprocess(_configuration(settings), [listener]).run()
-
-
-def configure_logging(settings: Settings) -> None:
-    """Write logs to standard error, a line each."""
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for chatty in ("httpx", "botocore", "aiobotocore"):  # they log every request
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+            with TemporaryDirectory(prefix="quakegraph-metrics-") as folder:
+                os.environ |= settings.environment() | {SHARED_FOLDER: folder}  # which each process reads for itself
+                Multiprocess(_configuration(settings), [listener]).run()
 
 
 def _configuration(settings: Settings) -> uvicorn.Config:
@@ -66,7 +62,7 @@ def _configuration(settings: Settings) -> uvicorn.Config:
         factory=settings.workers > 1,
         workers=settings.workers,
         log_config=None,
-        access_log=False,  # the request logs say more
+        access_log=False,  # `telemetry` says more
         ws="none",
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_timeout,
@@ -76,7 +72,7 @@ def _configuration(settings: Settings) -> uvicorn.Config:
 def create_worker_app() -> object:
     """The application in a process of its own, which has no logging yet."""
     settings = Settings()
-    configure_logging(settings)
+    configure_logging(settings.log_level, settings.log_format)
     return create_app(settings)
 
 

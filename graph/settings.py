@@ -5,6 +5,7 @@ against this file.
 """
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -111,6 +112,13 @@ class Settings(BaseSettings):
             raise ValueError("must not be set together with GRAPH_JWT_SECRET")
         return url
 
+    @field_validator("tracing")
+    @classmethod
+    def _has_an_exporter(cls, on: bool) -> bool:
+        if on and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
+            raise ValueError("needs the extra `otel`: install quakegraph[otel]")
+        return on
+
     @field_validator("poll")
     @classmethod
     def _is_a_lease(cls, seconds: float) -> float:
@@ -121,6 +129,13 @@ class Settings(BaseSettings):
     def environment(self) -> dict[str, str]:
         """The settings as environment variables, for a process that reads them itself."""
         return {f"GRAPH_{name.upper()}": _text(value) for name, value in self.model_dump().items()}
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # of a package around it
+        return False
 
 
 def _text(value: Any) -> str:

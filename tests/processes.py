@@ -75,6 +75,11 @@ class Server:
                 raise AssertionError(f"it ended without saying {text!r}:\n" + "\n".join(self.said))
             self.said.append(line)
 
+    def hear_out(self) -> None:
+        """Wait for the last of what it says."""
+        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
+            self.said.append(line)
+
     def read(self) -> None:
         """Take in what it says, for as long as it runs."""
         assert self.process.stderr is not None

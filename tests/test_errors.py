@@ -30,6 +30,7 @@ DOCUMENTED = {
     "DATABASE_UNAVAILABLE": 503,
     "INTERNAL_SERVER_ERROR": 500,
 }
+"""Codes that the design names, with the status that a log records."""
 LATEST = "{ events(first: 1) { nodes { place } } }"
 INGEST = "mutation { ingestRecent { upserted } }"
 

@@ -19,14 +19,7 @@ from graphql import (
     lexicographic_sort_schema,
 )
 
-from graph.schema import (
-    CACHED_DOCUMENTS,
-    LONGEST_CACHED,
-    BoundedParserCache,
-    BoundedValidationCache,
-    printed,
-)
-from graph.schema import schema as served
+from graph.schema import printed
 
 CHECKED_IN = Path(__file__).parents[1] / "schema.graphql"
 
@@ -178,17 +171,3 @@ def test_every_attribute_of_an_event_can_be_asked_for(schema: GraphQLSchema) -> 
 
 def test_every_attribute_of_a_request_log_can_be_asked_for(schema: GraphQLSchema) -> None:
     assert members(own_types(schema)["RequestLog"]).keys() == set(LOG_ITEM.split()) | {"id", "time"}
-
-
-@pytest.mark.parametrize(("padding", "remembered"), [(0, True), (LONGEST_CACHED, False)])
-async def test_a_document_is_remembered_unless_it_is_very_long(padding: int, remembered: bool) -> None:
-    parser: Any = BoundedParserCache(CACHED_DOCUMENTS).cached_parse_document
-    validator: Any = BoundedValidationCache(CACHED_DOCUMENTS).cached_validate_document
-    document = "query Remembered { __typename }" + "#" * padding
-    hits = parser.cache_info().hits, validator.cache_info().hits
-
-    for _ in range(2):
-        assert (await served.execute(document)).data == {"__typename": "Query"}
-
-    assert parser.cache_info().hits - hits[0] == remembered
-    assert validator.cache_info().hits - hits[1] == remembered

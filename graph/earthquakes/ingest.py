@@ -63,14 +63,25 @@ class IngestReport:
             self.rejections.append(rejection)
 
 
+Observer = Callable[[str, IngestReport, str], None]
+"""(route, what came of it, code of its error or OK): told of each ingest at its end."""
+
+
+def unobserved(route: str, report: IngestReport, code: str) -> None:
+    """Observe nothing."""
+
+
 class Ingest:
     """Takes events from USGS, from a caller or from a file. Each ingest is logged before it answers."""
 
-    def __init__(self, table: Table, usgs: UsgsClient, logs: RequestLogs, clock: Clock) -> None:
+    def __init__(
+        self, table: Table, usgs: UsgsClient, logs: RequestLogs, clock: Clock, observe: Observer = unobserved
+    ) -> None:
         self._table = table
         self._usgs = usgs
         self._logs = logs
         self._clock = clock
+        self._observe = observe
 
     async def recent(self, asked: RecentEvents) -> IngestReport:
         """Fetch from USGS and store.
@@ -199,6 +210,7 @@ class Ingest:
                 report.upstream_size = raised.size if report.upstream_size is None else report.upstream_size
                 report.upstream_hash = raised.sha256 if report.upstream_hash is None else report.upstream_hash
         report.latency_ms = max(self._clock() - started, 0)
+        self._observe(route, report, outcome_of(error)[1] or "OK")
         try:
             await self._logs.insert(_log(route, started, report, error))
         except GraphError as failure:

@@ -21,6 +21,7 @@ from graph.paging import Paging
 from graph.request_log.analytics import CATALOGUE_ROUTE
 from graph.requires import RequiresScope
 from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
+from graph.sizes import Cost, ListSize
 
 
 def _describe(feed: usgs.UsgsFeed) -> str:
@@ -76,7 +77,8 @@ class Event(relay.Node):
 class EventConnection(relay.Connection[Event]):
     @strawberry.field(
         description="How many events match on all pages, exactly. Null where counting would read too many days: "
-        "when the filter names more than time and magnitude, or a magnitude that is not on a tenth, over a long time."
+        "when the filter names more than time and magnitude, or a magnitude that is not on a tenth, over a long time.",
+        directives=[Cost(weight="10")],  # it may read the summaries of many days, or some days' events
     )
     @staticmethod
     async def total_count(page: strawberry.Parent[EventPage]) -> int | None:
@@ -172,7 +174,7 @@ class EarthquakeQueries:
     @strawberry.field(
         description="Catalogued events in time order, newest first unless asked otherwise.",
         graphql_type=EventConnection,
-        directives=[RequiresScope(scope=Scope.EVENTS_READ)],
+        directives=[RequiresScope(scope=Scope.EVENTS_READ), relay.PAGE_SIZE],
         extensions=[Logged(CATALOGUE_ROUTE, _facts)],
     )
     async def events(
@@ -269,7 +271,11 @@ class EarthquakeMutations:
     @strawberry.mutation(
         description="Fetch events from USGS and store those that are new.",
         graphql_type=IngestPayload,
-        directives=[RequiresScope(scope=Scope.EVENTS_WRITE)],
+        directives=[
+            RequiresScope(scope=Scope.EVENTS_WRITE),
+            Cost(weight="100"),  # another service has to answer first
+            ListSize(assumed_size=ingest.REJECTIONS_TOLD, sized_fields=["rejections"]),
+        ],
     )
     async def ingest_recent(
         self,
@@ -283,7 +289,10 @@ class EarthquakeMutations:
     @strawberry.mutation(
         description="Store events that are new.",
         graphql_type=IngestPayload,
-        directives=[RequiresScope(scope=Scope.EVENTS_WRITE)],
+        directives=[
+            RequiresScope(scope=Scope.EVENTS_WRITE),
+            ListSize(slicing_arguments=["input.events"], sized_fields=["rejections"]),
+        ],
     )
     async def ingest_events(
         self,

@@ -6,12 +6,12 @@ and then they are counted and the loss is said.
 """
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from graph.errors import GraphError
+from graph.logs import get_logger
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.model import RequestLog
 
@@ -19,7 +19,7 @@ CAPACITY = 10_000  # logs; a few seconds of heavy traffic, about 10 MB
 FLUSH_EVERY_S = 0.5  # a log is in the store within a second
 LOGS_A_FLUSH = 1000
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class LogBuffer:
@@ -31,6 +31,11 @@ class LogBuffer:
         self._capacity = capacity
         self._waiting: deque[RequestLog] = deque()
         self._said = 0  # how many of `lost` were logged
+
+    @property
+    def waiting(self) -> int:
+        """How many logs wait to be written."""
+        return len(self._waiting)
 
     def add(self, log: RequestLog) -> None:
         """Take a log; the newest is dropped where the buffer is full."""
@@ -46,10 +51,11 @@ class LogBuffer:
             try:
                 await self._logs.insert_many(some)
             except GraphError as error:
-                logger.warning("%d request logs wait for the store: %s", len(self._waiting), error.__cause__ or error)
+                cause = error.detail or str(error)
+                logger.warning("Request logs wait for the store", waiting=self.waiting, cause=cause)
                 break
             except Exception:  # a defect, which these logs would meet at every flush, and hold up all later ones
-                logger.exception("%d request logs cannot be written", len(some))
+                logger.exception("Request logs cannot be written", lost=len(some))
                 self.lost += len(some)
             for _ in some:
                 self._waiting.popleft()
@@ -64,7 +70,7 @@ class LogBuffer:
 
     def _say_losses(self) -> None:
         if self.lost > self._said:
-            logger.error("%d request logs were lost, %d since the start", self.lost - self._said, self.lost)
+            logger.error("Request logs were lost", lost=self.lost - self._said, since_start=self.lost)
             self._said = self.lost
 
 

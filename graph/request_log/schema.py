@@ -17,6 +17,7 @@ from graph.request_log import analytics, model
 from graph.request_log.access_patterns import LogSelection
 from graph.requires import RequiresScope
 from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
+from graph.sizes import Cost, ListSize
 
 describe_enum(
     model.LogType,
@@ -104,7 +105,7 @@ class RequestLogQueries:
     @strawberry.field(
         description="Requests of the last 7 days, newest first. A query is found a second later at most.",
         graphql_type=RequestLogConnection,
-        directives=[RequiresScope(scope=Scope.LOGS_READ)],
+        directives=[RequiresScope(scope=Scope.LOGS_READ), relay.PAGE_SIZE],
         extensions=[Logged("/request-logs")],
     )
     async def request_logs(
@@ -123,7 +124,11 @@ class RequestLogQueries:
     @strawberry.field(
         description="What is asked most: the filters of the `events` queries of some days.",
         graphql_type=PopularFilters,
-        directives=[RequiresScope(scope=Scope.LOGS_READ)],
+        directives=[
+            RequiresScope(scope=Scope.LOGS_READ),
+            Cost(weight="100"),  # it reads every log of its days
+            ListSize(slicing_arguments=["limit"], assumed_size=10, sized_fields=["filters"]),
+        ],
         extensions=[Logged("/analytics/popular-filters")],
     )
     async def popular_filters(

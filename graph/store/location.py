@@ -13,6 +13,7 @@ from typing import Literal
 from graph.clock import Clock, now_ms
 from graph.store.contract import Table
 from graph.store.design import TableDesign
+from graph.store.meter import Meter, MeteredTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +33,20 @@ class StoreLocation:
         raise ValueError(f"{url!r} is no store: write sqlite:///FILE or dynamodb://TABLE.")
 
     @asynccontextmanager
-    async def open(self, design: TableDesign, *, clock: Clock = now_ms) -> AsyncIterator[Table]:
+    async def open(
+        self, design: TableDesign, *, clock: Clock = now_ms, meter: Meter | None = None
+    ) -> AsyncIterator[Table]:
         """Open the table. An engine is imported only where it is used: DynamoDB's takes half a second."""
         if self.engine == "sqlite":
             from graph.store.sqlite import open_sqlite
 
-            async with open_sqlite(self.name, design, clock=clock) as table:
-                yield table
+            async with open_sqlite(self.name, design, clock=clock, meter=meter) as table:
+                yield MeteredTable(table, meter) if meter else table
         else:
             from graph.store.dynamodb import open_dynamodb
 
-            async with open_dynamodb(self.name, design, clock=clock) as table:
-                yield table
+            async with open_dynamodb(self.name, design, clock=clock, meter=meter) as table:
+                yield MeteredTable(table, meter) if meter else table
 
     async def create(self, design: TableDesign) -> list[str]:
         """Make the table where it is missing; what was done, a line each."""

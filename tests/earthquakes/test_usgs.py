@@ -37,7 +37,7 @@ from tests.earthquakes.usgs_server import (
 
 NOW = 1_691_118_537_000  # 2023-08-04T03:08:57Z, when USGS generated the sample
 MINUTE = 60.0  # long enough for any attempt that is to succeed
-EMPTY_HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+EMPTY_HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # pragma: allowlist secret
 
 
 @pytest.fixture

@@ -10,17 +10,19 @@ from typing import Any
 import httpx
 from starlette.types import Receive, Scope, Send
 
+from graph._interim import Rates, authenticate, observe
+from graph.app import graphql_endpoint
 from graph.context import Context
 from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import UsgsClient
-from graph.endpoint import GraphQLEndpoint
 from graph.errors import DatabaseUnavailable
 from graph.paging import PageSizes
+from graph.request_ids import RequestIds
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import log_buffer
 from graph.request_log.model import RequestLog, log_of
-from graph.schema import schema
+from graph.settings import Settings
 from graph.store.contract import Item, KeyValue, Page, Table
 from graph.store.design import Index
 from tests.earthquakes.builders import catalogue_of
@@ -100,7 +102,7 @@ class HeldGraph:
 @asynccontextmanager
 async def held_graph() -> AsyncIterator[HeldGraph]:
     """The graph on an empty table; logs are flushed at the end."""
-    endpoint = GraphQLEndpoint(schema)
+    endpoint = graphql_endpoint(Settings())
     clock = HeldClock()
     clock.now = NOW
     async with held_table() as table, httpx.AsyncClient() as http:
@@ -117,7 +119,8 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
             )
 
             async def app(scope: Scope, receive: Receive, send: Send) -> None:
-                await endpoint({**scope, "state": {"new_context": new_context}}, receive, send)
+                state = {"new_context": new_context, "authenticate": authenticate, "rates": Rates(), "observe": observe}
+                await RequestIds(endpoint)({**scope, "state": state}, receive, send)
 
             async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://quakegraph") as client:
                 yield HeldGraph(table, clock, client)

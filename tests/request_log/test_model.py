@@ -10,7 +10,7 @@ from tests.request_log.builders import a_log
 
 STARTED = at("2023-08-03T23:59:59.999")
 REQUEST_ID = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
-HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"  # pragma: allowlist secret
 
 INGEST = RequestLog(
     log_type=LogType.INGEST,

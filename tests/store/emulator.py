@@ -52,7 +52,7 @@ def dynamodb_endpoint() -> Iterator[str]:
             "AWS_REGION": "us-east-1",
             "AWS_DEFAULT_REGION": "us-east-1",
             "AWS_ACCESS_KEY_ID": "local",
-            "AWS_SECRET_ACCESS_KEY": "local",
+            "AWS_SECRET_ACCESS_KEY": "local",  # pragma: allowlist secret
             "AWS_CONFIG_FILE": "",
             "AWS_SHARED_CREDENTIALS_FILE": "",
             "AWS_EC2_METADATA_DISABLED": "true",

@@ -10,7 +10,9 @@ from botocore.awsrequest import AWSPreparedRequest
 
 from graph.errors import DatabaseUnavailable
 from graph.store.dynamodb.errors import CONFIGURATION, told_in_our_words
-from graph.store.dynamodb.patience import Patience
+from graph.store.dynamodb.metering import count_units, pooled
+from graph.store.dynamodb.patience import CONNECTIONS, Patience
+from graph.store.meter import Meter
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
@@ -19,16 +21,19 @@ STREAM_FROM_BYTES = 2**19
 
 
 @asynccontextmanager
-async def connected(table: str, patience: Patience) -> AsyncIterator["DynamoDBClient"]:
+async def connected(table: str, patience: Patience, meter: Meter | None = None) -> AsyncIterator["DynamoDBClient"]:
     """A client that is configured by the environment as AWS's own tools are."""
+    config = patience.config(pooled(meter, CONNECTIONS)) if meter else patience.config()
     async with AsyncExitStack() as stack:
         with told_in_our_words(table):
             try:
-                opening = aioboto3.Session().client("dynamodb", config=patience.config())
+                opening = aioboto3.Session().client("dynamodb", config=config)
                 client = await stack.enter_async_context(opening)
             except ValueError as error:  # of an endpoint that is no URL
                 raise DatabaseUnavailable(f"table {table} {CONFIGURATION} ({error})") from error
         client.meta.events.register("before-send.dynamodb", _stream_large_body)
+        if meter:
+            count_units(client, meter)
         yield client
 
 

@@ -40,6 +40,7 @@ from graph.store.dynamodb.patience import PATIENCE, Patience, TryAgain
 from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.window import in_order
 from graph.store.limits import check_actions, check_distinct, check_item, check_key, key_of
+from graph.store.meter import Meter
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
@@ -58,14 +59,19 @@ ANYWHERE: dict[str, KeyValue] = {"S": "ping", "N": 0}
 
 @asynccontextmanager
 async def open_dynamodb(
-    table_name: str, design: TableDesign, *, clock: Clock = now_ms, patience: Patience = PATIENCE
+    table_name: str,
+    design: TableDesign,
+    *,
+    clock: Clock = now_ms,
+    patience: Patience = PATIENCE,
+    meter: Meter | None = None,
 ) -> AsyncIterator[Table]:
     """Open a table that exists, with one client for as long as it is open.
 
     The usual configuration of AWS says where and as whom: AWS_REGION, AWS_ENDPOINT_URL,
     AWS_PROFILE, a role. Whether the table is there, `ping` tells.
     """
-    async with connected(table_name, patience) as client:
+    async with connected(table_name, patience, meter) as client:
         yield DynamoTable(client, Requests(table_name, design), clock, patience)
 
 

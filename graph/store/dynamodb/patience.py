@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from aiobotocore.config import AioConfig
+from aiobotocore.httpsession import AIOHTTPSession
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from graph.errors import DatabaseUnavailable
@@ -36,7 +37,7 @@ class Patience:
     longest_pause_seconds: float = 1.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
-    def config(self) -> AioConfig:
+    def config(self, session: type[AIOHTTPSession] = AIOHTTPSession) -> AioConfig:
         """botocore's share. What it would check of a request's shape is ours by construction."""
         return AioConfig(
             connect_timeout=self.connect_seconds,
@@ -44,6 +45,7 @@ class Patience:
             retries={"mode": "standard", "total_max_attempts": self.attempts},
             max_pool_connections=CONNECTIONS,
             parameter_validation=False,
+            http_session_cls=session,
         )
 
     async def persist(self, once: Callable[[], Awaitable[T]]) -> T:

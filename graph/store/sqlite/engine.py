@@ -29,6 +29,7 @@ from graph.store.contract import (
 )
 from graph.store.design import Index, TableDesign
 from graph.store.limits import check_actions, check_distinct, check_item, check_key, key_of
+from graph.store.meter import Meter
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.query import ROWS_A_FETCH, Query, decoded
 from graph.store.sqlite.statements import Statements
@@ -42,14 +43,20 @@ SWEEP_AT_ONCE = 1000  # rows, so that a sweep never holds up a write for long
 
 
 @asynccontextmanager
-async def open_sqlite(path: str | Path, design: TableDesign, *, clock: Clock = now_ms) -> AsyncIterator[Table]:
+async def open_sqlite(
+    path: str | Path, design: TableDesign, *, clock: Clock = now_ms, meter: Meter | None = None
+) -> AsyncIterator[Table]:
     """Open the table in the file `path`, both created where they are missing."""
     statements = Statements(design)
     try:
         db = await asyncio.to_thread(_connect, path)
     except sqlite3.Error as error:
         raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
-    table = SqliteTable(statements, Writer(db), Readers(lambda: _connect(path, writable=False), READERS), clock)
+    writer, readers = Writer(db), Readers(lambda: _connect(path, writable=False), READERS)
+    if meter:
+        meter.pool("writer", 1, writer.use)
+        meter.pool("readers", READERS, readers.use)
+    table = SqliteTable(statements, writer, readers, clock)
     sweeper: asyncio.Task[None] | None = None
     try:
         await table.prepare()

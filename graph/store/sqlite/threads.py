@@ -14,10 +14,30 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from graph.store.meter import PoolUse
+
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
 
 LARGEST_COMMIT = 64  # jobs; more would let the first of them wait too long for the last
+
+
+class Outstanding:
+    """Jobs that were handed to threads and are not finished."""
+
+    def __init__(self) -> None:
+        self._futures: set[Future[Any]] = set()
+
+    def add(self, future: Future[T]) -> Future[T]:
+        """Count the job until it is finished, or is cancelled before it has begun."""
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)  # in whichever thread that comes
+        return future
+
+    def on(self, threads: int) -> PoolUse:
+        """What so many threads have to do with them."""
+        number = len(self._futures)
+        return PoolUse(busy=min(number, threads), waiting=max(number - threads, 0))
 
 
 class Writer:
@@ -25,15 +45,20 @@ class Writer:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
+        self._outstanding = Outstanding()
         self._waiting: SimpleQueue[tuple[Job[Any], Future[Any]] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="sqlite-writer", daemon=True)
         self._thread.start()
 
     async def run(self, job: Job[T]) -> T:
         """Apply `job` and answer when it is on the disk."""
-        future: Future[T] = Future()
+        future: Future[T] = self._outstanding.add(Future())
         self._waiting.put((job, future))
         return await asyncio.wrap_future(future)
+
+    def use(self) -> PoolUse:
+        """How busy the thread is."""
+        return self._outstanding.on(1)
 
     def close(self) -> None:
         """Finish what waits and close the connection."""
@@ -90,11 +115,17 @@ class Readers:
         self._connect = connect
         self._own = threading.local()
         self._connections: list[sqlite3.Connection] = []
+        self._outstanding = Outstanding()
+        self._size = threads
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="sqlite-reader")
 
     async def run(self, job: Job[T]) -> T:
         """Answer what `job` reads."""
-        return await asyncio.wrap_future(self._threads.submit(self._read, job))
+        return await asyncio.wrap_future(self._outstanding.add(self._threads.submit(self._read, job)))
+
+    def use(self) -> PoolUse:
+        """How busy the threads are."""
+        return self._outstanding.on(self._size)
 
     def close(self) -> None:
         """Wait for what is being read and close the connections."""

@@ -1,0 +1,196 @@
+"""What the service counts and times, by Prometheus's conventions. How it is read is the matter of `scrape`.
+
+Every label has few values: a client chooses the names and documents of its operations, so
+neither is one. Each application has a registry of its own. Where several processes serve,
+prometheus-client keeps the values in files of a folder that they share, which its own variable
+names; a value that is read and not counted is then written there now and then, by `sample`.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from time import perf_counter
+from typing import Literal
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+)
+
+from graph import __version__
+from graph.earthquakes.ingest import IngestReport
+from graph.errors import outcome_of
+from graph.request_log.buffer import LogBuffer
+from graph.store.meter import PoolUse
+
+OK = "OK"
+CANCELLED = "CANCELLED"  # the outcome of a store call that nobody waits for any more
+
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's variable, which it reads as it is imported
+
+STORE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+FIELD_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+REQUEST_SECONDS = (*FIELD_SECONDS, 30, 60, 120)  # a mutation may wait for USGS
+
+Operation = Literal["query", "mutation", "none"]
+"""Type of a request's operation; none where the request was refused before it was known."""
+
+disable_created_metrics()  # a third of the lines, which say when a counter was made
+
+
+class Metrics:
+    """The metrics of one application. A `Meter` of its store too."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.shared_folder = os.environ.get(SHARED_FOLDER)
+        self._readings: list[Callable[[], None]] = []
+
+        def counter(name: str, help_: str, *labels: str) -> Counter:
+            return Counter(f"quakegraph_{name}", help_, labels, registry=registry)
+
+        def seconds(name: str, help_: str, label: str, buckets: Sequence[float]) -> Callable[[str], Histogram]:
+            # A child is looked up once and kept, since prometheus-client takes a lock for it.
+            return cache(
+                Histogram(f"quakegraph_{name}_seconds", help_, [label], registry=registry, buckets=buckets).labels
+            )
+
+        def gauge(name: str, help_: str, *labels: str) -> Gauge:
+            return Gauge(f"quakegraph_{name}", help_, labels, registry=registry, multiprocess_mode="livesum")
+
+        self._requests = cache(
+            counter("requests", "Requests by their operation and first error.", "operation", "code").labels
+        )
+        self._request_seconds = seconds("request", "Time to answer a request.", "operation", REQUEST_SECONDS)
+        self._fields = cache(counter("fields", "Root fields of queries, by outcome.", "field", "code").labels)
+        self._field_seconds = seconds("field", "Time to resolve a root field of a query.", "field", FIELD_SECONDS)
+        self._calls = cache(counter("store_calls", "Calls of the store, by outcome.", "operation", "outcome").labels)
+        self._call_seconds = seconds("store_call", "Time of a call of the store.", "operation", STORE_SECONDS)
+        self._units = cache(counter("dynamodb_units", "Capacity units that DynamoDB reported.", "kind").labels)
+        self._ingests = cache(counter("ingests", "Ingests, polls among them, by outcome.", "route", "code").labels)
+        self._ingest_seconds = seconds("ingest", "Time of an ingest.", "route", REQUEST_SECONDS)
+        self._events = cache(counter("ingest_events", "What became of events.", "route", "outcome").labels)
+        self._retries = counter("upstream_retries", "Attempts on USGS after the first.")
+        self._logs_lost = counter("request_logs_lost", "Request logs that were never written.")
+        self._logs_waiting = gauge("request_logs_waiting", "Request logs that wait to be written.")
+        self._pool_size = gauge("store_pool_size", "Threads or connections to the store.", "pool")
+        self._pool_busy = gauge("store_pool_busy", "Those of them in use.", "pool")
+        self._pool_waiting = gauge("store_pool_waiting", "Calls that wait for one of them.", "pool")
+        build = Gauge("quakegraph_build_info", "Always 1.", ["version"], registry=registry, multiprocess_mode="max")
+        build.labels(__version__).set(1)
+        for operation in ("query", "mutation"):  # A rate is known only of a counter that was there before.
+            self._requests(operation, OK)
+        for kind in ("read", "write"):
+            self._units(kind)
+        if self.shared_folder:
+            self._readings.append(_shared_process_metrics(registry))
+        else:
+            ProcessCollector(registry=registry)
+            GCCollector(registry)
+            PlatformCollector(registry)
+
+    def request(self, operation: Operation, code: str, seconds: float) -> None:
+        """A request of the graph was answered, with the code of its first error or OK."""
+        self._requests(operation, code).inc()
+        self._request_seconds(operation).observe(seconds)
+
+    def field(self, field: str, code: str, seconds: float) -> None:
+        """A root field of a query was resolved."""
+        self._fields(field, code).inc()
+        self._field_seconds(field).observe(seconds)
+
+    def ingest(self, route: str, report: IngestReport, code: str) -> None:
+        """An ingest ended, as its report says."""
+        self._ingests(route, code).inc()
+        self._ingest_seconds(route).observe(report.latency_ms / 1000)
+        for outcome in ("upserted", "skipped", "rejected"):
+            self._events(route, outcome).inc(getattr(report, outcome))
+        self._retries.inc(report.retries)
+
+    @contextmanager
+    def call(self, operation: str) -> Iterator[None]:
+        """Around a call of the store."""
+        started = perf_counter()
+        outcome = OK
+        try:
+            yield
+        except asyncio.CancelledError:
+            outcome = CANCELLED
+            raise
+        except Exception as error:
+            outcome = str(outcome_of(error)[1])
+            raise
+        finally:
+            self._calls(operation, outcome).inc()
+            self._call_seconds(operation).observe(perf_counter() - started)
+
+    def units(self, kind: Literal["read", "write"], count: float) -> None:
+        """DynamoDB has charged for a request."""
+        self._units(kind).inc(count)
+
+    def pool(self, name: str, size: int, use: Callable[[], PoolUse]) -> None:
+        """Read from now on how busy a pool of the store is."""
+        busy, waiting = self._pool_busy.labels(name), self._pool_waiting.labels(name)
+        self._pool_size.labels(name).set(size)
+
+        def read() -> None:
+            now = use()
+            busy.set(now.busy)
+            waiting.set(now.waiting)
+
+        self._readings.append(read)
+
+    def log_buffer(self, buffer: LogBuffer) -> None:
+        """Read from now on how many request logs wait, and how many were lost."""
+        count_lost = _difference(self._logs_lost.inc)
+
+        def read() -> None:
+            count_lost(buffer.lost)
+            self._logs_waiting.set(buffer.waiting)
+
+        self._readings.append(read)
+
+    def sample(self) -> None:
+        """Take over what is read and not counted. Called from the event loop alone."""
+        for read in self._readings:
+            read()
+
+
+def _shared_process_metrics(registry: CollectorRegistry) -> Callable[[], None]:
+    """What `ProcessCollector` tells of one process, as metrics that can be added up over several."""
+    collector = ProcessCollector(registry=None)
+    take: dict[str, Callable[[float], None]] = {}
+    for family in collector.collect():
+        if family.type == "counter":
+            take[family.name] = _difference(Counter(family.name, family.documentation, registry=registry).inc)
+        else:
+            mode: Literal["livemin", "livesum"] = (
+                "livemin" if family.name.endswith("_start_time_seconds") else "livesum"
+            )
+            take[family.name] = Gauge(family.name, family.documentation, registry=registry, multiprocess_mode=mode).set
+
+    def read() -> None:
+        for family in collector.collect():
+            take[family.name](family.samples[0].value)
+
+    return read
+
+
+def _difference(increase: Callable[[float], None]) -> Callable[[float], None]:
+    """A counter's `inc` as a function that takes what has been counted in all."""
+    counted = 0.0
+
+    def take(total: float) -> None:
+        nonlocal counted
+        increase(total - counted)
+        counted = total
+
+    return take

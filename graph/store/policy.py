@@ -1,0 +1,37 @@
+"""The least that AWS must allow a process that uses a declared table: an IAM policy for each of its jobs.
+
+That these are the calls that are made, all of them and no other, is tested by recording them.
+"""
+
+import json
+from enum import StrEnum
+
+from graph.store.design import TableDesign
+
+
+class Job(StrEnum):
+    """What a process does with the table."""
+
+    SERVE = "serve"  # answer, ingest, poll, write request logs
+    REBUILD = "rebuild"  # recompute the summaries
+    CREATE = "create"  # make the table, or bring it up to its design
+
+
+ACTIONS: dict[Job, tuple[str, ...]] = {
+    Job.SERVE: ("BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+    Job.REBUILD: ("GetItem", "Scan", "UpdateItem"),
+    Job.CREATE: (
+        *("CreateTable", "DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive"),
+        *("UpdateContinuousBackups", "UpdateTable", "UpdateTimeToLive"),
+    ),
+}
+"""IAM's actions. A transaction needs those of the actions in it."""
+
+
+def policy(design: TableDesign, job: Job, table_name: str | None = None) -> str:
+    """The policy as JSON, for the table of that name in any region of the account that it is given in."""
+    table = f"arn:aws:dynamodb:*:*:table/{table_name or design.name}"
+    actions = [f"dynamodb:{action}" for action in ACTIONS[job]]
+    resources = [table, *(f"{table}/index/{index.name}" for index in design.indexes)]
+    statement = {"Sid": job.title(), "Effect": "Allow", "Action": actions, "Resource": resources}
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, indent=2) + "\n"

@@ -1,0 +1,157 @@
+"""What a meter is told of a store: each call by its name and outcome, and how busy threads and connections are."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from graph.store.contract import Delete, InvalidItem, Put, Table, Update
+from graph.store.dynamodb import create_table, open_dynamodb
+from graph.store.dynamodb.patience import CONNECTIONS
+from graph.store.location import StoreLocation
+from graph.store.meter import MeteredTable, PoolUse
+from graph.store.sqlite.threads import Readers, Writer
+from tests.store.engines import empty_table
+from tests.store.meddler import Answer, Forward, meddling
+from tests.store.samples import BY_TIME, SAMPLES, sample, sks, timed
+
+
+class Recorder:
+    """A meter that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []  # operation, outcome
+        self.consumed: list[tuple[str, float]] = []
+        self.pools: dict[str, tuple[int, Callable[[], PoolUse]]] = {}
+
+    @contextmanager
+    def call(self, operation: str) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            self.calls.append((operation, type(error).__name__))
+            raise
+        self.calls.append((operation, "OK"))
+
+    def units(self, kind: Literal["read", "write"], count: float) -> None:
+        self.consumed.append((kind, count))
+
+    def pool(self, name: str, size: int, use: Callable[[], PoolUse]) -> None:
+        self.pools[name] = size, use
+
+
+@pytest.fixture
+async def table(engine: str) -> AsyncIterator[Table]:
+    async with empty_table(engine, SAMPLES) as table:
+        yield table
+
+
+async def test_each_call_answers_as_without_a_meter_and_is_told_by_its_name(table: Table) -> None:
+    recorder = Recorder()
+    metered = MeteredTable(table, recorder)
+
+    assert await metered.put(sample("p", "1"))
+    assert not await metered.put(sample("p", "1", n=9), if_absent=True)
+    await metered.put_many([timed("t1", 1), timed("t2", 2)])
+    assert await metered.update(Update(("p", "1"), add={"n": 2}))
+    assert await metered.transact([Put(sample("p", "2"))]) == ()
+    assert await metered.get(("p", "1")) == {**sample("p", "1"), "n": 2}
+    assert await metered.get_many([("p", "1"), ("p", "3")], only=["n"]) == {("p", "1"): {"n": 2}}
+    assert sks((await metered.query(SAMPLES.primary, "p", limit=2)).items) == ["1", "2"]
+    page = await metered.query_many(BY_TIME, [timed("t1", 1)["day"]], between=(2, 3))
+    assert sks(page.items) == ["t2"]
+    assert await metered.count(BY_TIME, [timed("t1", 1)["day"]]) == 2
+    assert sorted([item["sk"] async for item in metered.scan()]) == ["1", "2", "t1", "t2"]
+    assert await metered.delete(Delete(("p", "1")))
+    await metered.ping()
+
+    told = ["put", "put", "put_many", "update", "transact", "get", "get_many", "query", "query_many", "count", "scan"]
+    told += ["delete", "ping"]
+    assert recorder.calls == [(operation, "OK") for operation in told]
+    assert (metered.design, metered.transaction_limit) == (table.design, table.transaction_limit)
+    assert set(told) == Table.__abstractmethods__
+
+
+async def test_what_a_call_raises_is_its_outcome(table: Table) -> None:
+    recorder = Recorder()
+    metered = MeteredTable(table, recorder)
+
+    with pytest.raises(InvalidItem):
+        await metered.put({"pk": ""})
+    calling = asyncio.create_task(metered.get(("p", "1")))
+    await asyncio.sleep(0)  # it is under way now
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+
+    assert recorder.calls == [("put", "InvalidItem"), ("get", "CancelledError")]
+
+
+async def test_a_table_that_is_opened_with_a_meter_is_metered(tmp_path: Path) -> None:
+    recorder = Recorder()
+    async with StoreLocation("sqlite", str(tmp_path / "table.db")).open(SAMPLES, meter=recorder) as table:
+        await table.ping()
+
+        assert recorder.calls == [("ping", "OK")]
+        assert {name: size for name, (size, _) in recorder.pools.items()} == {"readers": 4, "writer": 1}
+        assert recorder.pools["readers"][1]() == PoolUse(0, 0)
+
+
+async def test_readers_and_the_writer_tell_what_they_have_to_do() -> None:
+    readers, writer = Readers(memory, 2), Writer(memory())
+    going_on = threading.Event()
+
+    def wait(db: sqlite3.Connection) -> None:
+        going_on.wait()
+
+    jobs = [asyncio.create_task(threads.run(wait)) for threads in (readers, writer) for _ in range(5)]
+    await asyncio.sleep(0)  # all of them are handed over now
+    assert (readers.use(), writer.use()) == (PoolUse(2, 3), PoolUse(1, 4))
+
+    jobs[4].cancel()  # of the readers' the last, which waits
+    await asyncio.gather(jobs[4], return_exceptions=True)
+    assert readers.use() == PoolUse(2, 2)
+
+    going_on.set()
+    await asyncio.gather(*jobs, return_exceptions=True)
+    assert (readers.use(), writer.use()) == (PoolUse(0, 0), PoolUse(0, 0))
+    readers.close()
+    writer.close()
+
+
+def memory() -> sqlite3.Connection:
+    """A connection that one thread after the other may use."""
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+
+
+async def test_connections_to_dynamodb_are_told_with_the_requests_that_wait_for_one(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder, going_on, arrived = Recorder(), asyncio.Event(), asyncio.Semaphore(0)
+
+    async def hold(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        arrived.release()
+        await going_on.wait()
+        return await forward(request)
+
+    await create_table("samples-held", SAMPLES)
+    async with meddling(dynamodb_endpoint) as meddler:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+        async with open_dynamodb("samples-held", SAMPLES, meter=recorder) as table:
+            size, use = recorder.pools["connections"]
+            assert (size, use()) == (CONNECTIONS, PoolUse(0, 0))
+
+            meddler.rule = hold
+            reads = [asyncio.create_task(table.get(("p", "s"))) for _ in range(CONNECTIONS + 3)]
+            for _ in range(CONNECTIONS):
+                await arrived.acquire()
+            assert use() == PoolUse(CONNECTIONS, 3)
+
+            going_on.set()
+            assert await asyncio.gather(*reads) == [None] * len(reads)
+            assert use() == PoolUse(0, 0)

@@ -1,0 +1,112 @@
+"""The IAM policies allow the calls that are made, and no others: every call is recorded on its way to DynamoDB."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from uuid import uuid4
+
+import pytest
+
+from graph.app import open_parts
+from graph.earthquakes.rebuild import rebuild_summaries
+from graph.earthquakes.table import EARTHQUAKE_EVENTS, event_item
+from graph.settings import Settings
+from graph.store.dynamodb import create_table
+from graph.store.policy import Job, policy
+from tests.earthquakes.builders import NOON, an_event
+from tests.earthquakes.usgs_server import UsgsServer
+from tests.processes import quakegraph
+from tests.service import running
+from tests.store.meddler import Meddler, meddling
+
+IN_A_TRANSACTION = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+}
+
+
+def needed(meddler: Meddler) -> set[str]:
+    """The actions of IAM that the recorded calls need."""
+    actions = set()
+    for operation, request in meddler.requests:
+        if operation == "TransactWriteItems":
+            actions |= {IN_A_TRANSACTION[kind] for action in request["TransactItems"] for kind in action}
+        else:
+            actions.add(operation)
+    return actions
+
+
+def allowed(job: Job) -> set[str]:
+    (statement,) = json.loads(policy(EARTHQUAKE_EVENTS, job))["Statement"]
+    assert statement["Effect"] == "Allow"
+    return {action.removeprefix("dynamodb:") for action in statement["Action"]}
+
+
+async def recorded(
+    endpoint: str, monkeypatch: pytest.MonkeyPatch, work: Callable[[Settings], Awaitable[None]]
+) -> set[str]:
+    """What some work on an empty table needs."""
+    table = f"policy-{uuid4().hex}"
+    await create_table(table, EARTHQUAKE_EVENTS)
+    async with meddling(endpoint) as meddler:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+        await work(Settings(store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9"))
+        return needed(meddler)
+
+
+async def test_serving_needs_what_its_policy_allows(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, usgs: UsgsServer
+) -> None:
+    def ask(settings: Settings) -> None:
+        with running(settings.model_copy(update={"usgs_url": usgs.url, "poll": 3600.0})) as service:
+            service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { requestId } }")
+            event = 'eventId: "us1", eventTsMs: 0, mag: 1, lat: 0, lon: 0'
+            service.ask(f"mutation {{ ingestEvents(input: {{events: [{{{event}}}]}}) {{ requestId }} }}")
+            logged = service.ask("{ requestLogs(first: 1) { nodes { id } } }")["requestLogs"]["nodes"][0]["id"]
+            service.ask(f'{{ node(id: "{logged}") {{ id }} event(eventId: "us1") {{ id }} }}')
+            service.ask("{ events { totalCount nodes { id } } popularFilters { totalRequests } }")
+            service.ask("{ events(filter: {minDepth: 10}) { totalCount } }")
+            assert service.http.get("/readyz").status_code == 200
+
+    needs = await recorded(dynamodb_endpoint, monkeypatch, lambda settings: asyncio.to_thread(ask, settings))
+
+    assert needs == allowed(Job.SERVE)
+
+
+async def test_rebuilding_needs_what_its_policy_allows(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def rebuild(settings: Settings) -> None:
+        async with open_parts(settings) as parts:
+            await parts.table.put(event_item(an_event("us1", NOON, 4.5)))
+            assert (await rebuild_summaries(parts.table)).corrected == 2
+
+    needs = await recorded(dynamodb_endpoint, monkeypatch, rebuild)
+
+    assert needs - {"PutItem"} == allowed(Job.REBUILD)  # the event is what another writer put there
+
+
+async def test_creating_a_table_needs_what_its_policy_allows(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DynamoDB Local has no point-in-time recovery, which is asked about and then switched on elsewhere."""
+    async with meddling(dynamodb_endpoint) as meddler:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+        await create_table(f"policy-{uuid4().hex}", EARTHQUAKE_EVENTS)
+
+    assert needed(meddler) | {"UpdateContinuousBackups"} == allowed(Job.CREATE)
+    assert needed(meddler) < allowed(Job.CREATE)
+
+
+def test_a_policy_names_one_table_and_its_index_and_nothing_else() -> None:
+    (statement,) = json.loads(policy(EARTHQUAKE_EVENTS, Job.SERVE, "mine"))["Statement"]
+
+    table = "arn:aws:dynamodb:*:*:table/mine"
+    assert statement["Resource"] == [table, f"{table}/index/TimeOrderedIndex"]
+    assert not any("*" in action for action in statement["Action"])
+
+
+def test_the_command_prints_the_policy_of_the_store() -> None:
+    printed = quakegraph("tables", "policy", "--store", "dynamodb://mine", "--for", "rebuild")
+
+    assert (printed.exit_code, printed.stdout) == (0, policy(EARTHQUAKE_EVENTS, Job.REBUILD, "mine"))
