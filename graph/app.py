@@ -21,7 +21,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from graph import graphiql
-from graph._interim import Persisted, Rates, authenticate
+from graph._interim import Persisted, Rates
+from graph.authentication import authentication
 from graph.clock import Clock, now_ms
 from graph.context import Context
 from graph.documents import Documents
@@ -133,7 +134,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             yield {
                 "table": parts.table,
                 "new_context": new_context,
-                "authenticate": authenticate,
+                "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
                 "rates": Rates(),
                 "observe": metrics.request,
                 "telemetry": Telemetry(metrics, tracing),

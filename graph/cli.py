@@ -15,15 +15,19 @@ from pydantic import ValidationError
 
 from graph import __version__, server
 from graph.app import open_parts
+from graph.authentication import shared_secret
+from graph.callers import Scope
 from graph.earthquakes.rebuild import RebuildReport, rebuild_summaries
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import RecentEvents, UsgsFeed
 from graph.errors import DatabaseUnavailable, GraphError
 from graph.ingest_command import Times, ingest_all
+from graph.own_secret import UnusableSecret
 from graph.schema import printed
 from graph.settings import Settings
 from graph.store.location import StoreLocation
 from graph.store.policy import Job, policy
+from graph.token_options import Duration, Scopes, Subject
 
 T = TypeVar("T")
 
@@ -52,7 +56,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
     except DatabaseUnavailable as error:
         raise click.ClickException(error.detail) from None
-    except GraphError as error:
+    except (GraphError, UnusableSecret) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -96,6 +100,7 @@ def serve(**options: Any) -> None:
       quakegraph serve --host 0.0.0.0 --workers 4 --store dynamodb://earthquake-events
     """
     settings = settings_of(**options)
+    server.check_callers(settings)
     run(server.prepare(settings))
     server.serve(settings)
 
@@ -165,6 +170,30 @@ def schema() -> None:
       quakegraph schema > schema.graphql
     """
     click.echo(printed(), nl=False)
+
+
+@main.command()
+@click.option("--scope", "scopes", type=Scopes(), required=True, help=f"Permissions, of {', '.join(Scope)}.")
+@click.option("--subject", type=Subject(), required=True, help="Who presents it.")
+@click.option("--expires", type=Duration(), default="1h", help="How long it holds: 30m, 1h, 7d.  [default: 1h]")
+@store_option
+def token(scopes: frozenset[Scope], subject: str, expires: int, store: str | None) -> None:
+    """Print a token for a caller of this service.
+
+    It is signed with GRAPH_JWT_SECRET; without one, with the secret that `serve` makes beside the
+    store. Tokens for a key set (GRAPH_JWKS_URL) are made by whoever has the private key.
+
+    \b
+    Example:
+      quakegraph token --scope events:write,logs:read --subject importer --expires 7d
+    """
+    settings = settings_of(store=store)
+    if settings.jwks_url:
+        raise click.ClickException("tokens for the key set of GRAPH_JWKS_URL are issued where its private keys are")
+    try:
+        click.echo(shared_secret(settings).issue(subject, sorted(scopes), expires))
+    except UnusableSecret as error:
+        raise click.ClickException(str(error)) from None
 
 
 @main.group()

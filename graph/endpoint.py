@@ -178,7 +178,7 @@ class GraphQLEndpoint:
             context_value=context,
             raw_variable_values=dict(variables or {}),
             operation_name=operation.name,
-            is_awaitable=optimized_is_awaitable,
+            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
             max_coercion_errors=MOST_ERRORS,
             hide_suggestions=not self._suggesting,
         )

@@ -179,6 +179,7 @@ class DatabaseUnavailable(GraphError):
     """The store cannot be reached, is overloaded, or is not set up."""
 
     code, status = "DATABASE_UNAVAILABLE", 503
+    detail: str
 
     def __init__(self, detail: str) -> None:
         super().__init__("The catalogue's store does not answer at the moment. Nothing was half-done: try again.")

@@ -2,12 +2,30 @@
 // differs from one deployment to another comes in the data attributes of the element it is mounted on.
 
 const root = document.getElementById("graphiql");
+const headers = headersWithToken();
+
+// `serve` prints an address whose fragment is a token, which the browser sends to nobody. It is taken out of the
+// address bar, so that it is not copied along with the address, and lasts as long as the browser's tab.
+function headersWithToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given) {
+    sessionStorage.setItem("token", given);
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+  const token = sessionStorage.getItem("token");
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+// What the headers editor of a new tab shows. Tabs that GraphiQL remembers have none, so the fetcher sends them anyway,
+// unless the editor names others.
+const shown = Object.keys(headers).length ? JSON.stringify(headers, null, 2) : undefined;
 
 ReactDOM.createRoot(root).render(
   React.createElement(GraphiQL, {
-    fetcher: GraphiQL.createFetcher({ url: root.dataset.url }),
+    fetcher: GraphiQL.createFetcher({ url: root.dataset.url, headers }),
     plugins: [GraphiQLPluginExplorer.explorerPlugin()],
-    defaultTabs: JSON.parse(root.dataset.examples),
+    defaultTabs: JSON.parse(root.dataset.examples).map((tab) => ({ ...tab, headers: shown })),
+    defaultHeaders: shown,
     defaultEditorToolsVisibility: "variables",
     // Headers carry credentials, and what is persisted outlives the session.
     shouldPersistHeaders: false,

@@ -8,7 +8,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, PlatformCollector
@@ -70,11 +70,9 @@ def _from_inside(request: Request) -> bool:
     if request.client is None:  # over a socket of this machine
         return True
     try:
-        address = ip_address(request.client.host)
+        return not ip_address(request.client.host).is_global
     except ValueError:
         return False
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return not (mapped or address).is_global
 
 
 def _shared(folder: str) -> CollectorRegistry:

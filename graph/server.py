@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address
 from tempfile import TemporaryDirectory
 
 import click
@@ -18,11 +19,20 @@ from uvicorn.supervisors import Multiprocess
 
 from graph import graphiql
 from graph.app import GRAPH_PATH, create_app, load_sample, open_parts
+from graph.authentication import shared_secret
+from graph.callers import Scope
 from graph.logs import configure_logging
 from graph.metrics import SHARED_FOLDER
 from graph.settings import Settings
 
 BACKLOG = 2048  # connections that wait to be accepted
+GRAPHIQL_TOKEN_S = 24 * 3600
+
+
+class Unprotected(click.ClickException):
+    """The settings would let anybody in."""
+
+    exit_code = 2
 
 
 async def prepare(settings: Settings) -> None:
@@ -36,13 +46,22 @@ async def prepare(settings: Settings) -> None:
             click.echo(f"Loaded {report.upserted:,} real events of a week in 2023 as a demo.", err=True)
 
 
+def check_callers(settings: Settings) -> None:
+    """Refuse to be reached by others while nobody could be told apart."""
+    if not (settings.jwt_secret or settings.jwks_url or _is_loopback(settings.host)):
+        raise Unprotected(
+            f"to listen on {settings.host}, where others can connect, set GRAPH_JWT_SECRET or GRAPH_JWKS_URL; "
+            "without them this listens on 127.0.0.1 alone"
+        )
+
+
 def serve(settings: Settings) -> None:
     """Listen and serve until a signal ends it."""
     configure_logging(settings.log_level, settings.log_format)
     with _listening(settings) as listener:
         host, port, *_ = listener.getsockname()
         shown = f"[{host}]" if ":" in host else host
-        click.echo(f"GraphiQL: http://{shown}:{port}{GRAPH_PATH}", err=True)
+        click.echo(f"GraphiQL: http://{shown}:{port}{GRAPH_PATH}{_fragment(settings)}", err=True)
         if not graphiql.bundled():
             click.echo(graphiql.NOT_BUNDLED, err=True)
         # uvicorn raises the signal again when it is done; by then, all that is left is to go.
@@ -74,6 +93,20 @@ def create_worker_app() -> object:
     settings = Settings()
     configure_logging(settings.log_level, settings.log_format)
     return create_app(settings)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _fragment(settings: Settings) -> str:
+    """A token for GraphiQL where only this machine can connect: no server and no log sees a URL's fragment."""
+    if settings.jwt_secret or settings.jwks_url or not settings.graphiql:
+        return ""
+    return f"#token={shared_secret(settings).issue('graphiql', list(Scope), GRAPHIQL_TOKEN_S)}"
 
 
 @contextmanager

@@ -22,7 +22,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("graph.store.limits", "graph.store.meter"),
     ("graph.store.sqlite", "graph.store.dynamodb"),
     ("graph.store.location", "graph.store.cloudformation", "graph.store.policy", "graph.otel"),
-    ("graph.settings", "graph.walk", "graph.tracing"),
+    ("graph.settings", "graph.walk", "graph.own_secret", "graph.tokens", "graph.tracing"),
     ("graph.request_log",),
     ("graph.earthquakes",),
     ("graph.context", "graph.relay", "graph.requires", "graph.shape", "graph.cost", "graph.deadline", "graph.metrics"),
@@ -54,7 +54,7 @@ GRAPHQL = (
     "graph.endpoint",
     "graph.ingest_command",  # for its spelling of names
 )
-COMMANDS = ("graph.server", "graph.ingest_command", "graph.cli")
+COMMANDS = ("graph.token_options", "graph.server", "graph.ingest_command", "graph.cli")
 
 # Libraries that only these places know, so that an access pattern knows no GraphQL and a slice no engine.
 KNOWN_TO: dict[str, tuple[str, ...]] = {
