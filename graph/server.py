@@ -23,6 +23,7 @@ from graph.authentication import shared_secret
 from graph.callers import Scope
 from graph.logs import configure_logging
 from graph.metrics import SHARED_FOLDER
+from graph.own_secret import UnusableSecret
 from graph.settings import Settings
 
 BACKLOG = 2048  # connections that wait to be accepted
@@ -104,9 +105,13 @@ def _is_loopback(host: str) -> bool:
 
 def _fragment(settings: Settings) -> str:
     """A token for GraphiQL where only this machine can connect: no server and no log sees a URL's fragment."""
-    if settings.jwt_secret or settings.jwks_url or not settings.graphiql:
+    if settings.jwt_secret or settings.jwks_url:
         return ""
-    return f"#token={shared_secret(settings).issue('graphiql', list(Scope), GRAPHIQL_TOKEN_S)}"
+    try:
+        token = shared_secret(settings).issue("graphiql", list(Scope), GRAPHIQL_TOKEN_S)
+    except UnusableSecret as error:
+        raise click.ClickException(str(error)) from None
+    return f"#token={token}"
 
 
 @contextmanager

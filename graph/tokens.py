@@ -113,9 +113,7 @@ def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
 
 def refused(error: jwt.InvalidTokenError) -> Unauthenticated:
     """What a client is told of a token that does not hold."""
-    reason = next(
-        (text for kind, text in REASONS.items() if isinstance(error, kind)), "it is no token that can be read"
-    )
+    reason = next((text for kind, text in REASONS.items() if isinstance(error, kind)), "it cannot be read")
     return Unauthenticated(f"Your token was not accepted: {reason}.")
 
 

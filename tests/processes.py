@@ -65,7 +65,12 @@ class Server:
     @property
     def url(self) -> str:
         """Where the graph is."""
-        return next(match[1] for line in self.said if (match := re.fullmatch(r"GraphiQL: (http://\S+/graphql)", line)))
+        return self.address.partition("#")[0]
+
+    @property
+    def address(self) -> str:
+        """Where a browser is sent, with the token in its fragment if there is one."""
+        return next(match[1] for line in self.said if (match := re.fullmatch(r"GraphiQL: (http://\S+)", line)))
 
     def hear(self, text: str, *, times: int = 1) -> None:
         """Wait until so many lines with that text were said."""

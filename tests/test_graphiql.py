@@ -11,12 +11,16 @@ import pytest
 from graphql import build_schema, parse, validate
 from playwright.async_api import Route as BrowserRoute
 from playwright.async_api import expect
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from graph import graphiql
 from graph.app import create_app
+from graph.authentication import shared_secret
+from graph.callers import Scope
+from graph.request_ids import RequestIds
 from graph.schema import printed
 from graph.settings import Settings
 from tests.browser import Visit
@@ -50,7 +54,9 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
     file = tmp_path_factory.mktemp("graphiql") / "week.db"
     file.write_bytes(week_file.read_bytes())
     app = create_app(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9"))
-    app.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
+    assert isinstance(app, RequestIds)
+    assert isinstance(app.app, Starlette)
+    app.app.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
     with serving(app) as url:
         yield url
 
@@ -69,6 +75,33 @@ async def test_the_execute_button_fills_the_result_pane(visit: Visit, origin: st
     result = visit.page.locator(".result-window")
     await expect(result).to_contain_text('"eventId": "nc73919986"')
     await expect(result).to_contain_text('"place": "2 km ESE of Larkfield-Wikiup, CA"')
+
+
+@in_browser
+async def test_the_token_of_the_printed_address_is_sent_and_shown_nowhere_else(visit: Visit, tmp_path: Path) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path}/empty.db")
+    token = shared_secret(settings).issue("graphiql", list(Scope), 3600)
+    page, result = visit.page, visit.page.locator(".result-window")
+    logs = page.locator(".graphiql-tab-button").nth(TABS.index("RequestLogs"))
+    with serving(create_app(settings)) as url:
+        await page.goto(f"{url}/graphql")
+        await logs.click()
+        await page.locator(".graphiql-execute-button").click()
+        await expect(result).to_contain_text('"code": "UNAUTHENTICATED"')
+
+        await page.evaluate("localStorage.clear()")
+        await page.goto("about:blank")
+        await page.goto(f"{url}/graphql#token={token}")
+        assert page.url == f"{url}/graphql"
+        await logs.click()
+        assert json.loads((await page.evaluate(EDITORS))[2]) == {"Authorization": f"Bearer {token}"}
+        for _ in range(2):
+            await page.locator(".graphiql-execute-button").click()
+            await expect(result).to_contain_text('"nodes": []')
+            await page.reload()  # which leaves the tab its token
+
+        assert token not in await page.evaluate("JSON.stringify(localStorage)")
+        assert token not in "".join(visit.requested)
 
 
 @in_browser

@@ -48,6 +48,56 @@ def test_the_graph_and_graphiql_are_where_the_first_line_says(tmp_path: Path, wo
     assert (tmp_path / "quakegraph.db").is_file()
 
 
+@WORKERS
+def test_without_keys_the_first_line_has_a_token_for_this_machine(tmp_path: Path, workers: str) -> None:
+    with serving("--workers", workers, folder=tmp_path, settings={"GRAPH_JWT_SECRET": ""}) as server:
+        address, _, token = server.address.partition("#token=")
+        mutation = {"query": "mutation { ingestEvents(input: {events: []}) { fetched } }"}
+        for _ in range(4):  # each process of the service takes it
+            headers = {"Authorization": f"Bearer {token}"}
+            answer = httpx.post(address, json=mutation, headers=headers, trust_env=False, timeout=PATIENCE_S)
+            assert answer.json() == {"data": {"ingestEvents": {"fetched": 0}}}
+        assert httpx.post(address, json=mutation, trust_env=False, timeout=PATIENCE_S).status_code == 401
+        assert server.end() == 0
+    assert (tmp_path / "quakegraph.db.secret").stat().st_mode & 0o777 == 0o600
+
+
+def test_with_keys_no_secret_is_made_and_no_token_is_printed(tmp_path: Path) -> None:
+    with serving(folder=tmp_path) as server:
+        assert "#" not in server.address
+    assert not (tmp_path / "quakegraph.db.secret").exists()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "quakes.example"])  # noqa: S104 — refused
+def test_others_cannot_connect_before_anybody_can_be_told_apart(tmp_path: Path, host: str) -> None:
+    with started("serve", "--host", host, folder=tmp_path, settings={"GRAPH_JWT_SECRET": ""}) as process:
+        _, said = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 2
+    assert said == (
+        f"Error: to listen on {host}, where others can connect, set GRAPH_JWT_SECRET or GRAPH_JWKS_URL; "
+        "without them this listens on 127.0.0.1 alone\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost", "::1"])
+def test_this_machine_can_connect_without_keys(tmp_path: Path, host: str) -> None:
+    with serving("--host", host, folder=tmp_path, settings={"GRAPH_JWT_SECRET": ""}) as server:
+        assert server.address.count("#token=") == 1
+
+
+def test_a_secret_that_others_can_read_stops_the_start(tmp_path: Path) -> None:
+    secret = tmp_path / "quakegraph.db.secret"
+    secret.write_text("x" * 64)
+    secret.chmod(0o644)
+    with started("serve", "--port", "0", folder=tmp_path, settings={"GRAPH_JWT_SECRET": ""}) as process:
+        _, said = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 1
+    assert said.splitlines()[-1].startswith("Error: the secret quakegraph.db.secret can be read by others")
+
+
 def test_each_option_is_also_a_variable_and_the_option_wins(tmp_path: Path) -> None:
     settings = {
         "GRAPH_HOST": "127.0.0.1",
