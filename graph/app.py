@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from graph import graphiql
-from graph._interim import Persisted, Rates
+from graph._interim import Rates
 from graph.authentication import authentication
 from graph.clock import Clock, now_ms
 from graph.context import Context
@@ -37,6 +37,7 @@ from graph.http_request import PREFLIGHTED
 from graph.logs import get_logger
 from graph.metrics import Metrics
 from graph.paging import PageSizes
+from graph.persisted import persisted
 from graph.request_ids import RequestIds
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import log_buffer
@@ -136,7 +137,6 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
                 "new_context": new_context,
                 "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
                 "rates": Rates(),
-                "observe": metrics.request,
                 "telemetry": Telemetry(metrics, tracing),
             }
 
@@ -157,12 +157,17 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
 
 
 def graphql_endpoint(settings: Settings) -> GraphQLEndpoint:
-    """The endpoint, which finds in the state of the application what is open only while that runs."""
+    """The endpoint, which finds in the state of the application what is open only while that runs.
+
+    Raises:
+        UnusableList: The list of documents cannot be served.
+    """
     page_sizes = PageSizes(settings.page_size, settings.max_page_size)
+    documents = Documents(schema, Limits.of(settings), page_sizes, introspection=settings.introspection)
     return GraphQLEndpoint(
         schema,
-        Documents(schema, Limits.of(settings), page_sizes, introspection=settings.introspection),
-        Persisted(),
+        documents,
+        persisted(settings.allowed_documents, documents),
         ExecutionLimits(settings.max_cost, settings.execution_timeout, settings.ingest_timeout),
         with_graphiql=settings.graphiql,
         suggesting=settings.introspection,
@@ -181,7 +186,9 @@ def _cors(origins: Sequence[str]) -> Middleware:
 
 
 async def _ready(request: Request) -> Response:
-    """Whether requests can be answered: the store is there."""
+    """Whether requests can be answered: the store is there, and this process does not end."""
+    if getattr(request.state, "draining", False):
+        return JSONResponse({"status": "draining"}, 503)
     try:
         await request.state.table.ping()
     except DatabaseUnavailable as error:

@@ -22,9 +22,8 @@ from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import RecentEvents, UsgsFeed
 from graph.errors import DatabaseUnavailable, GraphError
 from graph.ingest_command import Times, ingest_all
-from graph.own_secret import UnusableSecret
 from graph.schema import printed
-from graph.settings import Settings
+from graph.settings import Misconfigured, Settings
 from graph.store.location import StoreLocation
 from graph.store.policy import Job, policy
 from graph.token_options import Duration, Scopes, Subject
@@ -56,7 +55,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
     except DatabaseUnavailable as error:
         raise click.ClickException(error.detail) from None
-    except (GraphError, UnusableSecret) as error:
+    except (GraphError, Misconfigured) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -101,8 +100,11 @@ def serve(**options: Any) -> None:
     """
     settings = settings_of(**options)
     server.check_callers(settings)
-    run(server.prepare(settings))
-    server.serve(settings)
+    try:
+        run(server.prepare(settings))
+        server.serve(settings)
+    except Misconfigured as error:
+        raise click.ClickException(str(error)) from None
 
 
 @main.command()
@@ -192,7 +194,7 @@ def token(scopes: frozenset[Scope], subject: str, expires: int, store: str | Non
         raise click.ClickException("tokens for the key set of GRAPH_JWKS_URL are issued where its private keys are")
     try:
         click.echo(shared_secret(settings).issue(subject, sorted(scopes), expires))
-    except UnusableSecret as error:
+    except Misconfigured as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -12,11 +12,9 @@ that cannot be executed is 400 in the newer media type and 200 in `application/j
 audits of the npm package `graphql-http` have it.
 """
 
-import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from inspect import isawaitable
-from time import perf_counter
 from typing import Any
 
 import orjson
@@ -27,8 +25,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from strawberry.execution import optimized_is_awaitable
 
-from graph import graphiql
-from graph._interim import Persisted, key
+from graph import graphiql, metrics
+from graph._interim import key
 from graph.context import Context
 from graph.deadline import within
 from graph.documents import MOST_ERRORS, Documents, InvalidDocument, Operation
@@ -40,11 +38,19 @@ from graph.errors import (
     QueryTooComplex,
 )
 from graph.http_request import JSON, Asked, accepted, asked_by, media_type
+from graph.logs import get_logger, on_behalf_of
+from graph.metrics import OK
+from graph.persisted import Persisted
+from graph.telemetry import Answer
 from graph.telling import Told, told, told_of_document, told_of_field
 
 COST_HEADER = "GraphQL-Cost"  # asks for `extensions.cost`
+TYPES: dict[OperationType, metrics.Operation] = {
+    OperationType.QUERY: "query",
+    OperationType.MUTATION: "mutation",
+}
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +60,6 @@ class ExecutionLimits:
     cost: int  # points
     query_seconds: float
     mutation_seconds: float  # an ingest waits for USGS
-
-
-@dataclass(slots=True)
-class Progress:
-    """What is known of a request by the time that it is answered."""
-
-    operation: Operation | None = None
-    points: int | None = None
-    errors: list[Told] = field(default_factory=list)
-
-    @property
-    def operation_type(self) -> str:
-        return self.operation.type.value if self.operation else "none"
-
-    @property
-    def code(self) -> str:
-        """The first error's code, or OK."""
-        return str(self.errors[0]["extensions"]["code"]) if self.errors else "OK"
 
 
 class GraphQLEndpoint:
@@ -108,46 +96,48 @@ class GraphQLEndpoint:
         await response(scope, receive, send)
 
     async def _answer(self, request: Request, media: str | None) -> Response:
-        started = perf_counter()
-        progress = Progress()
         headers = {"Vary": "Accept", "Cache-Control": "no-store"}
         body: dict[str, Any] = {}
+        errors: list[Told] = []
         status = 200
-        try:
-            if media is None:
-                raise BadRequest("This answers application/graphql-response+json or application/json.", status=406)
-            result = await self._executed(request, progress)
-            progress.errors = [told_of_field(error, request.state.request_id) for error in result.errors or ()]
-            body["data"] = result.data
-        except InvalidDocument as invalid:
-            progress.errors = [told_of_document(error, invalid.code) for error in invalid.errors]
-            status = 200 if media == JSON else 400
-        except GraphError as error:
-            progress.errors = [told(error)]
-            about_document = error.status == 400 and not isinstance(error, BadRequest)
-            status = 200 if about_document and media == JSON else error.status
-            headers |= error.headers
-        except ClientDisconnect:
-            raise
-        except Exception:
-            logger.exception("A request could not be answered")
-            progress.errors, status = [told(InternalServerError(request.state.request_id))], 500
-        if progress.errors:
-            body["errors"] = progress.errors
-        if progress.points is not None and request.headers.get(COST_HEADER):
-            body["extensions"] = {"cost": {"points": progress.points, "limit": self._limits.cost}}
-        request.state.observe(progress.operation_type, progress.code, perf_counter() - started)
+        with request.state.telemetry.request(request.headers) as answer:
+            try:
+                if media is None:
+                    raise BadRequest("This answers application/graphql-response+json or application/json.", status=406)
+                result = await self._executed(request, answer)
+                errors = [told_of_field(error, request.state.request_id) for error in result.errors or ()]
+                body["data"] = result.data
+            except InvalidDocument as invalid:
+                errors = [told_of_document(error, invalid.code) for error in invalid.errors]
+                status = 200 if media == JSON else 400
+            except GraphError as error:
+                errors = [told(error)]
+                about_document = error.status == 400 and not isinstance(error, BadRequest)
+                status = 200 if about_document and media == JSON else error.status
+                headers |= error.headers
+            except ClientDisconnect:
+                raise
+            except Exception:
+                logger.exception("A request could not be answered")
+                errors, status = [told(InternalServerError(request.state.request_id))], 500
+            answer.code, answer.status = errors[0]["extensions"]["code"] if errors else OK, status
+        if errors:
+            body["errors"] = errors
+        if answer.points is not None and request.headers.get(COST_HEADER):
+            body["extensions"] = {"cost": {"points": answer.points, "limit": self._limits.cost}}
         return Response(orjson.dumps(body), status, headers, media_type=f"{media or JSON}; charset=utf-8")
 
-    async def _executed(self, request: Request, progress: Progress) -> ExecutionResult:
+    async def _executed(self, request: Request, answer: Answer) -> ExecutionResult:
         """The outcome of what is asked. What forbids its execution is raised."""
         asked = await asked_by(request)
         caller = await request.state.authenticate(request.headers.get("Authorization"))
+        on_behalf_of(caller.subject)
         spender = key(caller, request.client.host if request.client else None)
         try:
-            operation = progress.operation = self._operation(asked, reading=request.method != "POST")
+            operation = self._operation(asked, reading=request.method != "POST")
+            answer.operation, answer.name = TYPES[operation.type], operation.name
             caller.require(operation.scopes)
-            points = progress.points = operation.points(asked.variables or {})
+            points = answer.points = operation.points(asked.variables or {})
             if points > self._limits.cost:
                 raise QueryTooComplex(
                     f"The operation costs {points:,} points, and one may cost {self._limits.cost:,}: "

@@ -7,11 +7,14 @@
       │     └── InvalidCursor
       ├── OperationResolutionFailure
       ├── QueryTooComplex          the document, or what it would cost
+      ├── PersistedQueryNotFound, -NotSupported, -NotInList
+      │                            a document that is named instead of sent
       ├── Unauthenticated          the caller: nobody, or with a token that is not good
       ├── Forbidden                the caller: known, and without the scope
       ├── KeySetUnavailable        whoever issues the tokens
       ├── RateLimited              the caller: too much in too short a time
       ├── ExecutionTimeout         the operation took too long
+      ├── Overloaded               all connections are taken
       ├── UpstreamFailure          USGS
       │     ├── UpstreamUnavailable      does not answer
       │     └── InvalidUpstreamResponse  answers something else than a catalogue
@@ -96,6 +99,37 @@ class QueryTooComplex(GraphError):
     code, status = "QUERY_TOO_COMPLEX", 400
 
 
+class PersistedQueryNotFound(GraphError):
+    """No document of that hash is kept. The client sends it along, as Apollo's clients do when they are told so."""
+
+    code, status = "PERSISTED_QUERY_NOT_FOUND", 200
+
+    def __init__(self) -> None:
+        super().__init__("PersistedQueryNotFound")  # by which clients know it
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"Cache-Control": "private, no-cache, must-revalidate"}
+
+
+class PersistedQueryNotSupported(GraphError):
+    """The client names documents by rules of another version."""
+
+    code, status = "PERSISTED_QUERY_NOT_SUPPORTED", 200
+
+    def __init__(self) -> None:
+        super().__init__("PersistedQueryNotSupported")  # by which clients know it
+
+
+class PersistedQueryNotInList(GraphError):
+    """Only the documents of a list are executed here."""
+
+    code, status = "PERSISTED_QUERY_NOT_IN_LIST", 403
+
+    def __init__(self) -> None:
+        super().__init__("This service executes the documents of its list alone, and this is none of them.")
+
+
 class Unauthenticated(GraphError):
     """The caller has to say who they are: no token came, or one that does not hold."""
 
@@ -143,6 +177,19 @@ class ExecutionTimeout(GraphError):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"This took longer than {seconds:g} s and was given up: ask for less at once.")
+
+
+class Overloaded(GraphError):
+    """As many requests are being answered as there may be connections."""
+
+    code, status = "OVERLOADED", 503
+
+    def __init__(self) -> None:
+        super().__init__("Too many requests are being answered at the moment: try again.")
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"Retry-After": "1"}
 
 
 class UpstreamFailure(GraphError):

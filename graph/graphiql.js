@@ -20,14 +20,30 @@ function headersWithToken() {
 // unless the editor names others.
 const shown = Object.keys(headers).length ? JSON.stringify(headers, null, 2) : undefined;
 
+// GraphiQL remembers its tabs, and with them what their headers editors hold, whatever it is told of persisting headers.
+// Headers carry credentials, and what is stored outlives the session.
+const storage = {
+  getItem: (name) => localStorage.getItem(name),
+  setItem: (name, value) => localStorage.setItem(name, name.endsWith("tabState") ? withoutHeaders(value) : value),
+  removeItem: (name) => localStorage.removeItem(name),
+  clear: () => localStorage.clear(),
+  get length() {
+    return localStorage.length;
+  },
+};
+
+function withoutHeaders(tabState) {
+  return JSON.stringify(JSON.parse(tabState), (name, value) => (name === "headers" ? null : value));
+}
+
 ReactDOM.createRoot(root).render(
   React.createElement(GraphiQL, {
     fetcher: GraphiQL.createFetcher({ url: root.dataset.url, headers }),
     plugins: [GraphiQLPluginExplorer.explorerPlugin()],
-    defaultTabs: JSON.parse(root.dataset.examples).map((tab) => ({ ...tab, headers: shown })),
+    defaultTabs: JSON.parse(root.dataset.examples),
     defaultHeaders: shown,
     defaultEditorToolsVisibility: "variables",
-    // Headers carry credentials, and what is persisted outlives the session.
     shouldPersistHeaders: false,
+    storage,
   }),
 );

@@ -9,7 +9,6 @@ Source: RFC 7517.
 """
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ import orjson
 
 from graph.callers import Caller
 from graph.errors import KeySetUnavailable, Unauthenticated
+from graph.logs import get_logger
 from graph.tokens import Claims, Keys, check_length, checked, refused
 
 FRESH_S = 300.0  # after which the set is fetched again
@@ -32,7 +32,7 @@ ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
 """Type of a key → the algorithm that it checks by."""
 ES256_CURVE = "P-256"
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class KeySet(Keys):
                 self._fetched_at = self._tried_at
             except (httpx.HTTPError, TimeoutError, ValueError) as error:
                 self._failure = f"{type(error).__name__}: {error}"
-                logger.warning("The key set cannot be fetched from %s: %s", self.url, self._failure)
+                logger.warning("The key set cannot be fetched", url=self.url, cause=self._failure)
 
     async def _read(self) -> bytes:
         async with self.http.stream("GET", self.url, headers={"Accept": "application/json"}) as answer:

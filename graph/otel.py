@@ -23,7 +23,6 @@ from graph import __version__
 from graph.errors import outcome_of
 
 SYSTEMS = {"dynamodb": "aws.dynamodb"}  # an engine of the store → what the conventions call it
-LONGEST_NAME = 100  # characters of an operation's name, which a client chooses
 
 _TRACE_CONTEXT = TraceContextTextMapPropagator()
 
@@ -78,7 +77,7 @@ class _OperationSpan:
             self._span.update_name(operation)  # and not by its own name too, of which there are any number
             self._span.set_attribute("graphql.operation.type", operation)
         if name:
-            self._span.set_attribute("graphql.operation.name", name[:LONGEST_NAME])
+            self._span.set_attribute("graphql.operation.name", name)
         if code:
             _fail(self._span, code)
 

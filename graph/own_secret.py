@@ -10,13 +10,14 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from graph.settings import Misconfigured
 from graph.store.location import StoreLocation
 
 SECRET_BYTES = 32
 
 
-class UnusableSecret(Exception):
-    """The file cannot be made or read, or is open to others. The message is for the operator."""
+class UnusableSecret(Misconfigured):
+    """The file cannot be made or read, or is open to others."""
 
 
 def secret_file(location: StoreLocation) -> Path:

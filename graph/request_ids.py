@@ -5,6 +5,8 @@ from uuid import uuid4
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from graph.logs import during_request
+
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",  # an answer is what its media type says
     "Referrer-Policy": "no-referrer",
@@ -43,4 +45,5 @@ class RequestIds:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self.app(scope, receive, send_with_headers)
+        with during_request(request_id):
+            await self.app(scope, receive, send_with_headers)

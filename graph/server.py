@@ -1,6 +1,6 @@
 """Running the service: the checks before, the socket, the processes, and a clean end.
 
-On SIGTERM or SIGINT no new connection is taken, requests in flight are finished, the request
+On SIGTERM or SIGINT the service drains (see `drain`), requests in flight are finished, the request
 logs are flushed, and the process ends with status 0.
 """
 
@@ -8,23 +8,26 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from ipaddress import ip_address
 from tempfile import TemporaryDirectory
 
 import click
 import uvicorn
-from uvicorn.supervisors import Multiprocess
+from starlette.types import ASGIApp
 
 from graph import graphiql
-from graph.app import GRAPH_PATH, create_app, load_sample, open_parts
+from graph.app import GRAPH_PATH, create_app, graphql_endpoint, load_sample, open_parts
 from graph.authentication import shared_secret
 from graph.callers import Scope
+from graph.connections import ConnectionLimits, connections_within
+from graph.drain import DrainingServer
 from graph.logs import configure_logging
 from graph.metrics import SHARED_FOLDER
-from graph.own_secret import UnusableSecret
 from graph.settings import Settings
+from graph.workers import Workers
 
 BACKLOG = 2048  # connections that wait to be accepted
 GRAPHIQL_TOKEN_S = 24 * 3600
@@ -41,7 +44,9 @@ async def prepare(settings: Settings) -> None:
 
     Raises:
         DatabaseUnavailable: The store cannot be used.
+        Misconfigured: Something else that the settings name cannot.
     """
+    graphql_endpoint(settings)  # for its list of documents
     async with open_parts(settings) as parts:
         if settings.demo and (report := await load_sample(parts)):
             click.echo(f"Loaded {report.upserted:,} real events of a week in 2023 as a demo.", err=True)
@@ -65,35 +70,39 @@ def serve(settings: Settings) -> None:
         click.echo(f"GraphiQL: http://{shown}:{port}{GRAPH_PATH}{_fragment(settings)}", err=True)
         if not graphiql.bundled():
             click.echo(graphiql.NOT_BUNDLED, err=True)
-        # uvicorn raises the signal again when it is done; by then, all that is left is to go.
-        signal.signal(signal.SIGTERM, _leave)
-        signal.signal(signal.SIGINT, _leave)
         if settings.workers == 1:
-            uvicorn.Server(_configuration(settings)).run(sockets=[listener])
+            _serve_here(settings, listener)
         else:
             with TemporaryDirectory(prefix="quakegraph-metrics-") as folder:
-                os.environ |= settings.environment() | {SHARED_FOLDER: folder}  # which each process reads for itself
-                Multiprocess(_configuration(settings), [listener]).run()
+                os.environ[SHARED_FOLDER] = folder  # for the workers, which inherit it
+                Workers(settings.workers, partial(_work, settings), listener).run()
 
 
-def _configuration(settings: Settings) -> uvicorn.Config:
+def _work(settings: Settings, listener: socket.socket, all_end: Callable[[], bool]) -> None:
+    """Serve as one of several processes, which has no logging yet."""
+    configure_logging(settings.log_level, settings.log_format)
+    _serve_here(settings, listener, all_end)
+
+
+def _serve_here(settings: Settings, listener: socket.socket, all_end: Callable[[], bool] | None = None) -> None:
+    # uvicorn raises the signal again when it is done; by then, all that is left is to go.
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, _leave)
+    server = DrainingServer(configuration(create_app(settings), settings), settings.drain, all_end=all_end)
+    server.run(sockets=[listener])
+
+
+def configuration(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    """How uvicorn serves an application."""
     return uvicorn.Config(
-        create_app(settings) if settings.workers == 1 else "graph.server:create_worker_app",
-        factory=settings.workers > 1,
-        workers=settings.workers,
+        app,
+        http=connections_within(ConnectionLimits(settings.request_timeout, settings.max_connections)),
         log_config=None,
         access_log=False,  # `telemetry` says more
         ws="none",
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_timeout,
     )
-
-
-def create_worker_app() -> object:
-    """The application in a process of its own, which has no logging yet."""
-    settings = Settings()
-    configure_logging(settings.log_level, settings.log_format)
-    return create_app(settings)
 
 
 def _is_loopback(host: str) -> bool:
@@ -107,11 +116,7 @@ def _fragment(settings: Settings) -> str:
     """A token for GraphiQL where only this machine can connect: no server and no log sees a URL's fragment."""
     if settings.jwt_secret or settings.jwks_url:
         return ""
-    try:
-        token = shared_secret(settings).issue("graphiql", list(Scope), GRAPHIQL_TOKEN_S)
-    except UnusableSecret as error:
-        raise click.ClickException(str(error)) from None
-    return f"#token={token}"
+    return f"#token={shared_secret(settings).issue('graphiql', list(Scope), GRAPHIQL_TOKEN_S)}"
 
 
 @contextmanager

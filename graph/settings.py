@@ -36,6 +36,10 @@ def _secret(secret: SecretStr) -> SecretStr:
 Url = Annotated[str, AfterValidator(_http_url)]
 
 
+class Misconfigured(Exception):
+    """What a setting names cannot be used. The message is for the operator, in one line."""
+
+
 class Settings(BaseSettings):
     """What an operator can set. Each line has its unit and default; the description says what it does."""
 
@@ -88,6 +92,9 @@ class Settings(BaseSettings):
     request_timeout: float = Field(
         15.0, gt=0, le=600, description="Seconds that a client may take to send a request, or to take its answer."
     )
+    max_connections: int = Field(
+        900, ge=1, le=100_000, description="Connections of clients to one process at most."
+    )  # the usual limit is 1,024 open files, some of which the store needs
     drain: float = Field(
         1.0, ge=0, le=60, description="Seconds after SIGTERM in which requests are still taken, as `/readyz` says no."
     )

@@ -1,5 +1,6 @@
 """What is told of each request of the graph, wherever it is told: a count, a span and a line of the log."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class Telemetry:
                 yield answer
             finally:
                 seconds = perf_counter() - started
+                answer.name = answer.name[:LONGEST_NAME] if answer.name else None
                 known = None if answer.operation == "none" else answer.operation
                 span.end(known, answer.name, None if answer.code == OK else answer.code)
                 self.metrics.request(answer.operation, answer.code, seconds)
@@ -49,13 +51,18 @@ class Telemetry:
 
 
 def _say(answer: Answer, seconds: float) -> None:
-    """The line that an operator looks for: who asked for what, and how it went. Never what for."""
+    """The line that an operator looks for: how a request went. Never its document or variables.
+
+    What went well is a line for debugging, since the request logs have it, and writing it would
+    take longer than to answer a small query.
+    """
     told: dict[str, object] = {}
     if answer.name:
-        told["operation_name"] = answer.name[:LONGEST_NAME]
+        told["operation_name"] = answer.name
     if answer.points is not None:
         told["points"] = answer.points
-    logger.info(
+    logger.log(
+        logging.DEBUG if answer.code == OK else logging.INFO,
         "Answered",
         operation=answer.operation,
         code=answer.code,

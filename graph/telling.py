@@ -1,15 +1,15 @@
 """How errors are told to a client: each with a stable code, and nothing of the inside in any."""
 
-import logging
 from typing import Any
 
 from graphql import FieldNode, GraphQLError
 
 from graph.errors import BadUserInput, GraphError, InternalServerError
+from graph.logs import get_logger
 
 LONGEST_MESSAGE = 1000  # characters; graphql-core repeats the value that it refuses, which may be a megabyte
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 Told = dict[str, Any]
 """An error as it stands in the answer."""
@@ -18,7 +18,7 @@ Told = dict[str, Any]
 def told(error: GraphError) -> Told:
     """An error that belongs to no place in the document. What only an operator may know is logged."""
     if error.detail:
-        logger.error("%s: %s", error.code, error.detail)
+        logger.error("An error has a cause that its client is not told", code=error.code, cause=error.detail)
     return {"message": str(error), "extensions": {"code": error.code}}
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from graph.shape import Limits
 from graphql import OperationType
 
 from graph.callers import Scope
@@ -12,6 +11,7 @@ from graph.errors import OperationResolutionFailure, QueryTooComplex
 from graph.paging import PageSizes
 from graph.schema import schema
 from graph.settings import Settings
+from graph.shape import Limits
 
 
 def documents(*, introspection: bool = True, **limits: Any) -> Documents:

@@ -265,21 +265,21 @@ def test_logging_takes_in_all_loggers_and_the_warnings_of_python() -> None:
     stream = StringIO()
     configure_logging("warning", "json", stream)
 
-    logging.getLogger("uvicorn.error").info("below the level")
-    logging.getLogger("uvicorn.error").error("above")
+    logging.getLogger("some.library").info("below the level")
+    logging.getLogger("some.library").error("above")
     logging.getLogger("httpx").info("chatter")
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.warn("old", DeprecationWarning, stacklevel=1)
 
     above, warned = map(orjson.loads, stream.getvalue().splitlines())
-    assert (above["event"], above["logger"]) == ("above", "uvicorn.error")
+    assert (above["event"], above["logger"]) == ("above", "some.library")
     assert (warned["logger"], "DeprecationWarning: old" in warned["event"]) == ("py.warnings", True)
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_service_that_logs_json_writes_nothing_else_after_its_first_lines(tmp_path: Path, workers: str) -> None:
-    settings = {"GRAPH_LOG_FORMAT": "json", "GRAPH_LOG_LEVEL": "info"}
+    settings = {"GRAPH_LOG_FORMAT": "json", "GRAPH_LOG_LEVEL": "debug"}
     with serving("--workers", workers, "--demo", folder=tmp_path, settings=settings) as server:
         server.hear("Application startup complete", times=int(workers))
         assert server.ask('query Named { event(eventId: "nc73919986") { mag } }').status_code == 200

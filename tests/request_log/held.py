@@ -10,13 +10,14 @@ from typing import Any
 import httpx
 from starlette.types import Receive, Scope, Send
 
-from graph._interim import Rates, authenticate, observe
+from graph._interim import Rates, authenticate
 from graph.app import graphql_endpoint
 from graph.context import Context
 from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import UsgsClient
 from graph.errors import DatabaseUnavailable
+from graph.metrics import Metrics
 from graph.paging import PageSizes
 from graph.request_ids import RequestIds
 from graph.request_log.access_patterns import RequestLogs
@@ -25,6 +26,8 @@ from graph.request_log.model import RequestLog, log_of
 from graph.settings import Settings
 from graph.store.contract import Item, KeyValue, Page, Table
 from graph.store.design import Index
+from graph.telemetry import Telemetry
+from graph.tracing import Untraced
 from tests.earthquakes.builders import catalogue_of
 from tests.earthquakes.watched_table import WatchedTable
 from tests.request_log.builders import NOW
@@ -119,7 +122,12 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
             )
 
             async def app(scope: Scope, receive: Receive, send: Send) -> None:
-                state = {"new_context": new_context, "authenticate": authenticate, "rates": Rates(), "observe": observe}
+                state = {
+                    "new_context": new_context,
+                    "authenticate": authenticate,
+                    "rates": Rates(),
+                    "telemetry": Telemetry(Metrics(), Untraced()),
+                }
                 await RequestIds(endpoint)({**scope, "state": state}, receive, send)
 
             async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://quakegraph") as client:
