@@ -21,7 +21,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from graph import graphiql
-from graph._interim import Rates
 from graph.authentication import authentication
 from graph.clock import Clock, now_ms
 from graph.context import Context
@@ -38,6 +37,7 @@ from graph.logs import get_logger
 from graph.metrics import Metrics
 from graph.paging import PageSizes
 from graph.persisted import persisted
+from graph.rate import rates
 from graph.request_ids import RequestIds
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import log_buffer
@@ -136,7 +136,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
                 "table": parts.table,
                 "new_context": new_context,
                 "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
-                "rates": Rates(),
+                "rates": rates(settings),
                 "telemetry": Telemetry(metrics, tracing),
             }
 

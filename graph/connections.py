@@ -14,6 +14,7 @@ import asyncio
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
+from itertools import count
 from typing import Any, cast
 
 import orjson
@@ -25,6 +26,8 @@ from uvicorn.server import ServerState
 from graph.errors import BadRequest, GraphError, Overloaded
 from graph.request_ids import SECURITY_HEADERS
 from graph.telling import told
+
+TURNS = count()  # tells what was first, for which a loop's clock is too coarse
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class ClientConnection(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.app: Any = self._in_time(cast("ASGIApp", self.app))
-        self.waiting_since: float | None = None  # the loop's time; None while a whole request is being answered
+        self.waiting_since: int | None = None  # a number of `TURNS`; None while a whole request is being answered
         self._limits = limits
         self._is_late = False
         self._until_sent: asyncio.TimerHandle | None = None
@@ -65,7 +68,7 @@ class ClientConnection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
         """Wait for a first request, if there is room."""
         super().connection_made(transport)
-        self.waiting_since = self.loop.time()
+        self.waiting_since = next(TURNS)
         self._expect_request()
         if len(self.connections) > self._limits.number:
             self._make_room()
@@ -118,7 +121,7 @@ class ClientConnection(HttpToolsProtocol):
         """An answer is written, which does not mean that it is sent."""
         super().on_response_complete()
         if self.cycle.response_complete:  # the last one; others may stand in the pipeline
-            self.waiting_since = self.loop.time()
+            self.waiting_since = next(TURNS)
         if self.transport.get_write_buffer_size():
             self._expect_taking()
 
@@ -155,7 +158,7 @@ class ClientConnection(HttpToolsProtocol):
             if isinstance(other, ClientConnection) and other is not self and other.waiting_since is not None
         ]
         if waiting:
-            oldest = min(waiting, key=lambda other: other.waiting_since or 0.0)
+            oldest = min(waiting, key=lambda other: other.waiting_since or 0)
             self.connections.discard(oldest)  # now, so that whoever comes next finds another
             oldest.transport.abort()
         else:

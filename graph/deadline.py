@@ -49,3 +49,6 @@ async def _ended(*tasks: "asyncio.Future[Any] | None") -> None:
         task.cancel()
     if running:
         await asyncio.wait(running)
+    for task in running:
+        if not task.cancelled():
+            task.exception()  # looked at, else asyncio would report that nobody did

@@ -74,6 +74,7 @@ class DrainingServer(uvicorn.Server):
             await asyncio.sleep(TICK_S)
         for server in self.servers:
             server.close()
+        logger.info("No connection is taken any more")
         await self._pass_time(until=self._nobody_may_ask)
 
     async def _pass_time(self, until: Callable[[], bool] = lambda: False) -> None:

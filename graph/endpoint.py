@@ -26,7 +26,6 @@ from starlette.types import Receive, Scope, Send
 from strawberry.execution import optimized_is_awaitable
 
 from graph import graphiql, metrics
-from graph._interim import key
 from graph.context import Context
 from graph.deadline import within
 from graph.documents import MOST_ERRORS, Documents, InvalidDocument, Operation
@@ -41,6 +40,7 @@ from graph.http_request import JSON, Asked, accepted, asked_by, media_type
 from graph.logs import get_logger, on_behalf_of
 from graph.metrics import OK
 from graph.persisted import Persisted
+from graph.rate import spender
 from graph.telemetry import Answer
 from graph.telling import Told, told, told_of_document, told_of_field
 
@@ -132,7 +132,7 @@ class GraphQLEndpoint:
         asked = await asked_by(request)
         caller = await request.state.authenticate(request.headers.get("Authorization"))
         on_behalf_of(caller.subject)
-        spender = key(caller, request.client.host if request.client else None)
+        who = spender(caller, request.client.host if request.client else None)
         try:
             operation = self._operation(asked, reading=request.method != "POST")
             answer.operation, answer.name = TYPES[operation.type], operation.name
@@ -144,9 +144,9 @@ class GraphQLEndpoint:
                     "ask for smaller pages or fewer fields at once."
                 )
         except (GraphError, InvalidDocument):
-            await request.state.rates.spend(spender, 1)  # so that refusals have an end too
+            await request.state.rates.spend(who, 1)  # so that refusals have an end too
             raise
-        await request.state.rates.spend(spender, points)
+        await request.state.rates.spend(who, points)
         context: Context = request.state.new_context(caller=caller, request_id=request.state.request_id)
         return await self._execute(operation, asked.variables, context, request)
 

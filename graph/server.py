@@ -26,6 +26,7 @@ from graph.connections import ConnectionLimits, connections_within
 from graph.drain import DrainingServer
 from graph.logs import configure_logging
 from graph.metrics import SHARED_FOLDER
+from graph.rate import rates
 from graph.settings import Settings
 from graph.workers import Workers
 
@@ -47,6 +48,7 @@ async def prepare(settings: Settings) -> None:
         Misconfigured: Something else that the settings name cannot.
     """
     graphql_endpoint(settings)  # for its list of documents
+    rates(settings)
     async with open_parts(settings) as parts:
         if settings.demo and (report := await load_sample(parts)):
             click.echo(f"Loaded {report.upserted:,} real events of a week in 2023 as a demo.", err=True)

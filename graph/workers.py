@@ -62,7 +62,7 @@ class Workers:
                         failed = True  # so would the next one
                         self._end(signal.SIGTERM)
                     elif not self._ending:
-                        logger.warning("A worker died", pid=process.pid, status=process.exitcode)
+                        logger.warning("A worker ended and is replaced", pid=process.pid, status=process.exitcode)
         if failed:
             sys.exit(STARTUP_FAILURE)
 

@@ -18,6 +18,7 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrom
 REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "chromium": lambda: any(map(shutil.which, CHROMIUM_NAMES)),
     "java": lambda: shutil.which("java") is not None,
+    "redis-server": lambda: shutil.which("redis-server") is not None,
     "npm": lambda: shutil.which("npm") is not None,
     "GraphiQL's files": graphiql.bundled,  # there once `pip install -e .` has found npm
 }

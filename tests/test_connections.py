@@ -9,7 +9,7 @@ import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from graph.app import create_app
 from graph.server import configuration
 from graph.settings import Settings
+from tests.earthquakes.usgs_server import UsgsServer
 from tests.processes import PATIENCE_S
 from tests.service import settings
 
@@ -32,13 +33,14 @@ MORE_THAN_A_KERNEL_HOLDS = 64 * 1024 * 1024
 
 @dataclass
 class Served:
-    """A server in a thread of its own."""
+    """A server in a thread of its own, and the clients that it has."""
 
     address: tuple[str, int]
     server: uvicorn.Server
+    clients: ExitStack
 
     def connect(self) -> "Client":
-        return Client(socket.create_connection(self.address, timeout=PATIENCE_S))
+        return Client(self.clients.enter_context(socket.create_connection(self.address, timeout=PATIENCE_S)))
 
     def holds_nothing(self) -> None:
         """Wait until no connection and no request is left."""
@@ -107,12 +109,12 @@ def _eventually(holds: Callable[[], bool]) -> None:
 def served(app: ASGIApp, **limits: Any) -> Iterator[Served]:
     """An application behind connections with these limits."""
     config = configuration(app, Settings(**limits))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as clients:
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield Served(listener.getsockname(), server)
+            yield Served(listener.getsockname(), server, clients)
         finally:
             server.should_exit = True
             thread.join()
@@ -144,14 +146,9 @@ class Held:
 
 
 @pytest.fixture
-def graph(tmp_path: Path) -> Iterator[Served]:
+def graph(tmp_path: Path, usgs: UsgsServer) -> Iterator[Served]:
     """The service, whose clients have next to no time."""
-    from tests.earthquakes.usgs_server import running_usgs
-
-    with (
-        running_usgs() as usgs,
-        served(create_app(settings(tmp_path / "empty.db", usgs)), request_timeout=SHORT_S) as server,
-    ):
+    with served(create_app(settings(tmp_path / "empty.db", usgs)), request_timeout=SHORT_S) as server:
         yield server
 
 
@@ -229,14 +226,12 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_nothing_behind(gr
     graph.holds_nothing()
 
 
-def test_what_asks_for_another_protocol_is_answered_and_let_go() -> None:
+def test_what_asks_for_another_protocol_is_answered_in_this_one() -> None:
     with served(hello, request_timeout=SHORT_S) as server:
         client = server.connect()
-        client.send(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-        assert client.answer()[0] == 200
-
-        client.trickle(GET)
-        server.holds_nothing()
+        for request in (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", GET):
+            client.send(request)
+            assert client.answer()[0] == 200
 
 
 def test_what_is_no_http_is_refused_in_the_graphs_way() -> None:
@@ -351,14 +346,13 @@ def test_where_there_is_no_room_the_one_that_idles_longest_makes_it() -> None:
 
 def test_a_flood_of_silent_connections_locks_nobody_out() -> None:
     with served(hello, max_connections=10) as server:
-        flood = [server.connect() for _ in range(200)]
+        for _ in range(200):
+            server.connect()
         client = server.connect()
         client.send(GET)
 
         assert client.answer()[0] == 200
         assert len(server.server.server_state.connections) == 10
-        for silent in flood:
-            silent.socket.close()
 
 
 def test_where_all_are_being_answered_the_next_is_refused_in_the_graphs_way() -> None:

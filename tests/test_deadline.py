@@ -1,6 +1,7 @@
 """Work ends with its time, with its client, or by itself; whichever it is, nothing of it is left behind."""
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -66,6 +67,24 @@ async def test_work_that_takes_too_long_is_cancelled_and_waited_for() -> None:
         await within(0.01, work.run(), unless_gone=stays)
 
     assert (work.ended, others()) == ("cancelled", set())
+
+
+async def test_how_work_ends_that_nobody_waits_for_is_nobodys_matter() -> None:
+    """A store that fails as its call is cancelled is not reported as a defect."""
+    reported: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+
+    async def fail_at_the_end() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise KeyError("place")
+
+    with pytest.raises(ExecutionTimeout):
+        await within(0.0, fail_at_the_end())
+
+    gc.collect()
+    assert reported == []
 
 
 async def test_work_ends_when_its_client_is_gone() -> None:

@@ -1,0 +1,52 @@
+"""The rate limit as clients meet it: RATE_LIMITED with `Retry-After`, and nothing done."""
+
+from pathlib import Path
+
+import httpx
+
+from tests.bearers import bearer
+from tests.earthquakes.usgs_server import UsgsServer
+from tests.service import running, settings
+
+JSON, GRAPHQL_JSON = "application/json", "application/graphql-response+json"
+EIGHT_HUNDRED = {"query": "{ events(first: 798) { nodes { id } } }"}
+
+
+def test_who_has_spent_a_minutes_points_waits(tmp_path: Path, usgs: UsgsServer) -> None:
+    with running(settings(tmp_path / "empty.db", usgs, rate_limit=1000)) as service:
+        ada, bob = bearer(subject="ada"), bearer(subject="bob")
+
+        def ask(headers: dict[str, str], accept: str = JSON) -> httpx.Response:
+            return service.http.post("/graphql", json=EIGHT_HUNDRED, headers={**headers, "Accept": accept})
+
+        assert ask(ada).status_code == 200
+        for accept in (JSON, GRAPHQL_JSON):
+            answer = ask(ada, accept)
+            assert answer.status_code == 429
+            assert answer.json()["errors"][0]["extensions"] == {"code": "RATE_LIMITED"}
+            assert answer.json().keys() == {"errors"}
+            assert 1 <= int(answer.headers["Retry-After"]) <= 120
+        assert ask(bob).status_code == 200
+
+
+def test_what_is_refused_costs_a_point_too(tmp_path: Path, usgs: UsgsServer) -> None:
+    """So a flood of rubbish has an end; twenty may pass where the minute's window changes."""
+    with running(settings(tmp_path / "empty.db", usgs, rate_limit=10)) as service:
+        statuses = [
+            service.http.post("/graphql", json={"query": "{"}, headers={"Accept": GRAPHQL_JSON}).status_code
+            for _ in range(30)
+        ]
+    assert set(statuses) == {400, 429}
+    assert 10 <= statuses.count(400) <= 20
+
+
+def test_callers_without_a_token_share_their_address(tmp_path: Path, usgs: UsgsServer) -> None:
+    with running(settings(tmp_path / "empty.db", usgs, rate_limit=1000)) as service:
+        first, second = (httpx.post(f"{service.url}/graphql", json=EIGHT_HUNDRED) for _ in range(2))
+    assert (first.status_code, second.status_code) == (200, 429)
+
+
+def test_an_operation_that_is_dearer_than_a_minute_is_too_complex(tmp_path: Path, usgs: UsgsServer) -> None:
+    with running(settings(tmp_path / "empty.db", usgs, rate_limit=100)) as service:
+        answer = service.http.post("/graphql", json=EIGHT_HUNDRED, headers={"Accept": GRAPHQL_JSON})
+    assert (answer.status_code, answer.json()["errors"][0]["extensions"]) == (400, {"code": "QUERY_TOO_COMPLEX"})
