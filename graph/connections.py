@@ -78,11 +78,6 @@ class ClientConnection(HttpToolsProtocol):
         self._expect_request()
         super().data_received(data)
 
-    def on_message_begin(self) -> None:
-        """A request begins, perhaps in the bytes in which the one before it ended."""
-        self._expect_request()
-        super().on_message_begin()
-
     def on_message_complete(self) -> None:
         """A request is there, head and body."""
         self._until_sent = _cancelled(self._until_sent)

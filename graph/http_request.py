@@ -46,7 +46,7 @@ class Asked:
             raise BadRequest("`operationName` must be text.")
         if not isinstance(extensions, dict | None):
             raise BadRequest("`extensions` must be a JSON object.")
-        if not isinstance(query, str | None) or not (query or (extensions or {}).get("persistedQuery")):
+        if not isinstance(query, str | None) or not (query or (extensions or {}).get("persistedQuery") is not None):
             raise BadRequest("`query` must be a GraphQL document as text.")
         return cls(query or None, variables, name or None, extensions)
 

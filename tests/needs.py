@@ -19,6 +19,7 @@ REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "chromium": lambda: any(map(shutil.which, CHROMIUM_NAMES)),
     "java": lambda: shutil.which("java") is not None,
     "redis-server": lambda: shutil.which("redis-server") is not None,
+    "node": lambda: shutil.which("node") is not None,
     "npm": lambda: shutil.which("npm") is not None,
     "GraphiQL's files": graphiql.bundled,  # there once `pip install -e .` has found npm
 }

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "dynamodb_local.py"
+ROOT = Path(__file__).parent.parent
+SCRIPT = ("-m", "scripts.dynamodb_local")
 
 
 def test_a_package_that_is_not_the_pinned_one_is_refused(tmp_path: Path) -> None:
@@ -20,28 +21,28 @@ def test_a_package_that_is_not_the_pinned_one_is_refused(tmp_path: Path) -> None
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
     fetched = subprocess.run(
-        [sys.executable, SCRIPT, "--fetch"], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *SCRIPT, "--fetch"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
 
     assert fetched.returncode == 1
     assert fetched.stderr.startswith("amplify-dynamodb-simulator-2.9.30.tgz is not the pinned one: its sha512 is ")
-    assert list((tmp_path / "cache" / "dynamodb-local").iterdir()) == []
+    assert list((tmp_path / "cache" / "npm").iterdir()) == []
 
 
 def test_a_machine_without_npm_is_told_so(tmp_path: Path) -> None:
     environment = {**os.environ, "PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
     fetched = subprocess.run(
-        [sys.executable, SCRIPT, "--fetch"], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *SCRIPT, "--fetch"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
 
-    assert (fetched.returncode, fetched.stderr) == (1, "`npm` is needed to fetch DynamoDB Local\n")
+    assert (fetched.returncode, fetched.stderr) == (1, "`npm` is needed to fetch amplify-dynamodb-simulator\n")
 
 
 @pytest.mark.needs("java", "npm")
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
 def test_it_runs_until_it_is_told_to_end(told: signal.Signals) -> None:
-    with subprocess.Popen([sys.executable, SCRIPT], stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen([sys.executable, *SCRIPT], cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         url = running.stdout.readline().strip().removeprefix("AWS_ENDPOINT_URL=")
         try:

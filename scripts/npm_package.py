@@ -1,0 +1,66 @@
+"""Packages of npm: fetched by `npm pack` under a pinned hash, unpacked once, and kept in the cache."""
+
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class Unavailable(RuntimeError):
+    """The package cannot be had; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class NpmPackage:
+    """One release, and what its tarball must hash to."""
+
+    name: str
+    version: str
+    sha512: str  # base64
+    needed: str = "package"  # the folder of the tarball that is unpacked
+
+    @property
+    def folder(self) -> Path:
+        """Where it is kept."""
+        cache = os.environ.get("XDG_CACHE_HOME") or Path(__file__).resolve().parent.parent / ".cache"
+        return Path(cache) / "npm" / f"{self.name}-{self.version}"
+
+    def fetched(self) -> Path:
+        """Its folder, fetched first where it is not in the cache."""
+        if self.folder.is_dir():
+            return self.folder
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder.parent) as scratch:
+            unpacked = self._unpack(self._pack(Path(scratch)), Path(scratch))
+            # A rename is all or nothing, so two runs at once cannot meet half a folder.
+            with suppress(OSError):
+                unpacked.rename(self.folder)
+        if not self.folder.is_dir():
+            raise Unavailable(f"{self.folder} could not be written")
+        return self.folder
+
+    def _pack(self, scratch: Path) -> Path:
+        npm = shutil.which("npm")
+        if npm is None:
+            raise Unavailable(f"`npm` is needed to fetch {self.name}")
+        command = [npm, "pack", "--silent", f"{self.name}@{self.version}"]
+        packed = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
+        if packed.returncode:
+            raise Unavailable(f"`npm pack {self.name}@{self.version}` failed: {packed.stderr.strip()}")
+        tarball = scratch / f"{self.name}-{self.version}.tgz"
+        found = base64.b64encode(hashlib.sha512(tarball.read_bytes()).digest()).decode()
+        if found != self.sha512:
+            raise Unavailable(f"{tarball.name} is not the pinned one: its sha512 is {found}")
+        return tarball
+
+    def _unpack(self, tarball: Path, scratch: Path) -> Path:
+        with tarfile.open(tarball) as archive:
+            wanted = [member for member in archive if member.name.startswith(f"{self.needed}/")]
+            archive.extractall(scratch, wanted, filter="data")
+        return scratch / self.needed
