@@ -248,7 +248,8 @@ def print_policy(job: str, store: str | None) -> None:
     \b
     Example:
       quakegraph tables policy --store dynamodb://earthquake-events > policy.json
-      aws iam put-role-policy --role-name quakegraph --policy-name table --policy-document file://policy.json
+      aws iam put-role-policy --role-name quakegraph --policy-name table \\
+        --policy-document file://policy.json
     """
     location = StoreLocation.of(settings_of(store=store).store)
     table_name = location.name if location.engine == "dynamodb" else None

@@ -4,13 +4,22 @@ Options of the command line set the same names. The README's table of settings i
 against this file.
 """
 
-import json
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AnyHttpUrl, Field, SecretStr, TypeAdapter, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    AnyHttpUrl,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graph.store.location import StoreLocation
 
@@ -31,6 +40,14 @@ def _secret(secret: SecretStr) -> SecretStr:
     if len(secret.get_secret_value().encode()) < LEAST_SECRET_BYTES:
         raise ValueError(f"must have {LEAST_SECRET_BYTES} bytes or more, as many as the signature it makes")
     return secret
+
+
+def _origins(text: object) -> object:
+    origins = tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
+    for origin in origins if isinstance(origins, tuple) else ():
+        if origin != "*" and not re.fullmatch(r"https?://[^/?#\s]+", origin):
+            raise ValueError(f"{origin!r} is no origin such as https://quakes.example")
+    return origins
 
 
 Url = Annotated[str, AfterValidator(_http_url)]
@@ -72,7 +89,9 @@ class Settings(BaseSettings):
     public_read: bool = Field(True, description="Whether events can be read without a token.")
     introspection: bool = Field(True, description="Whether the schema can be read, and errors suggest names of it.")
     graphiql: bool = Field(True, description="Whether browsers get GraphiQL.")
-    cors_origins: tuple[str, ...] = Field((), description="Origins whose pages may ask, as a JSON list; `*` for all.")
+    cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_origins)] = Field(
+        (), description="Origins whose pages may ask, with commas between them; `*` for all."
+    )
     allowed_documents: Path | None = Field(
         None, description="File of the only documents that are executed; any without it."
     )
@@ -85,7 +104,9 @@ class Settings(BaseSettings):
     max_cost: int = Field(20_000, ge=1, description="Points that an operation may cost: about one for each value.")
     rate_limit: int = Field(0, ge=0, description="Points that a caller may spend in a minute; 0 for no limit.")
     rate_limit_store: str = Field(
-        "memory://", description="Where the spent points are counted: `memory://` for each process, `redis://HOST`."
+        "memory://",
+        pattern="^(memory|rediss?|memcached)://",
+        description="Where the spent points are counted: `memory://` for each process, `redis://HOST`.",
     )
     execution_timeout: float = Field(10.0, gt=0, le=600, description="Seconds that a query may take.")
     ingest_timeout: float = Field(120.0, gt=0, le=3600, description="Seconds that a mutation may take.")
@@ -150,5 +171,5 @@ def _text(value: Any) -> str:
     if isinstance(value, SecretStr):
         return value.get_secret_value()
     if isinstance(value, tuple):
-        return json.dumps(value)
+        return ",".join(value)
     return "" if value is None else str(value)

@@ -1,10 +1,11 @@
 """The settings: each from its own variable, with its default, and never changed afterwards."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from graph.settings import Settings
 
@@ -20,8 +21,34 @@ DEFAULTS: dict[str, Any] = {
     "page_size": 50,
     "max_page_size": 1000,
     "max_days_counted": 100,
+    "jwt_secret": None,
+    "jwks_url": None,
+    "jwt_issuer": None,
+    "jwt_audience": None,
+    "jwt_leeway": 30,
+    "public_read": True,
+    "introspection": True,
+    "graphiql": True,
+    "cors_origins": (),
+    "allowed_documents": None,
+    "max_document_bytes": 16_384,
+    "max_tokens": 2000,
+    "max_depth": 16,
+    "max_aliases": 15,
+    "max_directives": 50,
+    "max_root_fields": 10,
+    "max_cost": 20_000,
+    "rate_limit": 0,
+    "rate_limit_store": "memory://",
+    "execution_timeout": 10.0,
+    "ingest_timeout": 120.0,
+    "request_timeout": 15.0,
+    "max_connections": 900,
+    "drain": 1.0,
     "shutdown_timeout": 30,
     "log_level": "info",
+    "log_format": "console",
+    "tracing": False,
 }
 
 # Setting, text of its variable, value.
@@ -47,6 +74,38 @@ READ: list[tuple[str, str, Any]] = [
     ("max_page_size", "10000", 10_000),
     ("max_days_counted", "100000", 100_000),
     ("shutdown_timeout", "600", 600),
+    ("jwt_secret", "x" * 32, SecretStr("x" * 32)),
+    ("jwt_secret", "é" * 16, SecretStr("é" * 16)),
+    ("jwks_url", "https://id.example/.well-known/jwks.json", "https://id.example/.well-known/jwks.json"),
+    ("jwt_issuer", "https://id.example/", "https://id.example/"),
+    ("jwt_audience", "quakegraph", "quakegraph"),
+    ("jwt_leeway", "0", 0),
+    ("jwt_leeway", "300", 300),
+    ("public_read", "false", False),
+    ("introspection", "0", False),
+    ("graphiql", "no", False),
+    ("cors_origins", "https://a.example, http://b.example:8080", ("https://a.example", "http://b.example:8080")),
+    ("cors_origins", "*", ("*",)),
+    ("cors_origins", ",", ()),
+    ("allowed_documents", "documents.json", Path("documents.json")),
+    ("max_document_bytes", "1048576", 1_048_576),
+    ("max_tokens", "100000", 100_000),
+    ("max_depth", "1", 1),
+    ("max_aliases", "0", 0),
+    ("max_directives", "0", 0),
+    ("max_root_fields", "1", 1),
+    ("max_cost", "1000000", 1_000_000),
+    ("rate_limit", "60000", 60_000),
+    ("rate_limit_store", "redis://127.0.0.1:6379/1", "redis://127.0.0.1:6379/1"),
+    ("rate_limit_store", "rediss://cache.example", "rediss://cache.example"),
+    ("execution_timeout", "0.5", 0.5),
+    ("ingest_timeout", "3600", 3600.0),
+    ("request_timeout", "0.1", 0.1),
+    ("max_connections", "100000", 100_000),
+    ("drain", "0", 0.0),
+    ("drain", "60", 60.0),
+    ("log_format", "json", "json"),
+    ("tracing", "true", True),
     ("log_level", "debug", "debug"),
     ("log_level", "error", "error"),
 ]
@@ -78,6 +137,35 @@ WRONG: list[tuple[str, str]] = [
     ("max_days_counted", "100001"),
     ("shutdown_timeout", "0"),
     ("shutdown_timeout", "601"),
+    ("jwt_secret", "x" * 31),
+    ("jwks_url", "id.example"),
+    ("jwt_leeway", "-1"),
+    ("jwt_leeway", "301"),
+    ("public_read", "perhaps"),
+    ("introspection", "perhaps"),
+    ("graphiql", "perhaps"),
+    ("cors_origins", "a.example"),
+    ("cors_origins", "https://a.example/"),
+    ("cors_origins", "*,null"),
+    ("max_document_bytes", "0"),
+    ("max_document_bytes", "1048577"),
+    ("max_tokens", "0"),
+    ("max_depth", "101"),
+    ("max_aliases", "-1"),
+    ("max_directives", "-1"),
+    ("max_root_fields", "0"),
+    ("max_cost", "0"),
+    ("rate_limit", "-1"),
+    ("rate_limit_store", "file:///tmp/rates"),
+    ("execution_timeout", "0"),
+    ("execution_timeout", "nan"),
+    ("ingest_timeout", "3601"),
+    ("request_timeout", "0"),
+    ("max_connections", "0"),
+    ("drain", "-1"),
+    ("drain", "61"),
+    ("log_format", "xml"),
+    ("tracing", "perhaps"),
     ("log_level", "loud"),
 ]
 
@@ -146,11 +234,37 @@ def test_settings_are_never_changed(name: str) -> None:
 
 
 def test_another_process_reads_the_same_settings_from_its_environment(environment: pytest.MonkeyPatch) -> None:
-    settings = Settings(port=0, poll=1.5, demo=True, store="dynamodb://quakes", usgs_url="http://127.0.0.1:9")
+    settings = Settings(
+        port=0,
+        poll=1.5,
+        demo=True,
+        store="dynamodb://quakes",
+        usgs_url="http://127.0.0.1:9",
+        jwt_secret=SecretStr("a secret of thirty-two bytes, or more"),
+        cors_origins=("https://a.example",),
+        allowed_documents=Path("documents.json"),
+    )
     for name, value in settings.environment().items():
         environment.setenv(name, value)
 
     assert Settings() == settings
+
+
+def test_tokens_are_checked_in_one_way(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("GRAPH_JWT_SECRET", "x" * 32)
+    environment.setenv("GRAPH_JWKS_URL", "https://id.example/keys")
+
+    with pytest.raises(ValidationError, match="must not be set together with GRAPH_JWT_SECRET"):
+        Settings()
+
+
+def test_a_secret_is_shown_nowhere() -> None:
+    settings = Settings(jwt_secret=SecretStr("x" * 32))
+
+    assert "x" * 32 not in f"{settings!r} {settings} {settings.model_dump()}"
+    with pytest.raises(ValidationError) as caught:
+        Settings(jwt_secret=SecretStr("x" * 31))
+    assert "x" * 31 not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
