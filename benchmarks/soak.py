@@ -25,7 +25,7 @@ from itertools import count
 from pathlib import Path
 from statistics import linear_regression, quantiles
 from time import time
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import click
@@ -249,8 +249,7 @@ async def served(store: str) -> AsyncIterator[Target]:
         env={**os.environ, "GRAPH_JWT_SECRET": secret},
         stderr=asyncio.subprocess.PIPE,
     )
-    assert process.stderr is not None
-    lines = process.stderr
+    lines = cast("asyncio.StreamReader", process.stderr)
     url = ""
     while not url:
         line = (await lines.readline()).decode()
@@ -272,9 +271,7 @@ async def served(store: str) -> AsyncIterator[Target]:
 
 
 async def _read(lines: asyncio.StreamReader, warnings: list[str]) -> None:
-    async for line in lines:
-        if b" info " not in line[:40]:
-            warnings.append(line.decode().rstrip())
+    warnings += [line.decode().rstrip() async for line in lines if b" info " not in line[:40]]
 
 
 async def sampling(pid: int, samples: list[Sample]) -> None:
@@ -285,9 +282,7 @@ async def sampling(pid: int, samples: list[Sample]) -> None:
     while True:
         samples.append(sample := Sample.of(pid, loop.time() - began))
         if len(samples) % 6 == 1:
-            click.echo(
-                f"{sample.seconds:8.0f}{sample.rss:10.1f}{sample.files:8}{sample.sockets:9}{sample.threads:9}"
-            )
+            click.echo(f"{sample.seconds:8.0f}{sample.rss:10.1f}{sample.files:8}{sample.sockets:9}{sample.threads:9}")
         await asyncio.sleep(SAMPLE_S)
 
 
@@ -299,9 +294,11 @@ async def soak(target: Target, rate: float, seconds: float) -> bool:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=50, keepalive_expiry=2)
     samples: list[Sample] = []
     outcome = Outcome()
+    async with httpx.AsyncClient(timeout=60, trust_env=False) as http:
+        catalogue = await explore(target, http)
     before = Sample.of(target.pid, 0)
     async with httpx.AsyncClient(limits=limits, timeout=60, trust_env=False) as http:
-        clients = Clients(target, await explore(target, http), http)
+        clients = Clients(target, catalogue, http)
         sampler = asyncio.create_task(sampling(target.pid, samples))
         await load(clients, rate, seconds, outcome)
         sampler.cancel()
@@ -319,7 +316,8 @@ async def soak(target: Target, rate: float, seconds: float) -> bool:
         f"\nMemory: {before.rss:.1f} MiB at the start, {warm[0].rss:.1f} when warm, {samples[-1].rss:.1f} at the end; "
         f"grows by {growth:+.2f} MiB a minute (at most {MOST_GROWTH})\n"
         f"Sockets: {before.sockets} at the start, {busiest} at most, {after.sockets} at the end\n"
-        f"Open files: {before.files} at the start, {after.files} at the end; threads: {before.threads}, {after.threads}\n"
+        f"Open files: {before.files} at the start, {after.files} at the end\n"
+        f"Threads: {before.threads} at the start, {after.threads} at the end\n"
         f"Unexpected answers: {sum(outcome.unexpected.values())}"
     )
     for (kind, code), number in outcome.unexpected.items():

@@ -37,7 +37,7 @@ def told_of_field(error: GraphQLError, request_id: str) -> Told:
         return {**error.formatted, **told(cause)}
     if isinstance(cause, GraphQLError) and _is_about_an_argument(cause):
         return told_of_document(error, BadUserInput.code)
-    logger.error("A field could not be resolved", exc_info=cause)
+    logger.error("A field could not be resolved", request_id=request_id, exc_info=cause)
     return {**error.formatted, **told(InternalServerError(request_id))}
 
 

@@ -20,6 +20,18 @@ from tests.service import Service, running, settings
 from tests.store.meddler import Answer, always, meddling
 
 DOCUMENTED = {
+    "BAD_REQUEST": 400,
+    "CSRF_PREVENTION": 400,
+    "QUERY_TOO_COMPLEX": 400,
+    "PERSISTED_QUERY_NOT_FOUND": 200,
+    "PERSISTED_QUERY_NOT_SUPPORTED": 200,
+    "PERSISTED_QUERY_NOT_IN_LIST": 403,
+    "UNAUTHENTICATED": 401,
+    "FORBIDDEN": 403,
+    "KEY_SET_UNAVAILABLE": 503,
+    "RATE_LIMITED": 429,
+    "TIMEOUT": 504,
+    "OVERLOADED": 503,
     "GRAPHQL_PARSE_FAILED": 400,
     "GRAPHQL_VALIDATION_FAILED": 400,
     "OPERATION_RESOLUTION_FAILURE": 400,
@@ -147,9 +159,14 @@ def test_a_file_that_is_broken_under_the_service_is_an_unavailable_database(
             assert (answer.status_code, answer.json()) == (ready, {"status": "unavailable", "store": "unreachable"})
         assert service.http.get("/healthz").status_code == 200
 
-    told = [record.getMessage() for record in caplog.records if record.name == "graph.endpoint"]
-    assert len(told) == len(queries)
-    assert all("SQLite cannot read: " in message for message in told)
+    told = [record.__dict__["keywords"] for record in caplog.records if record.name == "graph.telling"]
+    assert [each["code"] for each in told] == ["DATABASE_UNAVAILABLE"] * len(queries)
+    assert all("SQLite cannot read: " in each["cause"] for each in told)
+
+
+def causes(caplog: pytest.LogCaptureFixture) -> str:
+    """What only the log was told."""
+    return " ".join(str(getattr(record, "keywords", {}).get("cause")) for record in caplog.records)
 
 
 ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/earthquake-events"
@@ -173,7 +190,7 @@ async def test_a_table_that_is_gone_is_an_unavailable_database(
                 assert refusal(service, LATEST)[0] == "DATABASE_UNAVAILABLE"
 
         await asyncio.to_thread(scenario)
-    assert f"table {table} does not exist: run `quakegraph tables create`" in caplog.text
+    assert f"table {table} does not exist: run `quakegraph tables create`" in causes(caplog)
 
 
 async def test_an_endpoint_that_is_gone_is_an_unavailable_database(
@@ -189,7 +206,7 @@ async def test_an_endpoint_that_is_gone_is_an_unavailable_database(
             await stack.aclose()  # from here on nothing listens there
             code, _ = await asyncio.to_thread(refusal, service, LATEST)
     assert code == "DATABASE_UNAVAILABLE"
-    assert f"table {table} does not answer: check the network and AWS_ENDPOINT_URL" in caplog.text
+    assert f"table {table} does not answer: check the network and AWS_ENDPOINT_URL" in causes(caplog)
 
 
 def test_anything_unforeseen_is_logged_with_its_trace_under_the_id_that_the_client_is_told(
@@ -209,7 +226,9 @@ def test_anything_unforeseen_is_logged_with_its_trace_under_the_id_that_the_clie
     )
     assert (answer.status_code, answer.json()["data"], code) == (200, None, "INTERNAL_SERVER_ERROR")
     assert request_id not in message  # the second request has another one
-    (logged,) = [record for record in caplog.records if request_id in record.getMessage()]
+    told = [record for record in caplog.records if record.name == "graph.telling"]
+    (logged,) = [record for record in told if record.__dict__["keywords"]["request_id"] == request_id]
+    assert len(told) == 2
     assert logged.levelno == logging.ERROR
     assert logged.exc_info is not None
     assert repr(logged.exc_info[1]) == "KeyError('place')"
