@@ -41,6 +41,12 @@ class GraphError(Exception):
         """What HTTP says beside the status."""
         return {}
 
+    @property
+    def extensions(self) -> dict[str, str]:
+        """The code; where it is a case of a broader one, that too, for clients that only know the latter."""
+        broader = [kind.code for kind in type(self).__mro__[1:] if "code" in vars(kind)]
+        return {"code": self.code, **({"classification": broader[0]} if broader else {})}
+
 
 class BadRequest(GraphError):
     """The HTTP request asks for nothing that can be executed."""

@@ -19,7 +19,7 @@ def told(error: GraphError) -> Told:
     """An error that belongs to no place in the document. What only an operator may know is logged."""
     if error.detail:
         logger.error("An error has a cause that its client is not told", code=error.code, cause=error.detail)
-    return {"message": str(error), "extensions": {"code": error.code}}
+    return {"message": str(error), "extensions": error.extensions}
 
 
 def told_of_document(error: GraphQLError, code: str) -> Told:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import uvicorn
@@ -106,15 +106,17 @@ def _eventually(holds: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def served(app: ASGIApp, **limits: Any) -> Iterator[Served]:
+def served(app: ASGIApp, *, loop: Literal["auto", "asyncio"] = "auto", **limits: Any) -> Iterator[Served]:
     """An application behind connections with these limits."""
     config = configuration(app, Settings(**limits))
-    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as clients:
+    config.loop = loop
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield Served(listener.getsockname(), server, clients)
+            with ExitStack() as clients:
+                yield Served(listener.getsockname(), server, clients)
         finally:
             server.should_exit = True
             thread.join()
@@ -381,7 +383,7 @@ def test_many_connections_that_come_at_once_do_not_take_more_room() -> None:
             released.wait(PATIENCE_S)  # and with it all that the server does
             await _answer(send, b"hello")
 
-    with served(hold_up, max_connections=10) as server:
+    with served(hold_up, loop="asyncio", max_connections=10) as server:  # uvloop takes in one after the other
         client = server.connect()
         client.send(GET)
         assert asked.wait(PATIENCE_S)

@@ -12,6 +12,7 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -21,8 +22,12 @@ from urllib.parse import urlsplit
 import httpx
 import orjson
 import pytest
+from starlette.types import Receive, Scope, Send
 
+from graph.drain import DrainingServer
 from graph.listener import turn_away
+from graph.server import configuration
+from graph.settings import Settings
 from tests.bearers import bearer
 from tests.processes import PATIENCE_S, Server, serving
 
@@ -227,6 +232,27 @@ async def test_who_stands_in_the_queue_is_accepted_after_newcomers_are_turned_aw
                     client.setblocking(False)
                     assert await asyncio.get_running_loop().sock_recv(client, 10) == b"hello"
     assert accepted == len(queued)
+
+
+@pytest.mark.parametrize("all_end", [True, False])
+def test_newcomers_are_turned_away_where_no_other_worker_goes_on(all_end: bool) -> None:
+    async def silent(scope: Scope, receive: Receive, send: Send) -> None:
+        """An application that is never asked."""
+
+    with socket.create_server(("127.0.0.1", 0)) as listener, listener.dup() as of_another_worker:
+        config = configuration(silent, Settings())
+        server = DrainingServer(config, 0.1, all_end=lambda: all_end)
+        thread = threading.Thread(target=server.run, args=[[listener]])
+        thread.start()
+        while not server.started:
+            thread.join(0.01)
+        server.handle_exit(signal.SIGTERM, None)
+        thread.join()
+
+        with ExitStack() as clients:
+            if all_end:
+                clients.enter_context(pytest.raises(TimeoutError))
+            clients.enter_context(socket.create_connection(of_another_worker.getsockname(), timeout=0.1))
 
 
 # Several processes

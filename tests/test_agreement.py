@@ -1,0 +1,124 @@
+"""Generated queries have the same answers on SQLite and on DynamoDB Local, to the last character.
+
+hypothesis-graphql composes the documents. Of its values, those that would be refused or find
+nothing are replaced by such as the real week has. No two events of that week are of one
+millisecond, so the order within a tie, which is each store's own, does not come in.
+"""
+
+from collections import Counter
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from graphql import ArgumentNode, DocumentNode, NameNode, ObjectFieldNode, ValueNode, Visitor, print_ast, visit
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis_graphql import nodes, queries
+
+from graph.earthquakes.model import Event
+from graph.earthquakes.normalise import normalise
+from graph.relay import global_id
+from graph.schema import printed
+from tests.earthquakes.usgs_server import week_features
+from tests.service import Service
+from tests.store.samples import NOON
+
+EXAMPLES = 200
+
+
+@cache
+def stored() -> list[Event]:
+    return [normalise(feature, ingested_at=NOON) for feature in week_features()][::20]
+
+
+def texts(values: list[str]) -> st.SearchStrategy[ValueNode]:
+    return st.sampled_from(values).map(nodes.String)
+
+
+def numbers(least: float, greatest: float) -> st.SearchStrategy[ValueNode]:
+    """On tenths, as people write them, and finer."""
+    fine = st.floats(least, greatest, allow_nan=False)
+    return st.one_of(fine.map(lambda number: round(number, 1)), fine).map(nodes.Float)
+
+
+@cache
+def likely() -> dict[str, st.SearchStrategy[ValueNode]]:
+    """Name of an argument or of an input's field → values that find something."""
+    null = st.just(nodes.Null)
+    times = [(event.time + timedelta(milliseconds=shift)).isoformat() for event in stored() for shift in (-1, 0, 1)]
+    cursors = st.one_of(null, null, texts([str(event.position.cursor) for event in stored()]))
+    ids = texts([global_id("Event", event.event_id) for event in stored()])
+    number = st.integers(0, 30).map(lambda each: nodes.Int(each))
+    return {
+        "eventId": texts([event.event_id for event in stored()]),
+        "id": ids,
+        "ids": st.lists(ids, max_size=5).map(nodes.List),
+        "after": cursors,
+        "before": cursors,
+        "first": st.one_of(number, null),
+        "last": st.one_of(null, null, number),
+        "startTime": st.one_of(null, null, texts(times[: len(times) // 2])),
+        "endTime": st.one_of(null, null, texts(times[len(times) // 2 :])),
+        "minMagnitude": st.one_of(null, numbers(-1, 2)),
+        "maxMagnitude": st.one_of(null, numbers(2, 6)),
+        "minDepth": st.one_of(null, null, numbers(0, 5)),
+        "maxDepth": st.one_of(null, null, numbers(5, 700)),
+        "minLat": numbers(-90, 0),
+        "maxLat": numbers(0, 90),
+        "minLon": numbers(-180, 180),
+        "maxLon": numbers(-180, 180),
+        "lat": numbers(-90, 90),
+        "lon": numbers(-180, 180),
+        "radiusKm": numbers(500, 20_000),
+        "types": st.one_of(null, st.lists(texts(["earthquake", "quarry blast"]), max_size=2).map(nodes.List)),
+    }
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    """A query of the catalogue."""
+    document: DocumentNode = draw(_composed)
+
+    class Likelier(Visitor):
+        def leave_argument(self, node: ArgumentNode, *_: Any) -> ArgumentNode:
+            return ArgumentNode(name=node.name, value=self._value(node.name, node.value))
+
+        def leave_object_field(self, node: ObjectFieldNode, *_: Any) -> ObjectFieldNode:
+            return ObjectFieldNode(name=node.name, value=self._value(node.name, node.value))
+
+        def _value(self, name: NameNode, value: ValueNode) -> ValueNode:
+            strategy = likely().get(name.value)
+            return value if strategy is None else draw(strategy)
+
+    return print_ast(visit(document, Likelier()))
+
+
+_composed: st.SearchStrategy[Any] = queries(
+    printed(),
+    fields=["event", "events", "node", "nodes"],
+    custom_scalars={"DateTime": st.just(nodes.String("2023-08-01T00:00:00Z"))},
+    print_ast=lambda document: document,
+)
+
+
+def outcome(answer: str) -> str:
+    """What kind of answer it is."""
+    if '"errors"' in answer:
+        return "refused"
+    return "found" if any(part in answer for part in (':[{"', '"node":{', '"event":{')) else "found nothing"
+
+
+def test_both_engines_answer_every_query_alike(week: Service, week_on_dynamodb: Service) -> None:
+    outcomes: Counter[str] = Counter()
+
+    @settings(max_examples=EXAMPLES, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+    @given(documents())
+    def agree(document: str) -> None:
+        asked = {"query": document}
+        here, there = (service.http.post("/graphql", json=asked).text for service in (week, week_on_dynamodb))
+        assert here == there
+        outcomes[outcome(here)] += 1
+
+    agree()
+    assert outcomes["found"] > EXAMPLES / 3, outcomes
+    assert outcomes["refused"] < EXAMPLES / 3, outcomes
