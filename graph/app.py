@@ -143,7 +143,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
     app = Starlette(
         routes=[
             Route(GRAPH_PATH, graphql_endpoint(settings)),
-            *graphiql.static_routes(),
+            *(graphiql.static_routes() if settings.graphiql else []),
             Route("/", lambda request: RedirectResponse(GRAPH_PATH)),
             Route("/healthz", lambda request: JSONResponse({"status": "ok"})),
             Route("/readyz", _ready),

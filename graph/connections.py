@@ -80,7 +80,8 @@ class ClientConnection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """A request is there, head and body."""
-        self._until_sent = _cancelled(self._until_sent)
+        _cancel(self._until_sent)
+        self._until_sent = None
         super().on_message_complete()
         if not self.cycle.response_complete:  # it may have been refused at its head
             self.waiting_since = None
@@ -131,7 +132,7 @@ class ClientConnection(HttpToolsProtocol):
         self._expect_taking()
 
     def _expect_taking(self) -> None:
-        _cancelled(self._until_taken)
+        _cancel(self._until_taken)
         self._until_taken = self.loop.call_later(self._limits.seconds, self._end_untaken)
 
     def _end_untaken(self) -> None:
@@ -140,9 +141,9 @@ class ClientConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
-        self._until_sent = _cancelled(self._until_sent)
         super().connection_lost(exc)
-        self._until_taken = _cancelled(self._until_taken)
+        _cancel(self._until_sent)
+        _cancel(self._until_taken)
 
     # No answer of the application
 
@@ -179,6 +180,6 @@ class ClientConnection(HttpToolsProtocol):
         self.transport.close()
 
 
-def _cancelled(timer: asyncio.TimerHandle | None) -> None:
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()

@@ -187,13 +187,14 @@ def test_ctrl_c_ends_a_drain(tmp_path: Path, workers: str) -> None:
         assert server.end(signal.SIGINT) == 0
 
 
-def test_who_is_connected_when_the_listener_closes_may_still_ask(tmp_path: Path) -> None:
-    with serving(folder=tmp_path, settings={"GRAPH_DRAIN": "3"}) as server:
-        started(server, "1")
+@WORKERS
+def test_who_is_connected_when_the_listener_closes_may_still_ask(tmp_path: Path, workers: str) -> None:
+    with serving("--workers", workers, folder=tmp_path, settings={"GRAPH_DRAIN": "3"}) as server:
+        started(server, workers)
         connection = http.client.HTTPConnection(*address(server), timeout=PATIENCE_S)
         connection.connect()
         server.process.send_signal(signal.SIGTERM)
-        server.hear("No connection is taken any more")
+        server.hear("No connection is taken any more", times=int(workers))
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(address(server), timeout=PATIENCE_S)
 
