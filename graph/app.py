@@ -5,7 +5,7 @@ settings → store → access patterns → schema → endpoint → routes
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.resources import files
 from typing import Any, cast
@@ -27,7 +27,7 @@ from graph.context import Context
 from graph.documents import Documents
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest, IngestReport
-from graph.earthquakes.polling import polling
+from graph.earthquakes.polling import Polling, polling
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import UsgsClient
 from graph.endpoint import ExecutionLimits, GraphQLEndpoint
@@ -120,8 +120,9 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             parts = await stack.enter_async_context(open_parts(settings, clock, metrics, tracing))
             buffer = await stack.enter_async_context(log_buffer(parts.request_logs))
             metrics.log_buffer(buffer)
+            polled: Polling | None = None
             if settings.poll:
-                await stack.enter_async_context(polling(parts.ingest, parts.table, settings.poll, clock))
+                polled = await stack.enter_async_context(polling(parts.ingest, parts.table, settings.poll, clock))
             new_context = partial(
                 Context,
                 catalogue=parts.catalogue,
@@ -134,6 +135,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             )
             yield {
                 "table": parts.table,
+                "polling": polled,
                 "new_context": new_context,
                 "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
                 "rates": rates(settings),
@@ -194,7 +196,10 @@ async def _ready(request: Request) -> Response:
     except DatabaseUnavailable as error:
         logger.error("Not ready", cause=error.detail)
         return JSONResponse({"status": "unavailable", "store": "unreachable"}, 503)
-    return JSONResponse({"status": "ok", "store": "ok"})
+    ready: dict[str, Any] = {"status": "ok", "store": "ok"}
+    if polled := request.state.polling:
+        ready["polling"] = {"status": polled.status, **asdict(polled)}
+    return JSONResponse(ready)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

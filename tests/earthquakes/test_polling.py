@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from graph.earthquakes.polling import polling
+from graph.earthquakes.polling import Polling, polling
 from graph.errors import DatabaseUnavailable
 from graph.store.contract import Item, Table
 from tests.earthquakes.ingests import NOW, Station, a_station, events_in, logs_in
@@ -68,10 +68,10 @@ async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterato
 
 
 @asynccontextmanager
-async def polls(station: Station, time: HeldTime, *, table: Table | None = None) -> AsyncIterator[None]:
+async def polls(station: Station, time: HeldTime, *, table: Table | None = None) -> AsyncIterator[Polling]:
     """A process that polls every minute."""
-    async with polling(station.ingest, table or station.table, MINUTE, time, time.sleep):
-        yield
+    async with polling(station.ingest, table or station.table, MINUTE, time, time.sleep) as state:
+        yield state
 
 
 async def test_a_poll_ingests_the_events_of_the_past_day(station: Station, time: HeldTime) -> None:
@@ -137,39 +137,53 @@ class Failing(WatchedTable):
 
 
 @pytest.mark.parametrize(
-    ("failure", "said"),
+    ("failure", "code", "cause"),
     [
-        (DatabaseUnavailable("the disk is full"), "Polling failed, and goes on in 60 s: the disk is full"),
-        (RuntimeError("a defect"), "Polling failed, and goes on in 60 s"),
+        (DatabaseUnavailable("the disk is full"), "DATABASE_UNAVAILABLE", "the disk is full"),
+        (RuntimeError("a defect"), "INTERNAL_SERVER_ERROR", "RuntimeError('a defect')"),
     ],
 )
 async def test_a_failure_of_the_store_and_a_defect_cost_one_turn(
-    station: Station, time: HeldTime, caplog: pytest.LogCaptureFixture, failure: Exception, said: str
+    station: Station, time: HeldTime, caplog: pytest.LogCaptureFixture, failure: Exception, code: str, cause: str
 ) -> None:
-    async with polls(station, time, table=Failing(station.table, failure)):
+    async with polls(station, time, table=Failing(station.table, failure)) as state:
         await time.all_asleep()
-        assert [record.getMessage() for record in polling_logs(caplog)] == [said]
+        (warning,) = polling_logs(caplog)
+        assert warning.__dict__["keywords"] == {"code": code, "cause": cause}
+        assert bool(warning.exc_info) == isinstance(failure, RuntimeError)
+        assert (state.status, state.error, state.failures) == ("warning", code, 1)
         assert station.usgs.requests == []
 
         time.move(MINUTE)
         await time.all_asleep()
+        assert state == Polling(last_success=time.now)
 
     assert len(await events_in(station.table)) == 228
 
 
-async def test_a_failure_of_usgs_costs_one_turn(
+async def test_an_hour_without_usgs_is_one_warning(
     station: Station, time: HeldTime, caplog: pytest.LogCaptureFixture
 ) -> None:
-    station.usgs.answer_next(*[status(500)] * 4, *[html()] * 4)
-    async with polls(station, time):
-        for _ in range(2):
-            await time.all_asleep()
-            time.move(MINUTE)
+    """Queries are answered all along."""
+    caplog.set_level("INFO")
+    async with polls(station, time) as state:
         await time.all_asleep()
+        began = time.now
+        station.usgs.answer_next(*[status(400)] * 30, *[html()] * 4 * 30)
+        for failures in range(1, 61):
+            time.move(MINUTE)
+            await time.all_asleep()
+            assert (state.status, state.failures) == ("warning", failures)
+            assert len(await events_in(station.table)) == 228
+        assert (state.last_success, state.failing_since) == (began, began + 60_000)
+        assert state.error == "INVALID_UPSTREAM_RESPONSE"
 
-    assert [record.levelno for record in polling_logs(caplog)] == [logging.WARNING, logging.WARNING]
-    assert sorted(log["status"] for log in await logs_in(station.table)) == [200, 502, 503]
-    assert len(await events_in(station.table)) == 228
+        time.move(MINUTE)
+        await time.all_asleep()
+        assert state == Polling(last_success=time.now)
+
+    said = [record.getMessage() for record in polling_logs(caplog)]
+    assert said == ["Polled USGS", "Polling fails, and goes on", "Polled USGS", "Polling USGS works again"]
 
 
 def polling_logs(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:

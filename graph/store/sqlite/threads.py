@@ -12,13 +12,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from graph.store.meter import PoolUse
 
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
 
+OPERATIONS_BETWEEN_QUESTIONS = 1000  # of SQLite's virtual machine: some 20 µs, of which a question takes 0.2
 LARGEST_COMMIT = 64  # jobs; more would let the first of them wait too long for the last
 
 
@@ -120,8 +121,13 @@ class Readers:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="sqlite-reader")
 
     async def run(self, job: Job[T]) -> T:
-        """Answer what `job` reads."""
-        return await asyncio.wrap_future(self._outstanding.add(self._threads.submit(self._read, job)))
+        """Answer what `job` reads. Where nobody waits for that any more, it is interrupted, or never begun."""
+        reading = Reading(job)
+        try:
+            return await asyncio.wrap_future(self._outstanding.add(self._threads.submit(self._read, reading)))
+        except asyncio.CancelledError:
+            reading.call_off()
+            raise
 
     def use(self) -> PoolUse:
         """How busy the threads are."""
@@ -133,8 +139,28 @@ class Readers:
         for db in self._connections:
             db.close()
 
-    def _read(self, job: Job[T]) -> T:
+    def _read(self, reading: "Reading[T]") -> T:
         if not hasattr(self._own, "db"):
             self._own.db = self._connect()
             self._connections.append(self._own.db)
-        return job(self._own.db)
+        return reading.read(self._own.db)
+
+
+class Reading(Generic[T]):
+    """A job of a reader, which can be called off."""
+
+    def __init__(self, job: Job[T]) -> None:
+        self._job = job
+        self._called_off = False
+
+    def read(self, db: sqlite3.Connection) -> T:
+        """Do the job. SQLite asks every so many operations whether to go on: thus no other job is ever interrupted."""
+        db.set_progress_handler(lambda: self._called_off, OPERATIONS_BETWEEN_QUESTIONS)
+        try:
+            return self._job(db)
+        finally:
+            db.set_progress_handler(None, 0)
+
+    def call_off(self) -> None:
+        """End the job, if it is under way. From any thread."""
+        self._called_off = True

@@ -1,0 +1,101 @@
+"""Work that nobody waits for any more: a reading ends, a write happens whole or not at all."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graph.store.sqlite.threads import Readers, Writer
+
+FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+PATIENCE_S = 60
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("CREATE TABLE IF NOT EXISTS t (i INTEGER)")
+    return db
+
+
+@pytest.fixture
+def readers(tmp_path: Path) -> Iterator[Readers]:
+    """One thread that reads, which must be idle in the end, or else this never closes it."""
+    readers = Readers(lambda: connect(tmp_path / "t.db"), 1)
+    yield readers
+    readers.close()
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Writer]:
+    writer = Writer(connect(tmp_path / "t.db"))
+    yield writer
+    writer.close()
+
+
+async def cancelled(task: "asyncio.Task[object]") -> None:
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.parametrize("statement", [FOR_EVER, "SELECT count(*) FROM (VALUES (1), (2), (3))"])
+async def test_a_reading_that_nobody_waits_for_ends_and_leaves_the_next_one_alone(
+    readers: Readers, statement: str
+) -> None:
+    begun = threading.Event()
+
+    def read(db: sqlite3.Connection) -> None:
+        begun.set()
+        for _ in range(1000 if statement != FOR_EVER else 1):
+            db.execute(statement).fetchone()
+        db.execute(FOR_EVER).fetchone()
+
+    for _ in range(3):
+        task = asyncio.create_task(readers.run(read))
+        await asyncio.to_thread(begun.wait, PATIENCE_S)
+        await cancelled(task)
+
+        async with asyncio.timeout(PATIENCE_S):
+            assert await readers.run(lambda db: db.execute("SELECT 7").fetchone()[0]) == 7
+        begun.clear()
+
+
+async def test_a_reading_that_waits_for_its_turn_is_never_begun(readers: Readers) -> None:
+    begun: list[int] = []
+    may_end = threading.Event()
+    first = asyncio.create_task(readers.run(lambda db: may_end.wait(PATIENCE_S)))
+    waiting = asyncio.create_task(readers.run(lambda db: begun.append(1)))
+    await asyncio.sleep(0)
+
+    await cancelled(waiting)
+    may_end.set()
+
+    assert await first is True
+    await readers.run(lambda db: None)
+    assert begun == []
+
+
+async def test_a_write_that_has_begun_is_committed_and_one_that_waits_never_begins(writer: Writer) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def write(db: sqlite3.Connection) -> None:
+        begun.set()
+        db.execute("INSERT INTO t VALUES (1)")
+        may_end.wait(PATIENCE_S)
+        db.execute("INSERT INTO t VALUES (2)")
+
+    under_way = asyncio.create_task(writer.run(write))
+    await asyncio.to_thread(begun.wait, PATIENCE_S)
+    waiting = asyncio.create_task(writer.run(lambda db: db.execute("INSERT INTO t VALUES (3)")))
+    await asyncio.sleep(0)
+
+    await cancelled(waiting)
+    await cancelled(under_way)
+    may_end.set()
+
+    found = await writer.run(lambda db: db.execute("SELECT i FROM t ORDER BY i").fetchall())
+    assert found == [(1,), (2,)]
