@@ -82,7 +82,7 @@ async def open_parts(
     """
     location = StoreLocation.of(settings.store)
     async with (
-        location.open(EARTHQUAKE_EVENTS, clock=clock, meter=metrics) as table,
+        location.open(EARTHQUAKE_EVENTS, clock=clock, meter=metrics, timeout_s=settings.store_timeout) as table,
         httpx.AsyncClient() as http,
     ):
         if spans := tracing.store(location.engine, table.design.name):

@@ -44,7 +44,8 @@ class GraphError(Exception):
     @property
     def extensions(self) -> dict[str, str]:
         """The code; where it is a case of a broader one, that too, for clients that only know the latter."""
-        broader = [kind.code for kind in type(self).__mro__[1:] if "code" in vars(kind)]
+        above = [kind for kind in type(self).__mro__[1:] if issubclass(kind, GraphError)]
+        broader = [kind.code for kind in above if "code" in vars(kind)]
         return {"code": self.code, **({"classification": broader[0]} if broader else {})}
 
 

@@ -67,6 +67,9 @@ class Settings(BaseSettings):
     store: Annotated[str, AfterValidator(_store_url)] = Field(
         "sqlite:///quakegraph.db", description="Where the catalogue is kept: `sqlite:///FILE` or `dynamodb://TABLE`."
     )
+    store_timeout: float = Field(
+        2.0, gt=0, le=60, description="Seconds for one attempt on the store, of which there are three at most."
+    )
     workers: int = Field(1, ge=1, le=64, description="Number of processes that serve.")
     poll: float = Field(0, ge=0, le=86_400, description="Seconds between ingests of recent events; 0 for none.")
     demo: bool = Field(False, description="Load a real week of events when the catalogue is empty.")

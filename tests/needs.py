@@ -7,6 +7,8 @@ test ran.
 
 import os
 import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -20,9 +22,20 @@ REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "java": lambda: shutil.which("java") is not None,
     "redis-server": lambda: shutil.which("redis-server") is not None,
     "node": lambda: shutil.which("node") is not None,
+    "a tmpfs": lambda: os.geteuid() == 0 and shutil.which("mount") is not None and _mounts(),
     "npm": lambda: shutil.which("npm") is not None,
     "GraphiQL's files": graphiql.bundled,  # there once `pip install -e .` has found npm
 }
+
+
+def _mounts() -> bool:
+    """Whether this process may mount a file system: root may, unless a container forbids it."""
+    with tempfile.TemporaryDirectory() as folder:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], capture_output=True, check=False)
+        if mounted.returncode == 0:
+            subprocess.run(["umount", folder], check=True)
+        return mounted.returncode == 0
+
 
 _deselected = pytest.StashKey[dict[str, int]]()  # what is missing → the number of tests that need it
 

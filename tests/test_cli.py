@@ -121,6 +121,7 @@ def test_the_module_and_the_script_are_the_same_command() -> None:
 WRONG = {
     "port": ["eighty", "-1", "65536", "80.5"],
     "store": ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://", "quakes.db"],
+    "store_timeout": ["0", "61", "long"],
     "workers": ["0", "65", "two", "1.5"],
     "poll": ["-1", "86401", "often", "nan", "inf"],
     "demo": ["perhaps"],

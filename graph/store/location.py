@@ -15,6 +15,8 @@ from graph.store.contract import Table
 from graph.store.design import TableDesign
 from graph.store.meter import Meter, MeteredTable
 
+TIMEOUT_S = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class StoreLocation:
@@ -34,18 +36,23 @@ class StoreLocation:
 
     @asynccontextmanager
     async def open(
-        self, design: TableDesign, *, clock: Clock = now_ms, meter: Meter | None = None
+        self, design: TableDesign, *, clock: Clock = now_ms, meter: Meter | None = None, timeout_s: float = TIMEOUT_S
     ) -> AsyncIterator[Table]:
-        """Open the table. An engine is imported only where it is used: DynamoDB's takes half a second."""
+        """Open the table. An engine is imported only where it is used: DynamoDB's takes half a second.
+
+        Args:
+            timeout_s: seconds for one attempt on the store.
+        """
         if self.engine == "sqlite":
             from graph.store.sqlite import open_sqlite
 
-            async with open_sqlite(self.name, design, clock=clock, meter=meter) as table:
+            async with open_sqlite(self.name, design, clock=clock, meter=meter, busy_s=timeout_s) as table:
                 yield MeteredTable(table, meter) if meter else table
         else:
-            from graph.store.dynamodb import open_dynamodb
+            from graph.store.dynamodb import Patience, open_dynamodb
 
-            async with open_dynamodb(self.name, design, clock=clock, meter=meter) as table:
+            patience = Patience(connect_seconds=timeout_s, read_seconds=timeout_s)
+            async with open_dynamodb(self.name, design, clock=clock, patience=patience, meter=meter) as table:
                 yield MeteredTable(table, meter) if meter else table
 
     async def create(self, design: TableDesign) -> list[str]:

@@ -30,8 +30,8 @@ class Patience:
     """Limits of time and number, and the way to wait."""
 
     connect_seconds: float = 2.0
-    read_seconds: float = 5.0  # DynamoDB answers in milliseconds, 1 MB or 100 actions included
-    attempts: int = 4  # of one request
+    read_seconds: float = 2.0  # DynamoDB answers in milliseconds, 1 MB or 100 actions included
+    attempts: int = 3  # of one request; all together within the time that a query may take
     rounds: int = 10  # without progress
     first_pause_seconds: float = 0.05
     longest_pause_seconds: float = 1.0

@@ -36,7 +36,7 @@ from graph.store.sqlite.statements import Statements
 from graph.store.sqlite.threads import Job, Readers, T, Writer
 
 READERS = 4  # threads; SQLite reads of this size are bound by the processor, so more would only queue
-BUSY_TIMEOUT_S = 5.0  # how long a write waits for another process that writes
+BUSY_S = 2.0
 KEYS_A_STATEMENT = 500
 SWEEP_EVERY_S = 600.0
 SWEEP_AT_ONCE = 1000  # rows, so that a sweep never holds up a write for long
@@ -44,15 +44,24 @@ SWEEP_AT_ONCE = 1000  # rows, so that a sweep never holds up a write for long
 
 @asynccontextmanager
 async def open_sqlite(
-    path: str | Path, design: TableDesign, *, clock: Clock = now_ms, meter: Meter | None = None
+    path: str | Path,
+    design: TableDesign,
+    *,
+    clock: Clock = now_ms,
+    meter: Meter | None = None,
+    busy_s: float = BUSY_S,
 ) -> AsyncIterator[Table]:
-    """Open the table in the file `path`, both created where they are missing."""
+    """Open the table in the file `path`, both created where they are missing.
+
+    Args:
+        busy_s: seconds that a write waits for another process that writes.
+    """
     statements = Statements(design)
     try:
-        db = await asyncio.to_thread(_connect, path)
+        db = await asyncio.to_thread(_connect, path, busy_s)
     except sqlite3.Error as error:
         raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
-    writer, readers = Writer(db), Readers(lambda: _connect(path, writable=False), READERS)
+    writer, readers = Writer(db), Readers(lambda: _connect(path, busy_s, writable=False), READERS)
     if meter:
         meter.pool("writer", 1, writer.use)
         meter.pool("readers", READERS, readers.use)
@@ -68,8 +77,8 @@ async def open_sqlite(
         await asyncio.to_thread(table.close)
 
 
-def _connect(path: str | Path, *, writable: bool = True) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+def _connect(path: str | Path, busy_s: float, *, writable: bool = True) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=busy_s, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk before the mutation answers

@@ -1,0 +1,125 @@
+"""A proxy of TCP that breaks connections as networks do, before whatever listens at a URL.
+
+    async with proxy(url) as between:
+        between.fault = Fault.RESET_BEFORE_ANSWER
+
+It knows no HTTP: what it breaks are the bytes. A fault holds for connections, also those that are
+open, until another one is chosen.
+"""
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from urllib.parse import urlsplit
+
+LATENCY_S = 0.02
+PART_BYTES = 20  # of an answer, before it breaks off
+
+
+class Fault(Enum):
+    """What becomes of the bytes."""
+
+    NONE = auto()
+    LATENCY = auto()  # every chunk comes later
+    RESET_AT_ONCE = auto()  # nobody hears the request
+    RESET_BEFORE_ANSWER = auto()  # the request is heard, its answer is lost
+    RESET_IN_ANSWER = auto()  # the answer breaks off
+    HALF_OPEN = auto()  # the bytes are taken, and nothing ever comes back
+    REFUSED = auto()  # nobody listens: the connection ends as soon as it is made
+
+
+@dataclass
+class Proxy:
+    """The proxy, and what it does at the moment."""
+
+    url: str = ""
+    fault: Fault = Fault.NONE
+    connections: int = 0  # so far
+    open: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    def cut_all(self) -> None:
+        """Reset every connection that is open."""
+        for writer in list(self.open):
+            _reset(writer)
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """End a connection with RST in place of FIN."""
+    end = writer.get_extra_info("socket")
+    with suppress(OSError):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+@asynccontextmanager
+async def proxy(url: str) -> AsyncIterator[Proxy]:
+    """A proxy on a free port of this machine."""
+    target = urlsplit(url)
+    between = Proxy()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        between.connections += 1
+        between.open.add(writer)
+        onward: asyncio.StreamWriter | None = None
+        try:
+            if between.fault is Fault.REFUSED:
+                return
+            back, onward = await asyncio.open_connection(target.hostname, target.port)
+            await asyncio.gather(_requests(between, reader, onward, writer), _answers(between, back, writer))
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            between.open.discard(writer)
+            for end in (writer, onward):
+                if end:
+                    end.transport.abort()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    between.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield between
+    finally:
+        server.close()
+        between.cut_all()
+        await server.wait_closed()
+
+
+async def _requests(
+    between: Proxy, reader: asyncio.StreamReader, onward: asyncio.StreamWriter, writer: asyncio.StreamWriter
+) -> None:
+    while chunk := await reader.read(65_536):
+        match between.fault:
+            case Fault.RESET_AT_ONCE | Fault.REFUSED:
+                _reset(writer)
+                raise ConnectionResetError
+            case Fault.LATENCY:
+                await asyncio.sleep(LATENCY_S)
+            case Fault.HALF_OPEN:
+                continue
+        onward.write(chunk)
+        await onward.drain()
+    onward.write_eof()
+
+
+async def _answers(between: Proxy, back: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while chunk := await back.read(65_536):
+        match between.fault:
+            case Fault.RESET_BEFORE_ANSWER:
+                _reset(writer)
+                raise ConnectionResetError
+            case Fault.RESET_IN_ANSWER:
+                writer.write(chunk[:PART_BYTES])
+                await writer.drain()
+                _reset(writer)
+                raise ConnectionResetError
+            case Fault.LATENCY:
+                await asyncio.sleep(LATENCY_S)
+            case Fault.HALF_OPEN:
+                continue
+        writer.write(chunk)
+        await writer.drain()
+    writer.write_eof()

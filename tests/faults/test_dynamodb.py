@@ -1,0 +1,252 @@
+"""The network between the service and DynamoDB fails, and DynamoDB itself: nothing is lost, doubled or half done.
+
+The whole service runs against DynamoDB Local. Which fault comes when is drawn from a fixed seed,
+and none waits for longer than the short timeouts that the service is given here.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from graph.app import create_app
+from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.settings import Settings
+from graph.store.dynamodb import create_table, open_dynamodb
+from tests.bearers import SECRET, bearer
+from tests.earthquakes.builders import NOON
+from tests.earthquakes.ingests import recounted, summaries_in
+from tests.faults.tcp_proxy import Fault, Proxy, proxy
+from tests.service import serving
+from tests.store.meddler import Answer, Forward, Meddler, Rule, meddling, pass_on
+
+INGEST = """mutation($events: [EventInput!]!) {
+  ingestEvents(input: {events: $events}) { fetched upserted skipped rejected }
+}"""
+PAGE = "{ events(first: 1000, orderBy: TIME_ASC) { nodes { eventId } } }"
+UNAVAILABLE = "DATABASE_UNAVAILABLE"
+SHORT_S = 0.3
+
+
+def events(first: int, number: int) -> list[dict[str, Any]]:
+    return [
+        {"eventId": f"us{n}", "eventTsMs": NOON - 3_600_000 * n, "mag": n % 7, "lat": 0, "lon": 0}
+        for n in range(first, first + number)
+    ]
+
+
+@dataclass(frozen=True)
+class Shaken:
+    """A service whose store is out of reach at times."""
+
+    client: httpx.AsyncClient
+    table: str
+    endpoint: str  # of DynamoDB itself
+
+    async def ask(self, query: str, **variables: Any) -> dict[str, Any]:
+        answer = await self.client.post("/graphql", json={"query": query, "variables": variables})
+        body: dict[str, Any] = answer.json()
+        return body
+
+    async def ingest(self, first: int, number: int) -> dict[str, int] | None:
+        """The counts of an ingest; None where it was refused."""
+        answer = await self.ask(INGEST, events=events(first, number))
+        if "errors" in answer:
+            assert [error["extensions"]["code"] for error in answer["errors"]] == [UNAVAILABLE], answer
+            return None
+        counts: dict[str, int] = answer["data"]["ingestEvents"]
+        assert counts["fetched"] == counts["upserted"] + counts["skipped"] == number
+        return counts
+
+    async def ids(self) -> list[str] | None:
+        """The ids of all events; None where the reading was refused."""
+        answer = await self.ask(PAGE)
+        if "errors" in answer:
+            assert {error["extensions"]["code"] for error in answer["errors"]} == {UNAVAILABLE}, answer
+            return None
+        return [node["eventId"] for node in answer["data"]["events"]["nodes"]]
+
+    async def check_summaries(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """That each event is counted once, as the table itself has it."""
+        monkeypatch.setenv("AWS_ENDPOINT_URL", self.endpoint)
+        async with open_dynamodb(self.table, EARTHQUAKE_EVENTS) as table:
+            assert await summaries_in(table) == await recounted(table)
+
+
+@asynccontextmanager
+async def shaken(endpoint: str, through: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shaken]:
+    """A service on a table of its own, which it reaches through something that fails."""
+    table = f"shaken-{uuid4().hex}"
+    await create_table(table, EARTHQUAKE_EVENTS)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", through)
+    settings = Settings(
+        store=f"dynamodb://{table}", store_timeout=SHORT_S, usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET)
+    )
+    service = serving(create_app(settings))
+    url = await asyncio.to_thread(service.__enter__)
+    try:
+        async with httpx.AsyncClient(base_url=url, headers=bearer(), timeout=60) as client:
+            await client.get("/healthz")  # which is answered once the service has started
+            yield Shaken(client, table, endpoint)
+    finally:
+        await asyncio.to_thread(service.__exit__, None, None, None)
+
+
+@pytest.fixture
+async def between(dynamodb_endpoint: str) -> AsyncIterator[Proxy]:
+    async with proxy(dynamodb_endpoint) as between:
+        yield between
+
+
+@pytest.fixture
+async def on_tcp(dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shaken]:
+    async with shaken(dynamodb_endpoint, between.url, monkeypatch) as service:
+        yield service
+        between.fault = Fault.NONE
+
+
+BREAKING = [fault for fault in Fault if fault not in (Fault.NONE, Fault.LATENCY)]
+
+
+async def test_latency_changes_no_answer(on_tcp: Shaken, between: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    between.fault = Fault.LATENCY
+
+    assert await on_tcp.ingest(0, 30) == {"fetched": 30, "upserted": 30, "skipped": 0, "rejected": 0}
+    assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(30))]
+    await on_tcp.check_summaries(monkeypatch)
+
+
+@pytest.mark.parametrize("fault", BREAKING)
+async def test_a_broken_network_is_an_unavailable_database_until_it_is_mended(
+    on_tcp: Shaken, between: Proxy, fault: Fault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await on_tcp.ingest(0, 20) is not None
+    between.fault = fault
+    between.cut_all()
+
+    assert await on_tcp.ids() is None
+    assert await on_tcp.ingest(20, 20) is None
+    ready = await on_tcp.client.get("/readyz")
+    assert (ready.status_code, ready.json()["store"]) == (503, "unreachable")
+    assert (await on_tcp.client.get("/healthz")).status_code == 200
+
+    between.fault = Fault.NONE
+    finished = await on_tcp.ingest(0, 40)
+    assert finished is not None
+    assert finished["skipped"] >= 20  # and those too whose insertion was heard, though its answer was lost
+    assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(40))]
+    await on_tcp.check_summaries(monkeypatch)
+
+
+async def test_a_connection_that_breaks_now_and_then_is_not_noticed(
+    on_tcp: Shaken, between: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for first in range(0, 100, 20):
+        between.cut_all()
+        counts = await on_tcp.ingest(first, 20)
+        assert counts is not None
+        assert counts["upserted"] == 20
+        between.cut_all()
+        assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(first + 20))]
+    await on_tcp.check_summaries(monkeypatch)
+
+
+async def test_under_faults_of_all_kinds_nothing_is_lost_and_nothing_is_counted_twice(
+    on_tcp: Shaken, between: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ingests and readings at once, while the network fails as the seed has it."""
+    chosen = random.Random(20230803)
+    acknowledged: set[str] = set()
+    offered: set[str] = set()
+
+    async def ingest(first: int) -> None:
+        ids = {event["eventId"] for event in events(first, 10)}
+        offered.update(ids)
+        if await on_tcp.ingest(first, 10) is not None:
+            acknowledged.update(ids)
+
+    async def read() -> None:
+        before = set(acknowledged)
+        found = await on_tcp.ids()
+        assert found is None or before <= set(found) <= offered
+        assert found is None or len(found) == len(set(found))
+
+    for number in range(12):
+        between.fault = chosen.choice([Fault.NONE, Fault.NONE, Fault.LATENCY, *BREAKING])
+        work = [ingest(number * 10), ingest(chosen.randrange(number + 1) * 10), read()]
+        await asyncio.gather(*work)
+        if chosen.random() < 0.5:
+            between.cut_all()
+    between.fault = Fault.NONE
+
+    found = await on_tcp.ids()
+    assert found is not None
+    assert acknowledged <= set(found) <= offered
+    assert 0 < len(acknowledged) < len(offered)  # so some of both
+    await on_tcp.ingest(0, 120)
+    assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(120))]
+    await on_tcp.check_summaries(monkeypatch)
+
+
+# What DynamoDB answers itself
+
+THROTTLED = Answer.error("ProvisionedThroughputExceededException")
+THROTTLING = Answer.error("ThrottlingException")
+LIMITED = Answer.error("RequestLimitExceeded")
+FAILED = Answer(500, {"__type": "com.amazonaws.dynamodb.v20120810#InternalServerError", "message": "as told"})
+AWAY = Answer(503, {"__type": "com.amazon.coral.availability#ServiceUnavailable", "message": "as told"})
+
+
+def now_and_then(answer: Answer | None, seed: int) -> Rule:
+    """One in three requests is answered so; for None, the rest of a batch stays unprocessed."""
+    chosen = random.Random(seed)
+
+    async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        if chosen.random() > 1 / 3:
+            return await forward(request)
+        if answer is not None:
+            return answer
+        if not operation.startswith("Batch"):
+            return await forward(request)
+        ((name, wanted),) = request["RequestItems"].items()
+        if operation == "BatchWriteItem":
+            done = await forward({"RequestItems": {name: wanted[:1]}})
+            return Answer(200, {**done.body, "UnprocessedItems": {name: wanted[1:]} if wanted[1:] else {}})
+        done = await forward({"RequestItems": {name: {**wanted, "Keys": wanted["Keys"][:1]}}})
+        left = {name: {**wanted, "Keys": wanted["Keys"][1:]}} if wanted["Keys"][1:] else {}
+        return Answer(200, {**done.body, "UnprocessedKeys": left})
+
+    return rule
+
+
+@pytest.fixture
+async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
+    async with meddling(dynamodb_endpoint) as meddler:
+        yield meddler
+
+
+@pytest.mark.parametrize("answer", [THROTTLED, THROTTLING, LIMITED, FAILED, AWAY, None])
+async def test_what_dynamodb_refuses_now_and_then_is_done_all_the_same_or_told(
+    dynamodb_endpoint: str, meddler: Meddler, answer: Answer | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with shaken(dynamodb_endpoint, meddler.url, monkeypatch) as service:
+        meddler.rule = now_and_then(answer, seed=20230803)
+        acknowledged: set[str] = set()
+        for first in (0, 20):
+            if await service.ingest(first, 20) is not None:
+                acknowledged.update(event["eventId"] for event in events(first, 20))
+            found = await service.ids()
+            assert found is None or acknowledged <= set(found)
+
+        meddler.rule = pass_on
+        assert await service.ingest(0, 60) is not None
+        assert await service.ids() == [f"us{n}" for n in reversed(range(60))]
+        assert acknowledged
+        await service.check_summaries(monkeypatch)

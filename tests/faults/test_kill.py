@@ -1,0 +1,94 @@
+"""The service is killed under a hundred mutations at once: what it acknowledged is there, and all of it is counted."""
+
+import asyncio
+import random
+import signal
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.store.dynamodb import create_table
+from graph.store.location import StoreLocation
+from tests.bearers import bearer
+from tests.earthquakes.builders import NOON
+from tests.earthquakes.ingests import events_in, recounted, summaries_in
+from tests.processes import PATIENCE_S, Server, serving
+
+CLIENTS = 100
+EVENTS_A_MUTATION = 5
+KILL_AFTER = (1, 20, 150)  # acknowledged mutations
+INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted skipped } }"
+
+
+class Clients:
+    """A hundred, each of whom sends one mutation after the other until the service is gone."""
+
+    def __init__(self, url: str, round_: int, kill_after: int) -> None:
+        self._url = url
+        self._round = round_
+        self._kill_after = kill_after
+        self.acknowledged: set[str] = set()
+        self._mutations = 0
+        self.enough = asyncio.Event()
+
+    async def run(self) -> None:
+        limits = httpx.Limits(max_connections=CLIENTS)
+        async with httpx.AsyncClient(headers=bearer(), timeout=PATIENCE_S, limits=limits, trust_env=False) as http:
+            await asyncio.gather(*[self._mutate(http, number) for number in range(CLIENTS)])
+
+    async def _mutate(self, http: httpx.AsyncClient, number: int) -> None:
+        chosen = random.Random(self._round * CLIENTS + number)
+        for turn in range(1000):
+            events = [self._event(number, turn, which, chosen) for which in range(EVENTS_A_MUTATION)]
+            try:
+                body = {"query": INGEST, "variables": {"events": events}}
+                answer = (await http.post(self._url, json=body)).json()
+            except (httpx.TransportError, ValueError):
+                return  # it is gone
+            assert answer.keys() == {"data"}, answer
+            self.acknowledged.update(event["eventId"] for event in events)
+            self._mutations += 1
+            if self._mutations >= self._kill_after:
+                self.enough.set()
+
+    def _event(self, number: int, turn: int, which: int, chosen: random.Random) -> dict[str, Any]:
+        name = f"r{self._round}c{number}t{turn}w{which}"
+        time = NOON - chosen.randrange(40) * 86_400_000 - chosen.randrange(1000)
+        return {"eventId": name, "eventTsMs": time, "mag": chosen.randrange(70) / 10, "lat": 0, "lon": 0}
+
+
+async def kill_under_load(server: Server, round_: int, kill_after: int) -> set[str]:
+    """What was acknowledged before the service was killed."""
+    clients = Clients(server.url, round_, kill_after)
+    mutating = asyncio.create_task(clients.run())
+    await clients.enough.wait()
+    server.process.send_signal(signal.SIGKILL)
+    await mutating
+    await asyncio.to_thread(server.process.wait, PATIENCE_S)
+    return clients.acknowledged
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "dynamodb"], indirect=True)
+async def test_what_was_acknowledged_before_a_kill_is_there_and_counted(engine: str, tmp_path: Path) -> None:
+    store = "sqlite:///quakes.db" if engine == "sqlite" else f"dynamodb://killed-{uuid4().hex}"
+    if engine == "dynamodb":
+        await create_table(StoreLocation.of(store).name, EARTHQUAKE_EVENTS)
+    seen_here = store if engine == "dynamodb" else f"sqlite:///{tmp_path}/quakes.db"
+    acknowledged: set[str] = set()
+
+    for round_, kill_after in enumerate(KILL_AFTER if engine == "sqlite" else KILL_AFTER[:2]):
+        with serving("--store", store, folder=tmp_path) as server:
+            acknowledged |= await kill_under_load(server, round_, kill_after)
+
+        async with StoreLocation.of(seen_here).open(EARTHQUAKE_EVENTS) as table:
+            stored = await events_in(table)
+            assert acknowledged <= stored.keys()
+            assert await summaries_in(table) == await recounted(table)
+
+    with serving("--store", store, folder=tmp_path) as server:
+        assert server.ask("{ events { totalCount } }").json() == {"data": {"events": {"totalCount": len(stored)}}}
+        assert server.end() == 0

@@ -1,0 +1,183 @@
+"""SQLite's file and its disk fail under the service: a clear error, nothing half-written, and all well afterwards."""
+
+import asyncio
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.store.sqlite import open_sqlite
+from tests.earthquakes.builders import NOON
+from tests.earthquakes.ingests import recounted, summaries_in
+from tests.earthquakes.usgs_server import UsgsServer
+from tests.leaks import leaks
+from tests.processes import PATIENCE_S, quakegraph, started
+from tests.service import Service, running, settings
+
+PAGE_BYTES = 4096
+INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted skipped } }"
+SHORT_S = 0.3
+
+
+def events(first: int, number: int) -> list[dict[str, Any]]:
+    url = "https://example.org/" + "x" * 900
+    return [
+        {"eventId": f"us{n}", "eventTsMs": NOON - 60_000 * n, "mag": 1, "lat": 0, "lon": 0, "url": url}
+        for n in range(first, first + number)
+    ]
+
+
+def ingest(service: Service, first: int, number: int) -> int | None:
+    """How many were inserted; None where the store refused."""
+    answer = service.http.post("/graphql", json={"query": INGEST, "variables": {"events": events(first, number)}})
+    assert leaks(answer) == []
+    body = answer.json()
+    if "errors" in body:
+        assert [error["extensions"]["code"] for error in body["errors"]] == ["DATABASE_UNAVAILABLE"]
+        return None
+    return int(body["data"]["ingestEvents"]["upserted"])
+
+
+def total(service: Service) -> int:
+    page = service.ask("{ events(first: 1000) { totalCount nodes { eventId } } }")["events"]
+    assert page["totalCount"] <= 1000 or len(page["nodes"]) == 1000
+    assert page["totalCount"] > 1000 or len(page["nodes"]) == page["totalCount"]
+    return int(page["totalCount"])
+
+
+def check_summaries(store: Path) -> None:
+    """That each event is counted once."""
+
+    async def check() -> None:
+        async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
+            assert await summaries_in(table) == await recounted(table)
+
+    asyncio.run(check())
+
+
+@contextmanager
+def disk(folder: Path, megabytes: int) -> Iterator[Path]:
+    """A disk of that size."""
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.needs("a tmpfs")
+def test_a_full_disk_stops_ingests_and_nothing_else(tmp_path: Path, usgs: UsgsServer) -> None:
+    with disk(tmp_path / "disk", megabytes=8) as folder:
+        store = folder / "quakes.db"
+        with running(settings(store, usgs)) as service:
+            first, stored = 0, 0
+            while (upserted := ingest(service, first, 1000)) is not None:
+                assert upserted == 1000
+                first, stored = first + 1000, stored + 1000
+            assert stored > 0
+            kept = total(service)
+            assert stored <= kept <= stored + 1000  # what one transaction held is there whole or not at all
+            assert ingest(service, first, 1000) is None
+            assert total(service) == kept
+
+            subprocess.run(["mount", "-o", "remount,size=64m", folder], check=True)  # somebody makes room
+            assert ingest(service, first, 1000) == 1000 - (kept - stored)
+            assert total(service) == stored + 1000
+        check_summaries(store)
+
+
+@pytest.mark.needs("a tmpfs")
+def test_a_file_that_cannot_be_written_stops_the_start_with_a_line(tmp_path: Path, week_file: Path) -> None:
+    with disk(tmp_path / "disk", megabytes=64) as folder:
+        store = folder / "quakes.db"
+        shutil.copy(week_file, store)
+        content = store.read_bytes()
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        with started("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path) as process:
+            _, said = process.communicate(timeout=PATIENCE_S)
+        ingested = quakegraph("ingest", "-", "--store", f"sqlite:///{store}")
+
+        assert (process.returncode, ingested.exit_code) == (1, 1)
+        for line in (said, ingested.stderr):
+            assert line.startswith("Error: SQLite cannot ")
+            assert line.count("\n") == 1
+        assert store.read_bytes() == content
+
+
+HOLDER = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_process_that_will_not_stop_writing_holds_up_ingests_alone(tmp_path: Path, usgs: UsgsServer) -> None:
+    store = tmp_path / "quakes.db"
+    with running(settings(store, usgs, store_timeout=SHORT_S)) as service:
+        assert ingest(service, 0, 100) == 100
+        command = [sys.executable, "-c", HOLDER, str(store)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "held\n"
+            for _ in range(2):
+                assert ingest(service, 100, 100) is None
+                assert total(service) == 100
+            other.communicate()  # it ends
+
+        assert ingest(service, 50, 100) == 50
+        assert total(service) == 150
+    check_summaries(store)
+
+
+def test_two_processes_that_write_at_once_count_each_event_once(tmp_path: Path, usgs: UsgsServer) -> None:
+    store = tmp_path / "quakes.db"
+    with (
+        running(settings(store, usgs)) as here,
+        running(settings(store, usgs)) as there,
+        ThreadPoolExecutor(8) as clients,
+    ):
+        ingests = [(service, first, 40) for first in range(0, 400, 20) for service in (here, there)]
+        upserted = list(clients.map(lambda work: ingest(*work), ingests))
+
+        assert None not in upserted
+        assert sum(number for number in upserted if number) == 420
+        assert total(here) == total(there) == 420
+    check_summaries(store)
+
+
+def test_a_file_with_a_broken_middle_gives_right_answers_or_none(
+    tmp_path: Path, week_file: Path, week: Service, usgs: UsgsServer
+) -> None:
+    """Whichever page is broken: a query that does not need it is answered, and one that does says so."""
+    chosen = random.Random(20230803)
+    query = {"query": "{ events(first: 300) { totalCount nodes { eventId place mag } } }"}
+    right = week.http.post("/graphql", json=query).json()
+    outcomes = set()
+    for number in range(12):
+        store = tmp_path / f"{number}.db"
+        shutil.copy(week_file, store)
+        with store.open("r+b") as file:
+            for _ in range(8):
+                page = chosen.randrange(1, store.stat().st_size // PAGE_BYTES)
+                file.seek(page * PAGE_BYTES)
+                file.write(chosen.randbytes(PAGE_BYTES))
+        with running(settings(store, usgs)) as service:
+            answer = service.http.post("/graphql", json=query)
+        assert leaks(answer) == []
+        body = answer.json()
+        codes = {error["extensions"]["code"] for error in body.get("errors", [])}
+        assert codes <= {"DATABASE_UNAVAILABLE"}
+        assert codes or body == right
+        outcomes.add(bool(codes))
+    assert outcomes == {True, False}
