@@ -14,8 +14,8 @@ from graph.settings import Settings
 from graph.shape import Limits
 
 
-def documents(*, introspection: bool = True, **limits: Any) -> Documents:
-    return Documents(schema, Limits.of(Settings(**limits)), PageSizes(), introspection=introspection)
+def documents(limits: dict[str, Any] | None = None, *, introspection: bool = True) -> Documents:
+    return Documents(schema, Limits.of(Settings(**(limits or {}))), PageSizes(), introspection=introspection)
 
 
 def test_a_valid_document_is_read_once() -> None:
@@ -47,7 +47,7 @@ def test_no_more_text_is_remembered_than_there_is_room_for() -> None:
 
 
 def test_a_document_that_is_larger_than_all_the_room_is_executed_all_the_same() -> None:
-    known = documents(max_document_bytes=1_000_000)
+    known = documents({"max_document_bytes": 1_000_000})
 
     known.of("{ __typename } #" + "x" * REMEMBERED_CHARACTERS)
 
@@ -67,14 +67,15 @@ def test_a_document_that_is_larger_than_all_the_room_is_executed_all_the_same() 
 )
 def test_what_is_too_large_to_be_read_is_not_read(text: str, limit: dict[str, int]) -> None:
     with pytest.raises(QueryTooComplex):
-        documents(**limit).of(text)
+        documents(limit).of(text)
 
 
 def test_an_operation_is_found_by_its_name_or_by_being_the_only_one() -> None:
     two = documents().of("query A { __typename } mutation B { ingestEvents(input: {events: []}) { fetched } }")
 
     assert (two.operation("A").type, two.operation("A").scopes) == (OperationType.QUERY, frozenset())
-    assert (two.operation("B").type, two.operation("B").scopes) == (OperationType.MUTATION, {Scope.EVENTS_WRITE})
+    writing = frozenset({Scope.EVENTS_WRITE})
+    assert (two.operation("B").type, two.operation("B").scopes) == (OperationType.MUTATION, writing)
     for name in (None, "C"):
         with pytest.raises(OperationResolutionFailure):
             two.operation(name)

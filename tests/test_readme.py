@@ -21,7 +21,9 @@ def test_the_table_of_settings_says_what_the_settings_say() -> None:
     for name, option, default, description in rows:
         field = Settings.model_fields[name.lower()]
         assert description == field.description
-        assert default == ("none" if field.default in (None, ()) else json.dumps(field.default).strip('"').removesuffix(".0"))
+        assert default == (
+            "none" if field.default in (None, ()) else json.dumps(field.default).strip('"').removesuffix(".0")
+        )
         assert bool(option) == (name.lower() in {parameter.name for parameter in serve.params})
 
 

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from graph.callers import Scope
+from graph.callers import Caller, Scope
 from graph.errors import Unauthenticated
 from graph.tokens import LONGEST_TOKEN, Claims, SharedSecret
 
@@ -54,7 +54,7 @@ async def test_a_token_that_is_issued_here_names_its_caller_and_what_they_may() 
 
         caller = await keys.caller(token)
 
-        assert (caller.subject, caller.scopes) == ("ada", {Scope.EVENTS_WRITE, Scope.LOGS_READ})
+        assert caller == Caller("ada", frozenset({Scope.EVENTS_WRITE, Scope.LOGS_READ}))
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,9 @@ async def test_a_token_without_a_caller_or_an_end_is_refused(claims: dict[str, A
 
 async def test_clocks_may_differ_by_the_leeway_and_not_by_more() -> None:
     for keys in (KEYS, STRICT):
-        mine = {"iss": "https://issuer.example", "aud": "quakegraph"}
-        for claims in ({"exp": now() - 20}, {"nbf": now() + 20}, {"iat": now() + 20}):
+        mine: dict[str, Any] = {"iss": "https://issuer.example", "aud": "quakegraph"}
+        nearly: list[dict[str, Any]] = [{"exp": now() - 20}, {"nbf": now() + 20}, {"iat": now() + 20}]
+        for claims in nearly:
             assert (await keys.caller(signed(**mine, **claims))).subject == "ada"
         assert await reason(signed(**mine, exp=now() - 60), keys) == "it has expired"
         assert await reason(signed(**mine, nbf=now() + 60), keys) == "it is not valid yet"
@@ -104,7 +105,7 @@ async def test_clocks_may_differ_by_the_leeway_and_not_by_more() -> None:
 
 
 async def test_the_issuer_and_the_audience_must_be_those_that_are_set() -> None:
-    mine = {"iss": "https://issuer.example", "aud": "quakegraph"}
+    mine: dict[str, Any] = {"iss": "https://issuer.example", "aud": "quakegraph"}
 
     assert (await STRICT.caller(signed(**mine))).subject == "ada"
     assert (await STRICT.caller(signed(**mine | {"aud": ["other", "quakegraph"]}))).subject == "ada"

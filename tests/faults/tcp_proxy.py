@@ -39,7 +39,8 @@ class Proxy:
     url: str = ""
     fault: Fault = Fault.NONE
     connections: int = 0  # so far
-    open: set[asyncio.StreamWriter] = field(default_factory=set)
+    open: dict[asyncio.StreamWriter, asyncio.Event] = field(default_factory=dict)  # connection → its end
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)  # set whenever one is made
 
     def cut_all(self) -> None:
         """Reset every connection that is open."""
@@ -63,7 +64,8 @@ async def proxy(url: str) -> AsyncIterator[Proxy]:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         between.connections += 1
-        between.open.add(writer)
+        between.open[writer] = asyncio.Event()
+        between.arrived.set()
         onward: asyncio.StreamWriter | None = None
         try:
             if between.fault is Fault.REFUSED:
@@ -73,7 +75,7 @@ async def proxy(url: str) -> AsyncIterator[Proxy]:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            between.open.discard(writer)
+            between.open.pop(writer).set()
             for end in (writer, onward):
                 if end:
                     end.transport.abort()

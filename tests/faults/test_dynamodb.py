@@ -6,10 +6,10 @@ and none waits for longer than the short timeouts that the service is given here
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import httpx
@@ -26,6 +26,8 @@ from tests.earthquakes.ingests import recounted, summaries_in
 from tests.faults.tcp_proxy import Fault, Proxy, proxy
 from tests.service import serving
 from tests.store.meddler import Answer, Forward, Meddler, Rule, meddling, pass_on
+
+T = TypeVar("T")
 
 INGEST = """mutation($events: [EventInput!]!) {
   ingestEvents(input: {events: $events}) { fetched upserted skipped rejected }
@@ -81,13 +83,14 @@ class Shaken:
 
 
 @asynccontextmanager
-async def shaken(endpoint: str, through: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shaken]:
+async def shaken(endpoint: str, through: str, monkeypatch: pytest.MonkeyPatch, **others: Any) -> AsyncIterator[Shaken]:
     """A service on a table of its own, which it reaches through something that fails."""
     table = f"shaken-{uuid4().hex}"
     await create_table(table, EARTHQUAKE_EVENTS)
     monkeypatch.setenv("AWS_ENDPOINT_URL", through)
+    given: dict[str, Any] = {"store_timeout": SHORT_S, **others}
     settings = Settings(
-        store=f"dynamodb://{table}", store_timeout=SHORT_S, usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET)
+        store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET), **given
     )
     service = serving(create_app(settings))
     url = await asyncio.to_thread(service.__enter__)
@@ -193,6 +196,50 @@ async def test_under_faults_of_all_kinds_nothing_is_lost_and_nothing_is_counted_
     await on_tcp.ingest(0, 120)
     assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(120))]
     await on_tcp.check_summaries(monkeypatch)
+
+
+async def hangs(between: Proxy, work: Coroutine[Any, Any, T]) -> tuple[asyncio.Task[T], asyncio.Event]:
+    """Work that waits for DynamoDB in vain, and the end of the connection that it waits on."""
+    between.fault = Fault.HALF_OPEN
+    between.cut_all()
+    between.arrived.clear()
+    working = asyncio.create_task(work)
+    async with asyncio.timeout(60):
+        await between.arrived.wait()
+    return working, list(between.open.values())[-1]
+
+
+@pytest.mark.parametrize(("query", "variables"), [(PAGE, {}), (INGEST, {"events": events(0, 1)})])
+async def test_an_operation_that_takes_too_long_ends_and_what_it_asked_of_the_store_with_it(
+    dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch, query: str, variables: dict[str, Any]
+) -> None:
+    limits = {"store_timeout": 5, "execution_timeout": 0.3, "ingest_timeout": 0.3}
+    async with shaken(dynamodb_endpoint, between.url, monkeypatch, **limits) as service:
+        body = {"query": query, "variables": variables}
+        asking, ended = await hangs(between, service.client.post("/graphql", json=body))
+        answer = await asking
+        between.fault = Fault.NONE
+
+        assert answer.status_code == 504
+        assert answer.json().keys() == {"errors"}
+        assert [error["extensions"] for error in answer.json()["errors"]] == [{"code": "TIMEOUT"}]
+        async with asyncio.timeout(60):
+            await ended.wait()
+        assert await service.ids() == []
+
+
+async def test_a_query_whose_client_has_gone_ends_with_it(
+    dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = {"store_timeout": 60, "execution_timeout": 600}
+    async with shaken(dynamodb_endpoint, between.url, monkeypatch, **limits) as service:
+        asking, ended = await hangs(between, service.ask(PAGE))
+        asking.cancel()  # by which the client closes its connection
+        async with asyncio.timeout(30):  # half of what the store has to answer
+            await ended.wait()
+        between.fault = Fault.NONE
+        between.cut_all()
+        assert await service.ids() == []
 
 
 # What DynamoDB answers itself
