@@ -1,5 +1,5 @@
 # The service as a container image: `docker build -t quakegraph .`, then
-# `docker run -p 8000:8000 -v quakegraph:/data quakegraph`.
+# `docker run -p 8000:8000 -v quakegraph:/data -e GRAPH_JWT_SECRET=… quakegraph`.
 # syntax=docker/dockerfile:1
 
 FROM python:3.11-slim-bookworm AS build
