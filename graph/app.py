@@ -21,36 +21,36 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from graph import graphiql
-from graph.authentication import authentication
+from graph.access.authentication import authentication
+from graph.access.rate import rates
 from graph.clock import Clock, now_ms
 from graph.context import Context
-from graph.documents import Documents
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest, IngestReport
 from graph.earthquakes.polling import Polling, polling
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import UsgsClient
-from graph.endpoint import ExecutionLimits, GraphQLEndpoint
 from graph.errors import BadRequest, DatabaseUnavailable, InternalServerError
-from graph.http_request import PREFLIGHTED
-from graph.logs import get_logger
-from graph.metrics import Metrics
+from graph.http.endpoint import ExecutionLimits, GraphQLEndpoint
+from graph.http.request import PREFLIGHTED
+from graph.http.request_ids import RequestIds
+from graph.http.telling import told
+from graph.operations.documents import Documents
+from graph.operations.persisted import persisted
+from graph.operations.shape import Limits
 from graph.paging import PageSizes
-from graph.persisted import persisted
-from graph.rate import rates
-from graph.request_ids import RequestIds
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import log_buffer
 from graph.schema import schema
-from graph.scrape import Scrape, sampled
 from graph.settings import Settings
-from graph.shape import Limits
 from graph.store.contract import Table
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredTable
-from graph.telemetry import Telemetry
-from graph.telling import told
-from graph.tracing import Tracing, Untraced, open_tracing
+from graph.telemetry.logs import get_logger
+from graph.telemetry.metrics import Metrics
+from graph.telemetry.requests import Telemetry
+from graph.telemetry.scrape import Scrape, sampled
+from graph.telemetry.tracing import Tracing, Untraced, open_tracing
 
 GRAPH_PATH = "/graphql"
 SAMPLE = files("graph.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"

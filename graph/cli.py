@@ -13,20 +13,21 @@ from typing import Any, TypeVar
 import click
 from pydantic import ValidationError
 
-from graph import __version__, server
+from graph import __version__
+from graph.access.authentication import shared_secret
+from graph.access.callers import Scope
+from graph.access.options import Duration, Scopes, Subject
 from graph.app import open_parts
-from graph.authentication import shared_secret
-from graph.callers import Scope
 from graph.earthquakes.rebuild import RebuildReport, rebuild_summaries
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import RecentEvents, UsgsFeed
 from graph.errors import DatabaseUnavailable, GraphError
 from graph.ingest_command import Times, ingest_all
 from graph.schema import printed
+from graph.serving import server
 from graph.settings import Misconfigured, Settings
 from graph.store.location import StoreLocation
 from graph.store.policy import Job, policy
-from graph.token_options import Duration, Scopes, Subject
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import uuid4
 
-from graph.callers import Caller
+from graph.access.callers import Caller
 from graph.clock import Clock
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Generic, TypeVar, cast
 import strawberry
 
 from graph.errors import BadUserInput
+from graph.operations.sizes import ListSize
 from graph.paging import Page
-from graph.sizes import ListSize
 
 NodeType = TypeVar("NodeType")
 

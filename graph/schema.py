@@ -18,15 +18,15 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import Info
 
 from graph import relay
-from graph.callers import Scope
+from graph.access.callers import Scope
+from graph.access.requires import describe_scope
 from graph.context import Context
 from graph.earthquakes.schema import EarthquakeMutations, EarthquakeQueries, Event, events_by_key
 from graph.errors import BadUserInput
 from graph.logged import Logged
+from graph.operations.sizes import ListSize
 from graph.request_log.schema import RequestLog, RequestLogQueries, logs_by_key
-from graph.requires import describe_scope
 from graph.scalars import SCALARS
-from graph.sizes import ListSize
 
 MOST_NODES = 100  # ids a call
 

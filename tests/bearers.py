@@ -4,7 +4,7 @@ import time
 
 import jwt
 
-from graph.callers import Scope
+from graph.access.callers import Scope
 
 SECRET = "the secret of the tests, which is longer than a hash"  # noqa: S105  # pragma: allowlist secret
 

@@ -159,7 +159,7 @@ def test_a_file_that_is_broken_under_the_service_is_an_unavailable_database(
             assert (answer.status_code, answer.json()) == (ready, {"status": "unavailable", "store": "unreachable"})
         assert service.http.get("/healthz").status_code == 200
 
-    told = [record.__dict__["keywords"] for record in caplog.records if record.name == "graph.telling"]
+    told = [record.__dict__["keywords"] for record in caplog.records if record.name == "graph.http.telling"]
     assert [each["code"] for each in told] == ["DATABASE_UNAVAILABLE"] * len(queries)
     assert all("SQLite cannot read: " in each["cause"] for each in told)
 
@@ -226,7 +226,7 @@ def test_anything_unforeseen_is_logged_with_its_trace_under_the_id_that_the_clie
     )
     assert (answer.status_code, answer.json()["data"], code) == (200, None, "INTERNAL_SERVER_ERROR")
     assert request_id not in message  # the second request has another one
-    told = [record for record in caplog.records if record.name == "graph.telling"]
+    told = [record for record in caplog.records if record.name == "graph.http.telling"]
     (logged,) = [record for record in told if record.__dict__["keywords"]["request_id"] == request_id]
     assert len(told) == 2
     assert logged.levelno == logging.ERROR

@@ -17,10 +17,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from graph import graphiql
+from graph.access.authentication import shared_secret
+from graph.access.callers import Scope
 from graph.app import create_app
-from graph.authentication import shared_secret
-from graph.callers import Scope
-from graph.request_ids import RequestIds
+from graph.http.request_ids import RequestIds
 from graph.schema import printed
 from graph.settings import Settings
 from tests.browser import Visit

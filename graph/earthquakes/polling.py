@@ -9,8 +9,8 @@ from graph.clock import Clock
 from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.usgs import RecentEvents, UsgsFeed
 from graph.errors import GraphError, outcome_of
-from graph.logs import get_logger
 from graph.store.contract import Table
+from graph.telemetry.logs import get_logger
 
 # A day, as many events reach USGS hours after their origin time; what is stored already costs a look-up.
 POLLED = RecentEvents(feed=UsgsFeed.ALL_DAY)

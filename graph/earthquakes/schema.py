@@ -10,18 +10,18 @@ import strawberry
 from strawberry.types import Info
 
 from graph import relay
-from graph.callers import Scope
+from graph.access.callers import Scope
+from graph.access.requires import RequiresScope
 from graph.context import Context
 from graph.earthquakes import ingest, model, usgs
 from graph.earthquakes.catalogue import EventPage
 from graph.earthquakes.magnitudes import MagnitudeRange
 from graph.earthquakes.selection import Box, Circle, Selection
 from graph.logged import Logged
+from graph.operations.sizes import Cost, ListSize
 from graph.paging import Paging
 from graph.request_log.analytics import CATALOGUE_ROUTE
-from graph.requires import RequiresScope
 from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
-from graph.sizes import Cost, ListSize
 
 
 def _describe(feed: usgs.UsgsFeed) -> str:

@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from graph.errors import GraphError
-from graph.logs import get_logger
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.model import RequestLog
+from graph.telemetry.logs import get_logger
 
 CAPACITY = 10_000  # logs; a few seconds of heavy traffic, about 10 MB
 FLUSH_EVERY_S = 0.5  # a log is in the store within a second

@@ -8,16 +8,16 @@ import strawberry
 from strawberry.types import Info
 
 from graph import relay
-from graph.callers import Scope
+from graph.access.callers import Scope
+from graph.access.requires import RequiresScope
 from graph.context import Context
 from graph.days import datetime_of
 from graph.logged import Logged
+from graph.operations.sizes import Cost, ListSize
 from graph.paging import Page, Paging
 from graph.request_log import analytics, model
 from graph.request_log.access_patterns import LogSelection
-from graph.requires import RequiresScope
 from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
-from graph.sizes import Cost, ListSize
 
 describe_enum(
     model.LogType,

@@ -15,10 +15,10 @@ import pytest
 
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.store.sqlite import open_sqlite
+from tests.attacks.leaks import leaks
 from tests.earthquakes.builders import NOON
 from tests.earthquakes.ingests import recounted, summaries_in
 from tests.earthquakes.usgs_server import UsgsServer
-from tests.leaks import leaks
 from tests.processes import PATIENCE_S, quakegraph, started
 from tests.service import Service, running, settings
 

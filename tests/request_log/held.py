@@ -10,25 +10,25 @@ from typing import Any
 import httpx
 from starlette import types
 
+from graph.access.callers import Caller, Scope
+from graph.access.rate import Unlimited
 from graph.app import graphql_endpoint
-from graph.callers import Caller, Scope
 from graph.context import Context
 from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import UsgsClient
 from graph.errors import DatabaseUnavailable
-from graph.metrics import Metrics
+from graph.http.request_ids import RequestIds
 from graph.paging import PageSizes
-from graph.rate import Unlimited
-from graph.request_ids import RequestIds
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import log_buffer
 from graph.request_log.model import RequestLog, log_of
 from graph.settings import Settings
 from graph.store.contract import Item, KeyValue, Page, Table
 from graph.store.design import Index
-from graph.telemetry import Telemetry
-from graph.tracing import Untraced
+from graph.telemetry.metrics import Metrics
+from graph.telemetry.requests import Telemetry
+from graph.telemetry.tracing import Untraced
 from tests.earthquakes.builders import catalogue_of
 from tests.earthquakes.watched_table import WatchedTable
 from tests.request_log.builders import NOW

@@ -1,0 +1,1 @@
+"""Who asks, and what they may do: callers, the tokens that they bring, scopes, and what they may spend."""

@@ -1,0 +1,130 @@
+"""Tokens that an identity provider signs: checked against its key set (JWKS), which it may change at any time.
+
+The set is fetched when it is first needed, again after a while, and again when a token names a
+key that is not in it, though not more often than the pause allows, however many tokens name
+keys that are nowhere. While the provider does not answer, the keys known last are good for an
+hour more.
+
+Source: RFC 7517.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import jwt
+import orjson
+
+from graph.access.callers import Caller
+from graph.access.tokens import Claims, Keys, check_length, checked, refused
+from graph.errors import KeySetUnavailable, Unauthenticated
+from graph.telemetry.logs import get_logger
+
+FRESH_S = 300.0  # after which the set is fetched again
+GOOD_S = 3600.0  # for which it is good where it cannot be fetched again
+PAUSE_S = 10.0  # between two fetches at least
+TIMEOUT_S = 5.0
+MOST_BYTES = 256 * 1024  # a key takes about 500
+ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
+"""Type of a key → the algorithm that it checks by."""
+ES256_CURVE = "P-256"
+
+logger = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    key_id: str | None
+    algorithm: str
+    key: Any
+
+
+@dataclass(slots=True)
+class KeySet(Keys):
+    """The public keys at a URL."""
+
+    url: str
+    http: httpx.AsyncClient
+    claims: Claims
+    clock: Callable[[], float] = time.monotonic  # seconds
+    _keys: list[_Key] = field(default_factory=list)
+    _fetched_at: float | None = None  # when the keys came
+    _tried_at: float | None = None
+    _failure: str = ""
+    _fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def caller(self, token: str) -> Caller:
+        check_length(token)
+        try:
+            header = jwt.get_unverified_header(token)
+        except jwt.InvalidTokenError as error:
+            raise refused(error) from error
+        key = await self._key(header.get("kid"), header.get("alg"))
+        return checked(token, key.key, key.algorithm, self.claims)
+
+    async def _key(self, key_id: object, algorithm: object) -> _Key:
+        """The key of that name, or without a name the only one that would do."""
+        if self._age() > FRESH_S and not self._fetching.locked():  # one caller waits for fresh keys, not all
+            await self._fetch()
+        found = self._fitting(key_id, algorithm)
+        if not found:
+            await self._fetch()
+            found = self._fitting(key_id, algorithm)
+        if self._age() > GOOD_S:
+            raise KeySetUnavailable(f"no keys from {self.url}: {self._failure}")
+        if len(found) != 1:
+            raise Unauthenticated("Your token was not accepted: it is signed by a key that is not known here.")
+        return found[0]
+
+    def _fitting(self, key_id: object, algorithm: object) -> list[_Key]:
+        return [key for key in self._keys if key.algorithm == algorithm and (key_id is None or key.key_id == key_id)]
+
+    def _age(self) -> float:
+        return float("inf") if self._fetched_at is None else self.clock() - self._fetched_at
+
+    async def _fetch(self) -> None:
+        """Fetch the set, unless that was tried just now. Whoever comes meanwhile waits for the same fetch."""
+        async with self._fetching:
+            if self._tried_at is not None and self.clock() - self._tried_at < PAUSE_S:
+                return
+            self._tried_at = self.clock()
+            try:
+                async with asyncio.timeout(TIMEOUT_S):
+                    self._keys = _keys_of(await self._read())
+                self._fetched_at = self._tried_at
+            except (httpx.HTTPError, TimeoutError, ValueError) as error:
+                self._failure = f"{type(error).__name__}: {error}"
+                logger.warning("The key set cannot be fetched", url=self.url, cause=self._failure)
+
+    async def _read(self) -> bytes:
+        async with self.http.stream("GET", self.url, headers={"Accept": "application/json"}) as answer:
+            if answer.status_code != httpx.codes.OK:  # a redirection included: it would name another provider
+                raise ValueError(f"status {answer.status_code}")
+            body = bytearray()
+            async for chunk in answer.aiter_bytes():
+                body += chunk
+                if len(body) > MOST_BYTES:
+                    raise ValueError(f"more than {MOST_BYTES:,} bytes")
+            return bytes(body)
+
+
+def _keys_of(body: bytes) -> list[_Key]:
+    """The keys of a set that check signatures by an algorithm of ours; ValueError where it is no set."""
+    said = orjson.loads(body)
+    if not isinstance(said, dict) or not isinstance(said.get("keys"), list):
+        raise ValueError("no `keys`")
+    keys = []
+    for jwk in said["keys"]:
+        algorithm = ALGORITHMS.get(str(jwk.get("kty"))) if isinstance(jwk, dict) else None
+        if algorithm is None or jwk.get("use", "sig") != "sig" or jwk.get("alg", algorithm) != algorithm:
+            continue
+        if jwk.get("crv", ES256_CURVE) != ES256_CURVE:
+            continue
+        try:
+            keys.append(_Key(jwk.get("kid"), algorithm, jwt.PyJWK(jwk, algorithm).key))
+        except jwt.PyJWTError:
+            continue  # of a curve or a shape that is not ours; the others are none the worse
+    return keys

@@ -1,0 +1,50 @@
+"""The options of `quakegraph token`: what a token may say, told wrong where it is typed wrong."""
+
+import re
+from typing import Any
+
+import click
+
+from graph.access.callers import Scope
+from graph.access.tokens import LONGEST_SUBJECT
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+LONGEST_S = 366 * UNITS["d"]
+
+
+class Scopes(click.ParamType[frozenset[Scope]]):
+    """Scopes, with commas between them."""
+
+    name = "scopes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[Scope]:
+        """Read names of scopes."""
+        try:
+            return frozenset(Scope(name.strip()) for name in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r} names a scope that there is not; these are: {', '.join(Scope)}.", param, ctx)
+
+
+class Duration(click.ParamType[int]):
+    """A time as seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a number and its unit."""
+        found = re.fullmatch(r"([1-9]\d{0,8})([smhd])", value)
+        if not found or (seconds := int(found[1]) * UNITS[found[2]]) > LONGEST_S:
+            self.fail(f"{value!r} is no duration such as 30m, 1h or 7d, of 366d at most.", param, ctx)
+        return seconds
+
+
+class Subject(click.ParamType[str]):
+    """The name of a caller."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check a name."""
+        if not 0 < len(value) <= LONGEST_SUBJECT or not value.isprintable():
+            self.fail(f"a subject has 1 to {LONGEST_SUBJECT} characters that can be printed.", param, ctx)
+        return str(value)

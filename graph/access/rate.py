@@ -1,0 +1,130 @@
+"""How much a caller may spend in a minute, in the points that operations cost.
+
+The minute slides: it is counted in two windows of a minute, of which the older one weighs less
+and less, so that a caller takes a few bytes whatever they spend. Counted in the process, or in a
+store that several processes share. Where that store does not answer, everybody passes: it is
+there to keep the service up, and must not be what brings it down.
+"""
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from math import ceil
+from typing import cast
+
+from limits import RateLimitItemPerMinute
+from limits.aio.storage import SlidingWindowCounterSupport, Storage
+from limits.aio.strategies import SlidingWindowCounterRateLimiter
+from limits.errors import ConfigurationError, StorageError
+from limits.storage import storage_from_string
+
+from graph.access.callers import Caller
+from graph.errors import QueryTooComplex, RateLimited
+from graph.settings import Misconfigured, Settings
+from graph.telemetry.logs import get_logger
+
+WINDOW_S = 60
+PATIENCE_S = 0.5  # for the shared store; a caller waits for it on every request
+
+logger = get_logger(__name__)
+
+
+class UnusableRateStore(Misconfigured):
+    """There is no such store, or what it takes is not installed."""
+
+
+class Rates(ABC):
+    """What callers have spent."""
+
+    @abstractmethod
+    async def spend(self, spender: str, points: int) -> None:
+        """Charge a caller.
+
+        Raises:
+            RateLimited: So many points are not left; nothing is charged.
+            QueryTooComplex: So many never will be.
+        """
+
+
+class Unlimited(Rates):
+    """Anybody may spend anything."""
+
+    async def spend(self, spender: str, points: int) -> None:
+        pass
+
+
+class PointsPerMinute(Rates):
+    """So many points for each caller."""
+
+    def __init__(self, points: int, store: Storage) -> None:
+        self._points = points
+        self._item = RateLimitItemPerMinute(points)
+        self._limiter = SlidingWindowCounterRateLimiter(store)
+        self._store_is_away = False
+
+    async def spend(self, spender: str, points: int) -> None:
+        if points > self._points:
+            raise QueryTooComplex(
+                f"The operation costs {points:,} points, and a caller has {self._points:,} a minute: ask for less."
+            )
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                allowed = await self._limiter.hit(self._item, spender, cost=max(points, 1))
+                wait = None if allowed else await self._wait(spender, max(points, 1))
+        except (StorageError, TimeoutError) as error:
+            if not self._store_is_away:
+                logger.warning("The store of the rate limit does not answer: everybody passes", cause=str(error))
+            self._store_is_away = True
+            return
+        if self._store_is_away:
+            logger.info("The store of the rate limit answers again")
+            self._store_is_away = False
+        if wait is not None:
+            raise RateLimited(wait)
+
+    async def _wait(self, spender: str, points: int) -> int:
+        """Seconds until so many points will be left, if nothing is spent meanwhile."""
+        counts = cast("SlidingWindowCounterSupport", self._limiter.storage)
+        older, _, newer, _ = await counts.get_sliding_window(self._item.key_for(spender), WINDOW_S)
+        left_of_window = WINDOW_S - time.time() % WINDOW_S
+        room = self._points - points
+        if newer <= room:  # once the older window weighs little enough
+            seconds = left_of_window - (room - newer + 1) * WINDOW_S / max(older, 1)
+        else:  # once the newer window is the older one, and weighs little enough
+            seconds = left_of_window + WINDOW_S - (room + 1) * WINDOW_S / newer
+        return max(1, ceil(seconds))
+
+
+def rates(settings: Settings) -> Rates:
+    """What the settings say that callers may spend.
+
+    Raises:
+        UnusableRateStore: Where it should be counted, it cannot be.
+    """
+    if not settings.rate_limit:
+        return Unlimited()
+    try:
+        store = storage_from_string(f"async+{settings.rate_limit_store}", wrap_exceptions=True)
+    except ConfigurationError as error:
+        raise UnusableRateStore(
+            f"GRAPH_RATE_LIMIT_STORE: {settings.rate_limit_store} cannot be used: "
+            f"is it `memory://` or `redis://HOST`, and `quakegraph[redis]` installed? ({error})"
+        ) from error
+    return PointsPerMinute(settings.rate_limit, store)  # type: ignore[arg-type]  # `async+` makes it one of these
+
+
+def spender(caller: Caller, address: str | None) -> str:
+    """The name that a caller's points are counted under: their subject's, or else their address's.
+
+    Who has an IPv6 address has all of its network's, of which the smallest is a /64.
+    """
+    if caller.subject is not None:
+        return f"subject:{caller.subject}"
+    try:
+        ip = ip_address(address or "")
+    except ValueError:
+        return f"address:{address}"
+    if isinstance(ip, IPv6Address):
+        return f"address:{ip.ipv4_mapped or IPv6Network((ip, 64), strict=False)}"
+    return f"address:{ip}"

@@ -1,0 +1,125 @@
+"""Tokens: what they say, and who may have signed them.
+
+A token is a JWT. Which algorithm checks it is decided by the keys that this service was given,
+never by the token alone: a shared secret takes HS256 and nothing else, a key of a key set
+(`key_set`) takes the one algorithm of its own type. So there is no `none`, and no public key can
+pass for a secret.
+
+Source: RFC 7519 (JWT), RFC 8725 (its best current practices), RFC 8693 section 4.2 (`scope`).
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+
+from graph.access.callers import Caller, Scope
+from graph.errors import Unauthenticated
+
+LONGEST_TOKEN = 8192  # characters
+LONGEST_SUBJECT = 256  # characters
+
+REASONS: dict[type[jwt.InvalidTokenError], str] = {
+    jwt.ExpiredSignatureError: "it has expired",
+    jwt.ImmatureSignatureError: "it is not valid yet",
+    jwt.InvalidIssuedAtError: "it is not valid yet",
+    jwt.InvalidAudienceError: "it is for another audience",
+    jwt.InvalidIssuerError: "it is from another issuer",
+    jwt.MissingRequiredClaimError: "it lacks `exp`, `sub`, `aud` or `iss`",
+    jwt.exceptions.InvalidSubjectError: "its `sub` is not text",
+    jwt.InvalidAlgorithmError: "it is signed by an algorithm that is not accepted here",
+    jwt.InvalidSignatureError: "its signature does not hold",
+}
+"""What was wrong, for the client. The first that fits is told; anything else is no token at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What every token must say beside its subject and its end."""
+
+    issuer: str | None = None
+    audience: str | None = None
+    leeway_s: int = 30  # that the issuer's clock may be off
+
+
+class Keys(ABC):
+    """The keys that tokens are checked with."""
+
+    @abstractmethod
+    async def caller(self, token: str) -> Caller:
+        """Who presents the token, with the scopes that it names.
+
+        Raises:
+            Unauthenticated: The token does not hold.
+            KeySetUnavailable: It cannot be checked.
+        """
+
+
+class SharedSecret(Keys):
+    """One secret that signs and checks, by HS256."""
+
+    ALGORITHM = "HS256"
+
+    def __init__(self, secret: str, claims: Claims) -> None:
+        self._secret = secret
+        self._claims = claims
+
+    async def caller(self, token: str) -> Caller:
+        check_length(token)
+        return checked(token, self._secret, self.ALGORITHM, self._claims)
+
+    def issue(self, subject: str, scopes: Collection[Scope], expires_s: int) -> str:
+        """A token for a subject, which holds for so many seconds from now."""
+        now = int(time.time())
+        claims: dict[str, Any] = {"sub": subject, "scope": " ".join(scopes), "iat": now, "exp": now + expires_s}
+        if self._claims.issuer:
+            claims["iss"] = self._claims.issuer
+        if self._claims.audience:
+            claims["aud"] = self._claims.audience
+        return jwt.encode(claims, self._secret, algorithm=self.ALGORITHM)
+
+
+def check_length(token: str) -> None:
+    """Refuse what is too long to be worth a look."""
+    if len(token) > LONGEST_TOKEN:
+        raise Unauthenticated(f"Your token was not accepted: it is longer than {LONGEST_TOKEN:,} characters.")
+
+
+def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
+    """The caller whose token was signed by this key with this algorithm."""
+    required = ["exp", "sub", *(["iss"] if claims.issuer else []), *(["aud"] if claims.audience else [])]
+    try:
+        said = jwt.decode(
+            token,
+            key,
+            algorithms=[algorithm],
+            issuer=claims.issuer,
+            audience=claims.audience,
+            leeway=claims.leeway_s,
+            options={"require": required, "verify_aud": claims.audience is not None},
+        )
+    except jwt.InvalidTokenError as error:
+        raise refused(error) from error
+    subject = said["sub"]
+    if not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
+        raise Unauthenticated(
+            f"Your token was not accepted: its `sub` must be 1 to {LONGEST_SUBJECT} characters that can be printed."
+        )
+    return Caller(subject, _scopes(said))
+
+
+def refused(error: jwt.InvalidTokenError) -> Unauthenticated:
+    """What a client is told of a token that does not hold."""
+    reason = next((text for kind, text in REASONS.items() if isinstance(error, kind)), "it cannot be read")
+    return Unauthenticated(f"Your token was not accepted: {reason}.")
+
+
+def _scopes(said: Mapping[str, Any]) -> frozenset[Scope]:
+    """The scopes that a token names and that there are: in `scope`, or in `scp` as some issuers have it."""
+    named = said.get("scope", said.get("scp", ""))
+    words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
+    known = {scope.value: scope for scope in Scope}
+    return frozenset(known[word] for word in words if isinstance(word, str) and word in known)

@@ -1,0 +1,1 @@
+"""GraphQL over HTTP: requests read, operations executed, answers and errors written."""

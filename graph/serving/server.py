@@ -1,0 +1,138 @@
+"""Running the service: the checks before, the socket, the processes, and a clean end.
+
+On SIGTERM or SIGINT the service drains (see `drain`), requests in flight are finished, the request
+logs are flushed, and the process ends with status 0.
+"""
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from ipaddress import ip_address
+from tempfile import TemporaryDirectory
+
+import click
+import uvicorn
+from starlette.types import ASGIApp
+
+from graph import graphiql
+from graph.access.authentication import shared_secret
+from graph.access.callers import Scope
+from graph.access.rate import rates
+from graph.app import GRAPH_PATH, create_app, graphql_endpoint, load_sample, open_parts
+from graph.serving.connections import ConnectionLimits, connections_within
+from graph.serving.drain import DrainingServer
+from graph.serving.workers import Workers
+from graph.settings import Settings
+from graph.telemetry.logs import configure_logging
+from graph.telemetry.metrics import SHARED_FOLDER
+
+BACKLOG = 2048  # connections that wait to be accepted
+GRAPHIQL_TOKEN_S = 24 * 3600
+
+
+class Unprotected(click.ClickException):
+    """The settings would let anybody in."""
+
+    exit_code = 2
+
+
+async def prepare(settings: Settings) -> None:
+    """Do once, before any process serves, what none of them should do alone.
+
+    Raises:
+        DatabaseUnavailable: The store cannot be used.
+        Misconfigured: Something else that the settings name cannot.
+    """
+    graphql_endpoint(settings)  # for its list of documents
+    rates(settings)
+    async with open_parts(settings) as parts:
+        if settings.demo and (report := await load_sample(parts)):
+            click.echo(f"Loaded {report.upserted:,} real events of a week in 2023 as a demo.", err=True)
+
+
+def check_callers(settings: Settings) -> None:
+    """Refuse to be reached by others while nobody could be told apart."""
+    if not (settings.jwt_secret or settings.jwks_url or _is_loopback(settings.host)):
+        raise Unprotected(
+            f"to listen on {settings.host}, where others can connect, set GRAPH_JWT_SECRET or GRAPH_JWKS_URL; "
+            "without them this listens on 127.0.0.1 alone"
+        )
+
+
+def serve(settings: Settings) -> None:
+    """Listen and serve until a signal ends it."""
+    configure_logging(settings.log_level, settings.log_format)
+    with _listening(settings) as listener:
+        host, port, *_ = listener.getsockname()
+        shown = f"[{host}]" if ":" in host else host
+        click.echo(f"GraphiQL: http://{shown}:{port}{GRAPH_PATH}{_fragment(settings)}", err=True)
+        if not graphiql.bundled():
+            click.echo(graphiql.NOT_BUNDLED, err=True)
+        if settings.workers == 1:
+            _serve_here(settings, listener)
+        else:
+            with TemporaryDirectory(prefix="quakegraph-metrics-") as folder:
+                os.environ[SHARED_FOLDER] = folder  # for the workers, which inherit it
+                Workers(settings.workers, partial(_work, settings), listener).run()
+
+
+def _work(settings: Settings, listener: socket.socket, all_end: Callable[[], bool]) -> None:
+    """Serve as one of several processes, which has no logging yet."""
+    configure_logging(settings.log_level, settings.log_format)
+    _serve_here(settings, listener, all_end)
+
+
+def _serve_here(settings: Settings, listener: socket.socket, all_end: Callable[[], bool] | None = None) -> None:
+    # uvicorn raises the signal again when it is done; by then, all that is left is to go.
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, _leave)
+    server = DrainingServer(configuration(create_app(settings), settings), settings.drain, all_end=all_end)
+    server.run(sockets=[listener])
+
+
+def configuration(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    """How uvicorn serves an application."""
+    return uvicorn.Config(
+        app,
+        http=connections_within(ConnectionLimits(settings.request_timeout, settings.max_connections)),
+        log_config=None,
+        access_log=False,  # `telemetry` says more
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=settings.shutdown_timeout,
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _fragment(settings: Settings) -> str:
+    """A token for GraphiQL where only this machine can connect: no server and no log sees a URL's fragment."""
+    if settings.jwt_secret or settings.jwks_url:
+        return ""
+    return f"#token={shared_secret(settings).issue('graphiql', list(Scope), GRAPHIQL_TOKEN_S)}"
+
+
+@contextmanager
+def _listening(settings: Settings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        listener = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (while")[0]  # what follows repeats the address
+        raise click.ClickException(f"cannot listen on {settings.host}:{settings.port}: {reason}") from None
+    with listener:
+        listener.set_inheritable(True)
+        yield listener
+
+
+def _leave(number: int, frame: object) -> None:
+    sys.exit(0)

@@ -1,0 +1,255 @@
+"""Tokens that an identity provider signs: by the keys of its set, whichever these are at the moment."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from graph.access.callers import Caller, Scope
+from graph.access.key_set import FRESH_S, GOOD_S, MOST_BYTES, PAUSE_S, KeySet
+from graph.access.tokens import Claims
+from graph.errors import KeySetUnavailable, Unauthenticated
+from graph.settings import Settings
+from tests.access.key_server import KeyServer, SigningKey, key_server
+from tests.bearers import bearer
+from tests.service import running
+
+RSA, OTHER_RSA, EC = SigningKey.rsa("rsa"), SigningKey.rsa("other"), SigningKey.ec("ec")
+
+
+@pytest.fixture
+def provider() -> Iterator[KeyServer]:
+    with key_server() as server:
+        server.publish(RSA.jwk(), EC.jwk())
+        yield server
+
+
+@dataclass
+class HeldSeconds:
+    """A clock that stands still until it is moved."""
+
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Checked:
+    """A key set under test."""
+
+    keys: KeySet
+    clock: HeldSeconds
+
+    async def subject(self, token: str) -> str | None:
+        return (await self.keys.caller(token)).subject
+
+    async def refuses(self, token: str) -> str:
+        """Why it does."""
+        with pytest.raises(Unauthenticated) as caught:
+            await self.keys.caller(token)
+        return str(caught.value).removeprefix("Your token was not accepted: ").removesuffix(".")
+
+
+UNKNOWN = "it is signed by a key that is not known here"
+NOT_ACCEPTED = "it is signed by an algorithm that is not accepted here"
+
+
+@pytest.fixture
+async def checked(provider: KeyServer) -> AsyncIterator[Checked]:
+    clock = HeldSeconds()
+    async with httpx.AsyncClient(trust_env=False) as http:
+        yield Checked(KeySet(provider.url, http, Claims(), clock), clock)
+
+
+async def test_a_token_is_good_that_a_key_of_the_set_has_signed(checked: Checked, provider: KeyServer) -> None:
+    for key in (RSA, EC):
+        caller = await checked.keys.caller(key.token(scope="events:write logs:read"))
+        assert caller == Caller("ada", frozenset({Scope.EVENTS_WRITE, Scope.LOGS_READ}))
+    assert provider.requests == 1
+
+
+async def test_a_token_of_any_other_key_is_refused(checked: Checked) -> None:
+    assert await checked.refuses(OTHER_RSA.token()) == UNKNOWN
+    assert await checked.refuses(OTHER_RSA.token(key_id="rsa")) == "its signature does not hold"
+    assert await checked.refuses(SigningKey.ec("x").token(key_id="ec")) == "its signature does not hold"
+    assert await checked.refuses(EC.token(key_id="rsa")) == UNKNOWN
+    assert await checked.refuses(EC.token(exp=0)) == "it has expired"
+
+
+async def test_a_key_is_used_with_the_algorithm_of_its_type_and_no_other(checked: Checked) -> None:
+    """Above all, a public key is no secret that HS256 could be checked with."""
+    public = RSA.private.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    # The library refuses to sign with a public key; an attacker's does not.
+    confused = jwt.api_jws.PyJWS().encode(b"{}", b"x" * 32, algorithm="HS256", headers={"kid": "rsa"})
+    header, _, _ = confused.split(".")
+    body = RSA.token().split(".")[1]
+    signature = jwt.utils.base64url_encode(
+        jwt.algorithms.HMACAlgorithm(jwt.algorithms.HMACAlgorithm.SHA256).sign(f"{header}.{body}".encode(), public)
+    ).decode()
+
+    assert await checked.refuses(f"{header}.{body}.{signature}") == UNKNOWN
+    assert await checked.refuses(jwt.encode({"sub": "a", "exp": 2**40}, "", algorithm="none")) == UNKNOWN
+    pss = jwt.encode({"sub": "a", "exp": 2**40}, RSA.private, algorithm="PS256", headers={"kid": "rsa"})
+    assert await checked.refuses(pss) == UNKNOWN
+    longer = jwt.encode({"sub": "a", "exp": 2**40}, RSA.private, algorithm="RS512", headers={"kid": "rsa"})
+    assert await checked.refuses(longer) == UNKNOWN
+
+
+async def test_keys_that_do_not_sign_or_are_of_no_type_of_ours_are_left_out(
+    checked: Checked, provider: KeyServer
+) -> None:
+    curve = SigningKey.ec("p384", "P-384")
+    odd: list[dict[str, Any]] = [
+        {},
+        {"kty": "RSA", "kid": "broken"},
+        {"kty": "oct", "k": "c2VjcmV0", "kid": "oct"},
+        {"kty": 7},
+        {"kty": None},
+    ]
+    provider.publish(
+        *odd, curve.jwk(alg="ES256"), curve.jwk(), OTHER_RSA.jwk(use="enc"), RSA.jwk(alg="RS512", kid="b"), EC.jwk()
+    )
+
+    assert await checked.subject(EC.token()) == "ada"
+    for token in (curve.token(), OTHER_RSA.token(), RSA.token(key_id="b")):
+        assert await checked.refuses(token) == UNKNOWN
+
+
+async def test_a_token_that_names_no_key_is_checked_with_the_only_one_that_fits(
+    checked: Checked, provider: KeyServer
+) -> None:
+    nameless = SigningKey.rsa(None)
+    provider.publish(nameless.jwk(), EC.jwk())
+    assert await checked.subject(nameless.token()) == "ada"
+    assert await checked.refuses(nameless.token(key_id="rsa")) == UNKNOWN
+
+    provider.publish(nameless.jwk(), RSA.jwk())
+    checked.clock.now += FRESH_S + 1
+    assert await checked.refuses(nameless.token()) == UNKNOWN
+
+
+async def test_new_keys_are_found_when_a_token_names_one(checked: Checked, provider: KeyServer) -> None:
+    assert await checked.subject(RSA.token()) == "ada"
+    provider.publish(OTHER_RSA.jwk())
+    checked.clock.now += PAUSE_S
+
+    assert await checked.subject(OTHER_RSA.token()) == "ada"
+    assert await checked.refuses(RSA.token()) == UNKNOWN  # the one that was taken away
+    assert provider.requests == 2
+
+
+async def test_forged_names_of_keys_cause_no_more_fetches_than_the_pause_allows(
+    checked: Checked, provider: KeyServer
+) -> None:
+    for number in range(100):
+        assert await checked.refuses(OTHER_RSA.token(key_id=f"forged-{number}")) == UNKNOWN
+    assert provider.requests == 1
+
+    checked.clock.now += PAUSE_S
+    await asyncio.gather(*[checked.refuses(OTHER_RSA.token(key_id=f"forged-{number}")) for number in range(100)])
+    assert provider.requests == 2
+
+
+async def test_callers_who_come_at_once_share_one_fetch(checked: Checked, provider: KeyServer) -> None:
+    subjects = await asyncio.gather(*[checked.subject(RSA.token()) for _ in range(50)])
+
+    assert (set(subjects), provider.requests) == ({"ada"}, 1)
+
+
+async def test_keys_are_fetched_again_after_a_while(checked: Checked, provider: KeyServer) -> None:
+    await checked.subject(RSA.token())
+    checked.clock.now += FRESH_S
+    await checked.subject(RSA.token())
+    assert provider.requests == 1
+
+    provider.publish(EC.jwk())
+    checked.clock.now += 1
+    assert await checked.refuses(RSA.token()) == UNKNOWN
+    assert provider.requests == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (500, b"{}"),
+        (404, b'{"keys": []}'),
+        (204, b""),
+        (200, b""),
+        (200, b"<html>"),
+        (200, b"[]"),
+        (200, b'{"keys": {}}'),
+        (200, b'{"keys": [' + b" " * MOST_BYTES + b"]}"),
+    ],
+)
+async def test_a_provider_that_answers_rubbish_leaves_the_last_keys_good_for_an_hour(
+    checked: Checked, provider: KeyServer, status: int, body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    await checked.subject(RSA.token())
+    provider.status, provider.body = status, body
+    checked.clock.now += GOOD_S
+    assert await checked.subject(RSA.token()) == "ada"
+    assert provider.requests == 2
+    assert "The key set cannot be fetched" in caplog.text
+
+    checked.clock.now += 1
+    with pytest.raises(KeySetUnavailable) as caught:
+        await checked.keys.caller(RSA.token())
+    assert provider.url in str(caught.value.detail)
+    assert provider.url not in str(caught.value)
+
+    provider.publish(RSA.jwk())
+    checked.clock.now += PAUSE_S
+    assert await checked.subject(RSA.token()) == "ada"
+
+
+async def test_a_redirection_is_not_followed(checked: Checked, provider: KeyServer) -> None:
+    with key_server() as elsewhere:
+        elsewhere.publish(OTHER_RSA.jwk())
+        provider.status, provider.headers = 302, {"Location": elsewhere.url}
+
+        with pytest.raises(KeySetUnavailable):
+            await checked.keys.caller(OTHER_RSA.token())
+        assert elsewhere.requests == 0
+
+
+async def test_where_nobody_listens_nobody_can_be_recognised(checked: Checked) -> None:
+    checked.keys.url = "http://127.0.0.1:9/keys"
+
+    with pytest.raises(KeySetUnavailable):
+        await checked.keys.caller(RSA.token())
+
+
+async def test_what_is_no_token_asks_for_no_keys(checked: Checked, provider: KeyServer) -> None:
+    for token in ("x", "a.b.c", "x" * 100_000, ""):
+        await checked.refuses(token)
+    assert provider.requests == 0
+
+
+def test_a_service_takes_the_tokens_of_its_provider(
+    tmp_path_factory: pytest.TempPathFactory, provider: KeyServer
+) -> None:
+    store = tmp_path_factory.mktemp("provider") / "empty.db"
+    settings = Settings(
+        store=f"sqlite:///{store}", jwks_url=provider.url, jwt_issuer="https://id.example", jwt_audience="quakes"
+    )
+    mutation = {"query": "mutation { ingestEvents(input: {events: []}) { fetched } }"}
+    mine = {"iss": "https://id.example", "aud": "quakes"}
+    with running(settings) as service:
+        for token, status in (
+            (RSA.token(**mine), 200),
+            (EC.token(**mine), 200),
+            (EC.token(), 401),
+            (RSA.token(**mine, scope="logs:read"), 403),
+            (bearer()["Authorization"].removeprefix("Bearer "), 401),
+        ):
+            answer = service.http.post("/graphql", json=mutation, headers={"Authorization": f"Bearer {token}"})
+            assert answer.status_code == status, answer.text
+    assert not store.with_name("empty.db.secret").exists()

@@ -1,0 +1,165 @@
+"""What a caller may spend in a minute: each their own, in all processes together, and never in the way of others.
+
+A test may fall on the edge of a minute's window: it spends no more at once than any window allows,
+and says nothing that is true of one window only.
+"""
+
+import asyncio
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from graph.access.callers import Caller
+from graph.access.rate import Rates, Unlimited, UnusableRateStore, rates, spender
+from graph.errors import QueryTooComplex, RateLimited
+from graph.settings import Settings
+
+LIMIT = 1000
+
+
+def limited(store: str = "memory://") -> Rates:
+    return rates(Settings(rate_limit=LIMIT, rate_limit_store=store))
+
+
+async def allowed(rates: Rates, who: str, points: int) -> bool:
+    try:
+        await rates.spend(who, points)
+    except RateLimited:
+        return False
+    return True
+
+
+async def test_without_a_limit_anybody_may_spend_anything() -> None:
+    free = rates(Settings())
+
+    assert isinstance(free, Unlimited)
+    for _ in range(10):
+        await free.spend("x", 10**9)
+
+
+async def test_a_caller_may_spend_so_many_points_and_no_more() -> None:
+    each = limited()
+
+    assert await allowed(each, "a", 400)
+    assert await allowed(each, "a", 600)
+    assert not await allowed(each, "a", 600)
+    assert await allowed(each, "b", 600)  # who has points of their own
+
+
+async def test_who_has_to_wait_is_told_for_how_long() -> None:
+    each = limited()
+    await each.spend("a", LIMIT)
+
+    with pytest.raises(RateLimited) as little:
+        await each.spend("a", 1)
+    with pytest.raises(RateLimited) as all_of_it:
+        await each.spend("a", LIMIT)
+    assert 1 <= little.value.retry_after_s <= 62
+    assert little.value.retry_after_s + 55 <= all_of_it.value.retry_after_s <= 120
+
+
+async def test_what_is_refused_is_not_charged() -> None:
+    each = limited()
+    assert await allowed(each, "a", 500)
+
+    for _ in range(10):
+        assert not await allowed(each, "a", 900)
+    assert await allowed(each, "a", 400)
+
+
+async def test_what_costs_nothing_still_counts() -> None:
+    each = limited()
+    for _ in range(LIMIT):
+        assert await allowed(each, "a", 0)
+
+    assert not await allowed(each, "a", 500)
+
+
+async def test_what_is_dearer_than_the_limit_is_not_put_off_to_later() -> None:
+    each = limited()
+
+    await each.spend("a", LIMIT)
+    with pytest.raises(QueryTooComplex, match="costs 1,001 points, and a caller has 1,000 a minute"):
+        await each.spend("b", LIMIT + 1)
+
+
+async def test_points_that_are_spent_at_once_are_counted_once_each() -> None:
+    each = limited()
+
+    outcomes = await asyncio.gather(*[allowed(each, "a", 100) for _ in range(50)])
+
+    assert 10 <= sum(outcomes) <= 20  # the second ten only in another window
+
+
+@pytest.mark.parametrize(
+    ("subject", "address", "name"),
+    [
+        ("ada", "192.0.2.1", "subject:ada"),
+        ("address:192.0.2.1", None, "subject:address:192.0.2.1"),
+        (None, "192.0.2.1", "address:192.0.2.1"),
+        (None, "2001:db8:1:2:3:4:5:6", "address:2001:db8:1:2::/64"),
+        (None, "2001:db8:1:2:ffff::", "address:2001:db8:1:2::/64"),
+        (None, "::ffff:192.0.2.1", "address:192.0.2.1"),
+        (None, "::1", "address:::/64"),
+        (None, "testclient", "address:testclient"),
+        (None, None, "address:None"),
+    ],
+)
+def test_a_spender_is_a_subject_or_an_address(subject: str | None, address: str | None, name: str) -> None:
+    assert spender(Caller(subject, frozenset()), address) == name
+
+
+@pytest.mark.parametrize("store", ["nowhere://", "redis", "memcached://127.0.0.1", "file:///etc/passwd"])
+def test_a_store_that_there_is_not_is_told(store: str) -> None:
+    with pytest.raises(UnusableRateStore, match=r"GRAPH_RATE_LIMIT_STORE: .* cannot be used"):
+        limited(store)
+
+
+@contextmanager
+def redis(folder: Path, port: int) -> Iterator[None]:
+    """A Redis on that port of this machine."""
+    program = shutil.which("redis-server")
+    assert program is not None
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            while "Ready to accept connections" not in process.stdout.readline():
+                assert process.poll() is None
+            yield
+        finally:
+            process.kill()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.mark.needs("redis-server")
+async def test_processes_that_share_a_store_share_what_a_caller_has(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    port = free_port()
+    here, there = limited(f"redis://127.0.0.1:{port}"), limited(f"redis://127.0.0.1:{port}")
+    with redis(tmp_path, port):
+        assert await allowed(here, "a", 700)
+        assert not await allowed(there, "a", 900)
+        assert await allowed(there, "b", 900)
+
+    # It is gone: everybody passes, which is said once.
+    caplog.clear()
+    for _ in range(3):
+        assert await allowed(here, "a", 900)
+    assert caplog.text.count("everybody passes") == 1
+
+    with redis(tmp_path, port):
+        assert await allowed(here, "a", 900)
+        assert not await allowed(here, "a", 900)
+    assert caplog.text.count("answers again") == 1

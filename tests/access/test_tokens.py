@@ -1,0 +1,166 @@
+"""Tokens of a shared secret: whatever is not signed by it, for this service and for now, is refused with a reason."""
+
+import time
+from base64 import urlsafe_b64encode
+from typing import Any
+
+import jwt
+import orjson
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from graph.access.callers import Caller, Scope
+from graph.access.tokens import LONGEST_TOKEN, Claims, SharedSecret
+from graph.errors import Unauthenticated
+
+SECRET = "a secret that is as long as a hash, and longer"  # noqa: S105  # pragma: allowlist secret
+KEYS = SharedSecret(SECRET, Claims())
+STRICT = SharedSecret(SECRET, Claims(issuer="https://issuer.example", audience="quakegraph", leeway_s=30))
+HOUR = 3600
+
+
+def now() -> int:
+    return int(time.time())
+
+
+def signed(secret: Any = SECRET, algorithm: str = "HS256", headers: dict[str, Any] | None = None, **claims: Any) -> str:
+    """A token with these claims beside those that it needs; None leaves one out."""
+    said = {"sub": "ada", "exp": now() + HOUR, **claims}
+    given = {name: value for name, value in said.items() if value is not None}
+    return jwt.encode(given, secret, algorithm=algorithm, headers=headers)
+
+
+def by_hand(header: dict[str, Any], claims: dict[str, Any], signature: bytes = b"") -> str:
+    """A token that no library would make."""
+    return ".".join(
+        urlsafe_b64encode(part).rstrip(b"=").decode()
+        for part in (orjson.dumps(header), orjson.dumps(claims), signature)
+    )
+
+
+async def reason(token: str, keys: SharedSecret = KEYS) -> str:
+    """Why a token is refused."""
+    with pytest.raises(Unauthenticated) as caught:
+        await keys.caller(token)
+    told = str(caught.value)
+    assert told.startswith("Your token was not accepted: ")
+    assert SECRET not in told
+    return told.removeprefix("Your token was not accepted: ").removesuffix(".")
+
+
+async def test_a_token_that_is_issued_here_names_its_caller_and_what_they_may() -> None:
+    for keys in (KEYS, STRICT):
+        token = keys.issue("ada", [Scope.EVENTS_WRITE, Scope.LOGS_READ], HOUR)
+
+        caller = await keys.caller(token)
+
+        assert caller == Caller("ada", frozenset({Scope.EVENTS_WRITE, Scope.LOGS_READ}))
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes"),
+    [
+        ({"scope": "events:write logs:read"}, {Scope.EVENTS_WRITE, Scope.LOGS_READ}),
+        ({"scope": "logs:read logs:read other admin * "}, {Scope.LOGS_READ}),
+        ({"scope": "LOGS:READ events:write,logs:read"}, set()),
+        ({"scope": ""}, set()),
+        ({}, set()),
+        ({"scp": ["events:write", 7, None, "other"]}, {Scope.EVENTS_WRITE}),
+        ({"scp": "events:write"}, {Scope.EVENTS_WRITE}),
+        ({"scope": "logs:read", "scp": ["events:write"]}, {Scope.LOGS_READ}),
+        ({"scope": {"events:write": True}}, set()),
+        ({"scope": 7}, set()),
+    ],
+)
+async def test_scopes_that_there_are_count_and_no_others(claims: dict[str, Any], scopes: set[Scope]) -> None:
+    assert (await KEYS.caller(signed(**claims))).scopes == scopes
+
+
+@pytest.mark.parametrize(
+    ("claims", "why"),
+    [
+        ({"exp": 0}, "it has expired"),
+        ({"exp": None}, "it lacks `exp`, `sub`, `aud` or `iss`"),
+        ({"exp": "soon"}, "it cannot be read"),
+        ({"sub": None}, "it lacks `exp`, `sub`, `aud` or `iss`"),
+        ({"sub": ""}, "its `sub` must be 1 to 256 characters that can be printed"),
+        ({"sub": "x" * 257}, "its `sub` must be 1 to 256 characters that can be printed"),
+        ({"sub": "ada\nroot"}, "its `sub` must be 1 to 256 characters that can be printed"),
+        ({"sub": "\x1b[31mada"}, "its `sub` must be 1 to 256 characters that can be printed"),
+    ],
+)
+async def test_a_token_without_a_caller_or_an_end_is_refused(claims: dict[str, Any], why: str) -> None:
+    assert await reason(signed(**claims)) == why
+
+
+async def test_clocks_may_differ_by_the_leeway_and_not_by_more() -> None:
+    for keys in (KEYS, STRICT):
+        mine: dict[str, Any] = {"iss": "https://issuer.example", "aud": "quakegraph"}
+        nearly: list[dict[str, Any]] = [{"exp": now() - 20}, {"nbf": now() + 20}, {"iat": now() + 20}]
+        for claims in nearly:
+            assert (await keys.caller(signed(**mine, **claims))).subject == "ada"
+        assert await reason(signed(**mine, exp=now() - 60), keys) == "it has expired"
+        assert await reason(signed(**mine, nbf=now() + 60), keys) == "it is not valid yet"
+        assert await reason(signed(**mine, iat=now() + 60), keys) == "it is not valid yet"
+
+
+async def test_the_issuer_and_the_audience_must_be_those_that_are_set() -> None:
+    mine: dict[str, Any] = {"iss": "https://issuer.example", "aud": "quakegraph"}
+
+    assert (await STRICT.caller(signed(**mine))).subject == "ada"
+    assert (await STRICT.caller(signed(**mine | {"aud": ["other", "quakegraph"]}))).subject == "ada"
+    assert (await KEYS.caller(signed(**mine | {"aud": "anything"}))).subject == "ada"
+    assert await reason(signed(**mine | {"iss": "https://issuer.example.evil"}), STRICT) == "it is from another issuer"
+    assert await reason(signed(**mine | {"aud": "quake"}), STRICT) == "it is for another audience"
+    assert await reason(signed(aud="quakegraph"), STRICT) == "it lacks `exp`, `sub`, `aud` or `iss`"
+    assert await reason(signed(iss="https://issuer.example"), STRICT) == "it lacks `exp`, `sub`, `aud` or `iss`"
+
+
+async def test_no_other_key_and_no_other_algorithm_will_do() -> None:
+    private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    claims = {"sub": "ada", "exp": now() + HOUR}
+    other = "another secret that is as long as a hash, and longer"
+
+    assert await reason(signed(other)) == "its signature does not hold"
+    assert await reason(signed()[:-3] + "AAA") == "its signature does not hold"
+    header, body, signature = signed().split(".")
+    raised = by_hand({}, claims | {"scope": "events:write"}).split(".")[1]
+    assert await reason(f"{header}.{raised}.{signature}") == "its signature does not hold"
+    refused = "it is signed by an algorithm that is not accepted here"
+    for algorithm in ("none", "None", "NONE", "nOnE", "HS384", "HS512", "RS256", "ES256", "", "dir"):
+        assert await reason(by_hand({"alg": algorithm, "typ": "JWT"}, claims)) in {refused, "it cannot be read"}
+        assert await reason(by_hand({"alg": algorithm}, claims, b"x" * 32)) in {refused, "it cannot be read"}
+    assert await reason(signed(private, "RS256")) == refused
+    with pytest.warns(jwt.InsecureKeyLengthWarning):
+        assert await reason(signed(SECRET, "HS512")) == refused
+    assert await reason(f"{header}.{body}.") == "its signature does not hold"
+
+
+async def test_a_key_that_the_token_brings_along_is_not_used() -> None:
+    other = "a key of the attacker's own, as long as a hash at least"
+    key = {"kty": "oct", "k": urlsafe_b64encode(other.encode()).decode()}
+    for headers in (
+        {"jwk": key},
+        {"jku": "http://127.0.0.1:9/keys"},
+        {"x5u": "http://127.0.0.1:9/certificate"},
+        {"kid": "../../../dev/null"},
+        {"kid": "' OR 1=1 --"},
+    ):
+        assert await reason(signed(other, headers=headers)) == "its signature does not hold"
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["x", "..", "a.b", "a.b.c", "a.b.c.d", "é.é.é", "\0", "eyJ9.eyJ9.eyJ9", "null.null.null", signed()[:40], "=" * 99],
+)
+async def test_what_is_no_token_is_refused_as_such(token: str) -> None:
+    assert await reason(token) == "it cannot be read"
+
+
+async def test_a_token_that_is_very_long_is_not_looked_at() -> None:
+    most = signed(padding="x" * 5700)
+    assert len(most) < LONGEST_TOKEN
+    assert (await KEYS.caller(most)).subject == "ada"
+
+    for token in ("x" * (LONGEST_TOKEN + 1), signed(padding="x" * 100_000)):
+        assert await reason(token) == "it is longer than 8,192 characters"

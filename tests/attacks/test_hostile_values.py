@@ -1,0 +1,371 @@
+"""Values that no decent client sends, in every place that takes one: each is refused by its code, or does no harm."""
+
+import gzip
+import re
+import socket
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+
+from graph.paging import Position
+from graph.relay import global_id
+from tests.attacks.leaks import checked, leaks
+from tests.processes import serving
+from tests.service import Service
+
+BAD, INPUT, COMPLEX = "BAD_REQUEST", "BAD_USER_INPUT", "QUERY_TOO_COMPLEX"
+PARSE, INVALID = "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"
+
+
+def ask(service: Service, query: str, variables: Any = None) -> httpx.Response:
+    return checked(service.http.post("/graphql", json={"query": query, "variables": variables}))
+
+
+def send(service: Service, body: bytes, **headers: str) -> httpx.Response:
+    given = {"Content-Type": "application/json", **headers}
+    return checked(service.http.post("/graphql", content=body, headers=given))
+
+
+def codes(answer: httpx.Response) -> list[str]:
+    return [error["extensions"]["code"] for error in answer.json().get("errors", [])]
+
+
+# Numbers
+
+
+LARGE = [str(2**31), str(2**63), str(-(2**63) - 1)]  # which a Float may be
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "1e400", "-1e400", "1e999", *LARGE])
+def test_numbers_beyond_all_bounds_are_refused(week: Service, number: str) -> None:
+    in_documents = [
+        f"{{ events(first: {number}) {{ totalCount }} }}",
+        f"{{ events(filter: {{minMagnitude: {number}}}) {{ totalCount }} }}",
+        f"{{ events(filter: {{circle: {{lat: {number}, lon: 0, radiusKm: 1}}}}) {{ totalCount }} }}",
+        f"{{ popularFilters(windowDays: {number}) {{ totalRequests }} }}",
+    ]
+    for query in in_documents:
+        answer = ask(week, query)
+        assert set(codes(answer)) <= {INPUT, INVALID}, answer.text
+        assert codes(answer) or number in LARGE, answer.text
+    body = b'{"query": "query($n: Int) { events(first: $n) { totalCount } }", "variables": {"n": %s}}' % number.encode()
+    assert codes(send(week, body)) in ([INPUT], [BAD])
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e9999", b"0x10", b"01", b"+1", b".5", b"1."])
+def test_what_is_no_number_of_json_is_refused(week: Service, number: bytes) -> None:
+    body = (
+        b'{"query": "query($m: Float) { events(filter: {minMagnitude: $m}) { totalCount } }", "variables": {"m": %s}}'
+    )
+
+    assert codes(send(week, body % number)) == [BAD]
+
+
+@pytest.mark.parametrize("time", [2**53, -(2**53), 10**30, 1.5, "0", True, None, [], {}, 253_402_300_800_000])
+def test_a_time_that_no_calendar_has_is_refused(service: Service, time: Any) -> None:
+    mutation = """mutation($time: EpochMillis!) { ingestEvents(input: {events: [
+      {eventId: "x", eventTsMs: $time, mag: 1, lat: 0, lon: 0}]}) { upserted rejections { code } } }"""
+    answer = ask(service, mutation, {"time": time})
+
+    rejected = {"ingestEvents": {"upserted": 0, "rejections": [{"code": "TIME_OUT_OF_RANGE"}]}}
+    assert codes(answer) == [INPUT] or answer.json()["data"] == rejected
+
+
+# Text
+
+PLACES: list[str] = [
+    "query($x: String!) { event(eventId: $x) { id } }",
+    "query($x: ID!) { node(id: $x) { id } }",
+    "query($x: ID!) { nodes(ids: [$x]) { id } }",
+    "query($x: String!) { events(after: $x) { totalCount } }",
+    "query($x: String!) { events(before: $x) { totalCount } }",
+    "query($x: String!) { events(filter: {types: [$x]}) { bucketsScanned } }",
+    "query($x: DateTime!) { events(filter: {startTime: $x}) { totalCount } }",
+    "query($x: EventOrder!) { events(orderBy: $x) { totalCount } }",
+    "query($x: String!) { requestLogs(filter: {route: $x}) { nodes { id } } }",
+    "query($x: Date!) { popularFilters(day: $x) { totalRequests } }",
+    "query($x: Int!) { events(first: $x) { totalCount } }",
+    "query($x: EventFilter!) { events(filter: $x) { totalCount } }",
+]
+TEXTS = [
+    *("\0", "\n", "\r\nX-Evil: 1", "\x1b[31m", "\u2028", "\u202e", "\ufeff", "\uffff", "💥" * 50),
+    *("' OR 1=1 --", '"; DROP TABLE x; --', "{{7*7}}", "${jndi:ldap://127.0.0.1/a}", "%s%n%x", "../../etc/passwd"),
+    *("__proto__", "constructor", "<script>alert(1)</script>", "EVENT#x", "null", "-1", "9" * 400),
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_text_does_harm_anywhere(week: Service, place: str, text: str) -> None:
+    answer = week.http.post("/graphql", json={"query": place, "variables": {"x": text}})
+
+    assert set(codes(answer)) <= {INPUT, "INVALID_CURSOR"}
+    assert [leak for leak in leaks(answer) if leak not in text] == []
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_megabyte_of_text_is_not_sent_back(week: Service, place: str) -> None:
+    answer = ask(week, place, {"x": "x" * 1_000_000})
+
+    assert len(answer.content) < 3000
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_half_a_surrogate_pair_is_refused(week: Service, place: str) -> None:
+    body = orjson.dumps({"query": place, "variables": {"x": "@"}}).replace(b'"@"', b'"\\ud800"')
+
+    assert codes(send(week, body)) == [BAD]
+
+
+@pytest.mark.parametrize("literal", ["\\ud800", "\\uDFFF\\uD800", "\\u{D800}", "\\u{110000}", "\\u{}", "\\x"])
+def test_a_document_may_not_hide_one_in_a_literal(week: Service, literal: str) -> None:
+    for query in ('{ event(eventId: "%s") { id } }', '{ events(after: "%s") { totalCount } }'):
+        assert codes(ask(week, query % literal)) == [PARSE]
+
+
+def test_text_of_events_is_kept_as_it_is_or_cut(service: Service) -> None:
+    event = {"eventTsMs": 0, "mag": 1, "lat": 0, "lon": 0}
+    odd = "\0\x1b[31m\u202e' OR 1=1 --\u2028💥"
+    events = [
+        {**event, "eventId": "odd", "place": odd},
+        {**event, "eventId": "long", "place": "x" * 300_000, "url": "y" * 300_000},
+    ]
+    ask(
+        service,
+        "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
+        {"events": events},
+    )
+
+    stored = service.ask('{ odd: event(eventId: "odd") { place } long: event(eventId: "long") { place url } }')
+    assert stored == {"odd": {"place": odd}, "long": {"place": "x" * 512, "url": "y" * 1024}}
+
+
+# Lists and nesting
+
+
+@pytest.mark.parametrize(
+    ("query", "value", "code"),
+    [
+        ("query($x: [ID!]!) { nodes(ids: $x) { id } }", ["x"] * 100_000, COMPLEX),
+        ("query($x: [String!]) { events(filter: {types: $x}) { totalCount } }", ["x"] * 100_000, INPUT),
+        ("mutation($x: IngestEventsInput!) { ingestEvents(input: $x) { fetched } }", {"events": [{}] * 100_000}, INPUT),
+        ("query($x: [ID!]!) { nodes(ids: $x) { id } }", [None] * 100_000, COMPLEX),
+        ("query($x: [ID!]!) { nodes(ids: $x) { __typename } }", [["x"]] * 100_000, INPUT),
+    ],
+)
+def test_a_list_of_a_hundred_thousand_is_refused(week: Service, query: str, value: Any, code: str) -> None:
+    answer = ask(week, query, {"x": value})
+
+    assert set(codes(answer)) <= {code, INPUT, COMPLEX}
+    assert codes(answer)
+    assert len(codes(answer)) <= 21
+    assert len(answer.content) < 10_000
+
+
+@pytest.mark.parametrize("opened", [b"[", b'{"a":'])
+@pytest.mark.parametrize("name", [b"variables", b"extensions", b"query", b"operationName"])
+def test_json_that_is_nested_without_end_is_refused(week: Service, opened: bytes, name: bytes) -> None:
+    body = b'{"query": "{ __typename }", "%s": ' % name + opened * 100_000
+
+    assert codes(send(week, body)) == [BAD]
+
+
+@pytest.mark.parametrize("levels", [50, 500, 1000, 5000])
+def test_a_variable_that_is_nested_deeply_is_refused(week: Service, levels: int) -> None:
+    query = b"query($f: EventFilter) { events(filter: $f) { totalCount } }"
+    nested = b'{"box":' * levels + b"{}" + b"}" * levels
+    answer = send(week, b'{"query": "%s", "variables": {"f": %s}}' % (query, nested))
+
+    assert set(codes(answer)) <= {INPUT, BAD}
+    assert codes(answer)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{" * 100_000,
+        "{a" * 1000 + "}" * 1000,
+        "{ events(filter: " + "{box: " * 900,
+        "{ nodes(ids: " + "[" * 1900 + "]" * 1900 + ") { id } }",
+        "query($x: " + "[" * 1900 + "ID" + "]" * 1900 + ") { __typename }",
+        "{ " + "... { " * 900 + "__typename" + " }" * 900 + " }",
+        "{ ...F0 } " + " ".join(f"fragment F{n} on Query {{ ...F{n + 1} }}" for n in range(1000)),
+        "# " + "x" * 1_000_000,
+        '{ event(eventId: "' + "x" * 500_000 + '") { id } }',
+        '{ event(eventId: """' + "\n" * 500_000 + '""") { id } }',
+    ],
+)
+def test_a_document_that_is_large_or_deep_is_refused(week: Service, query: str) -> None:
+    answer = ask(week, query)
+
+    assert codes(answer)[0] in {COMPLEX, PARSE, INVALID}
+    assert len(answer.content) < 3000
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ ...A } fragment A on Query { ...A }",
+        "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }",
+        "{ ...A ...B } " + " ".join(f"fragment {a} on Query {{ ...{b} }}" for a, b in ("AB", "BC", "CD", "DA")),
+        "{ __typename } " + " ".join(f"fragment F{n} on Query {{ __typename }}" for n in range(150)),
+    ],
+)
+def test_fragments_in_a_circle_or_for_nothing_are_refused(week: Service, query: str) -> None:
+    assert codes(ask(week, query))[0] == INVALID
+
+
+# Cursors and ids
+
+
+def encoded(text: str) -> str:
+    return urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
+def cursors_of_others() -> list[str]:
+    real = str(Position("events", 1691100576263, "us6000kxnn").cursor)
+    return [
+        *(real[:length] for length in range(1, len(real), 4)),  # which no base64 is as long as
+        *(real[:at] + "A" + real[at + 1 :] for at in range(0, 12, 3)),
+        *(f"{real}=", f"{real}==", f" {real}", f"{real}\n", real.upper(), real + real),
+        str(Position("logs", 1691100576263, "x").cursor),
+        *("arrayconnection:1", encoded("arrayconnection:1"), "YXJyYXljb25uZWN0aW9uOjE="),
+        *(encoded(f"events1:{time}:us1") for time in ("", "x", "1.5", "1e3", " 1", "+1", "9" * 400, "-", "0x1", "١")),
+        *(encoded(f"events1:1:{key}") for key in ("", "\0", "\n", "x" * 65, "x" * 10_000)),
+        *("{}", "null", "..", "%00", "☃", "A" * 100_000),
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(cursors_of_others())))
+def test_a_cursor_that_was_not_given_out_is_refused(week: Service, number: int) -> None:
+    cursor = cursors_of_others()[number]
+    for query in (
+        "query($c: String) { events(first: 1, after: $c) { nodes { id } } }",
+        "query($c: String) { events(last: 1, before: $c) { nodes { id } } }",
+    ):
+        assert codes(ask(week, query, {"c": cursor})) == ["INVALID_CURSOR"], cursor
+
+
+def test_a_cursor_of_events_is_none_of_request_logs(week: Service) -> None:
+    end = week.ask("{ events(first: 1) { pageInfo { endCursor } } }")["events"]["pageInfo"]["endCursor"]
+
+    assert codes(ask(week, "query($c: String) { requestLogs(after: $c) { nodes { id } } }", {"c": end})) == [
+        "INVALID_CURSOR"
+    ]
+
+
+@pytest.mark.parametrize(
+    "node_id",
+    [
+        *("", "x", "1", "MTpFdmVudDo", "A" * 100_000),
+        *map(encoded, ("1:Event", "1:Event:", ":Event:us1", "-1:Event:us1", "2:Event:us1", "1:event:us1")),
+        *map(encoded, ("1:Event:a\0b", f"1:Event:{'x' * 101}")),
+        *map(encoded, ("1:Query:x", "1:__Schema:x", "1:PageInfo:x", "1:EventConnection:x")),
+    ],
+)
+def test_an_id_that_was_not_given_out_is_refused(week: Service, node_id: str) -> None:
+    assert codes(ask(week, "query($i: ID!) { node(id: $i) { id } }", {"i": node_id})) == [INPUT]
+    assert codes(ask(week, "query($i: [ID!]!) { nodes(ids: $i) { id } }", {"i": [node_id]})) == [INPUT]
+
+
+def test_an_id_of_one_type_finds_nothing_of_another(week: Service) -> None:
+    other = global_id("RequestLog", "nc73919986")
+
+    assert ask(week, "query($i: ID!) { node(id: $i) { ... on Event { mag } } }", {"i": other}).json() == {
+        "data": {"node": None}
+    }
+
+
+# HTTP
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b'\xef\xbb\xbf{"query": "{ __typename }"}', {}, 400),
+        ('{"query": "{ __typename }"}'.encode("utf-16"), {}, 400),
+        ('{"query": "{ __typename }"}'.encode("utf-16"), {"Content-Type": "application/json; charset=utf-16"}, 415),
+        (gzip.compress(b'{"query": "{ __typename }"}' + b" " * 10_000_000), {"Content-Encoding": "gzip"}, 415),
+        (b'{"query": "{ __typename }"}', {"Content-Encoding": "br"}, 415),
+        (b'{"query": "{ __typename }"}' + b" " * 2**20, {}, 413),
+        (b'{"query": "{ __typename }", "query": "{ nothing }"}', {}, 200),
+        (b'{"query": "{ __typename }", "__proto__": {"a": 1}, "constructor": 1}', {}, 200),
+        (b'{"query": "{ __typename }"} {}', {}, 400),
+        (b"\0" * 1000, {}, 400),
+    ],
+)
+def test_a_body_that_is_odd_is_refused_or_read_as_json_says(
+    week: Service, body: bytes, headers: dict[str, str], status: int
+) -> None:
+    assert send(week, body, **headers).status_code == status
+
+
+def raw(service: Service, request: bytes) -> bytes:
+    """What comes back for some bytes, up to the end of the connection."""
+    address = (service.http.base_url.host, service.http.base_url.port or 80)
+    with socket.create_connection(address, timeout=30) as connection:
+        connection.sendall(request)
+        connection.shutdown(socket.SHUT_WR)
+        received = b""
+        try:
+            while part := connection.recv(65_536):
+                received += part
+        except ConnectionResetError:
+            pass
+    return received
+
+
+POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"\r\n" * 1000,
+        b"GET\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        POST + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        POST + b"Content-Length: -1\r\n\r\n",
+        POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"GET /graphql HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 200_000 + b"\r\n\r\n",
+        b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_is_refused_without_a_word_too_much(week: Service, request_: bytes) -> None:
+    answer = raw(week, request_)
+
+    assert answer == b"" or re.match(rb"HTTP/1.1 4\d\d ", answer), answer[:200]
+    assert len(answer) < 2000
+    assert week.ask("{ __typename }") == {"__typename": "Query"}
+
+
+# Logs
+
+
+def test_no_input_forges_a_line_of_the_log(tmp_path: Path) -> None:
+    forged = "\n2026-01-01T00:00:00Z critical graph: forged\r\x1b[2K\u2028forged"
+    find = "query($x: String!) { event(eventId: $x) { id } }"
+    asked = {"query": "{ __typename }"}
+    with serving(folder=tmp_path, settings={"GRAPH_LOG_LEVEL": "debug"}) as server:
+        attempts: list[Callable[[], httpx.Response]] = [
+            lambda: httpx.post(server.url, json={"query": forged}),
+            lambda: httpx.post(server.url, json={"query": find, "variables": {"x": forged}}),
+            lambda: httpx.get(server.url, params={**asked, "operationName": forged}),
+            lambda: httpx.get(f"{server.url}/%0Aforged"),
+            lambda: httpx.post(server.url, json=asked, headers={"X-Request-Id": "forged", "User-Agent": "forged"}),
+            lambda: httpx.post(server.url, json=asked, headers={"Authorization": "Bearer forged"}),
+        ]
+        for attempt in attempts:
+            assert attempt().status_code < 500
+        assert server.end() == 0
+        server.hear_out()
+
+    for line in server.said[1:]:
+        assert re.match(r"\d{4}-\d\d-\d\dT[\d:.]+Z \w+ +[\w.]+: ", line), line
+        assert "critical" not in line
+        assert line.isprintable()

@@ -1,0 +1,417 @@
+"""A slow, silent or greedy client holds nothing: its connection ends, and nobody else notices.
+
+Each deadline is set so short that a test need not wait for it, and asserts what came of it, never when.
+"""
+
+import asyncio
+import json
+import select
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from graph.app import create_app
+from graph.serving.server import configuration
+from graph.settings import Settings
+from tests.earthquakes.usgs_server import UsgsServer
+from tests.processes import PATIENCE_S
+from tests.service import settings
+
+SHORT_S = 0.2
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+MORE_THAN_A_KERNEL_HOLDS = 64 * 1024 * 1024
+
+
+@dataclass
+class Served:
+    """A server in a thread of its own, and the clients that it has."""
+
+    address: tuple[str, int]
+    server: uvicorn.Server
+    clients: ExitStack
+
+    def connect(self) -> "Client":
+        return Client(self.clients.enter_context(socket.create_connection(self.address, timeout=PATIENCE_S)))
+
+    def holds_nothing(self) -> None:
+        """Wait until no connection and no request is left."""
+        state = self.server.server_state
+        _eventually(lambda: not state.connections and not state.tasks)
+
+
+@dataclass
+class Client:
+    """One end of a connection."""
+
+    socket: socket.socket
+    received: bytes = b""
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def until_end(self) -> bytes:
+        """All that the server sends until it ends the connection."""
+        while data := self.socket.recv(65536):
+            self.received += data
+        return self.received
+
+    def trickle(self, piece: bytes) -> bytes:
+        """Send a piece now and then until the server ends the connection, and give what it said."""
+        for _ in range(1000):
+            try:
+                self.socket.sendall(piece)
+                if select.select([self.socket], [], [], SHORT_S / 10)[0]:
+                    if not (data := self.socket.recv(65536)):
+                        return self.received
+                    self.received += data
+            except (ConnectionResetError, BrokenPipeError):
+                return self.received
+        raise AssertionError("the connection was not ended")
+
+    def answer(self) -> tuple[int, dict[str, str], bytes]:
+        """The next answer: status, headers and body."""
+        while b"\r\n\r\n" not in self.received:
+            self._receive()
+        head, _, body = self.received.partition(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        headers = dict(line.lower().split(": ", 1) for line in lines)
+        size = int(headers["content-length"])
+        while len(body) < size:
+            self._receive()
+            body = self.received.partition(b"\r\n\r\n")[2]
+        self.received = body[size:]
+        return int(first.split()[1]), headers, body[:size]
+
+    def _receive(self) -> None:
+        data = self.socket.recv(65536)
+        assert data, f"the connection ended after {self.received!r}"
+        self.received += data
+
+
+def _eventually(holds: Callable[[], bool]) -> None:
+    for _ in range(PATIENCE_S * 100):
+        if holds():
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError("it did not come to that")
+
+
+@contextmanager
+def served(app: ASGIApp, *, loop: Literal["auto", "asyncio"] = "auto", **limits: Any) -> Iterator[Served]:
+    """An application behind connections with these limits."""
+    config = configuration(app, Settings(**limits))
+    config.loop = loop
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            with ExitStack() as clients:
+                yield Served(listener.getsockname(), server, clients)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+async def hello(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application that answers at once, and reads no body."""
+    if scope["type"] == "http":
+        await _answer(send, b"hello")
+
+
+async def _answer(send: Send, body: bytes) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+
+@dataclass
+class Held:
+    """An application that answers when it is told to."""
+
+    asked: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    released: threading.Event = field(default_factory=threading.Event)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            self.asked.release()
+            await asyncio.to_thread(self.released.wait, PATIENCE_S)
+            await _answer(send, b"hello")
+
+
+@pytest.fixture
+def graph(tmp_path: Path, usgs: UsgsServer) -> Iterator[Served]:
+    """The service, whose clients have next to no time."""
+    with served(create_app(settings(tmp_path / "empty.db", usgs)), request_timeout=SHORT_S) as server:
+        yield server
+
+
+# A request that does not come
+
+
+def test_a_client_that_says_nothing_is_let_go() -> None:
+    with served(hello, request_timeout=SHORT_S) as server:
+        assert server.connect().until_end() == b""
+        server.holds_nothing()
+
+
+def test_a_head_that_comes_byte_by_byte_is_not_waited_for() -> None:
+    with served(hello, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        client.send(b"GET / HTTP/1.1\r\nHost: ")
+
+        assert client.trickle(b"x") == b""
+        server.holds_nothing()
+
+
+def test_a_second_head_that_comes_byte_by_byte_is_not_waited_for() -> None:
+    with served(hello, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        client.send(GET)
+        assert client.answer()[0] == 200
+        client.send(b"GET / HTTP/1.1\r\nHost: ")
+
+        assert client.trickle(b"x") == b""
+        server.holds_nothing()
+
+
+def test_empty_lines_between_requests_keep_no_connection() -> None:
+    with served(hello, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        client.send(GET)
+        assert client.answer()[0] == 200
+
+        assert client.trickle(b"\r\n") == b""
+        server.holds_nothing()
+
+
+@pytest.mark.parametrize("piece", [b"", b" "])
+def test_a_body_that_does_not_end_in_time_is_refused_in_the_graphs_way(graph: Served, piece: bytes) -> None:
+    client = graph.connect()
+    client.send(POST)
+    if piece:
+        client.trickle(piece)
+    status, headers, body = client.answer()
+
+    assert (status, headers["connection"]) == (408, "close")
+    assert headers["content-type"].startswith("application/json")
+    assert headers.keys() >= {"x-request-id", "x-content-type-options"}
+    assert json.loads(body) == {
+        "errors": [{"message": "The body did not come within 0.2 s.", "extensions": {"code": "BAD_REQUEST"}}]
+    }
+    graph.holds_nothing()
+
+
+def test_a_body_that_nobody_reads_is_not_waited_for_either() -> None:
+    with served(hello, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        client.send(POST)
+        assert client.answer()[0] == 200
+
+        client.trickle(b" ")
+        server.holds_nothing()
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_nothing_behind(graph: Served) -> None:
+    client = graph.connect()
+    client.send(POST + b"{")
+    client.socket.close()
+
+    graph.holds_nothing()
+
+
+def test_what_asks_for_another_protocol_is_answered_in_this_one() -> None:
+    with served(hello, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        for request in (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", GET):
+            client.send(request)
+            assert client.answer()[0] == 200
+
+
+def test_what_is_no_http_is_refused_in_the_graphs_way() -> None:
+    with served(hello) as server:
+        client = server.connect()
+        client.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+        status, headers, body = client.answer()
+
+        assert (status, headers["content-type"], headers["connection"]) == (400, "application/json", "close")
+        assert json.loads(body) == {
+            "errors": [{"message": "This is not a request of HTTP/1.1.", "extensions": {"code": "BAD_REQUEST"}}]
+        }
+        assert client.until_end() == b""
+
+
+# A request that does
+
+
+def test_the_time_that_an_answer_takes_is_not_the_clients() -> None:
+    held = Held()
+    with served(held, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        client.send(GET)
+        assert held.asked.acquire(timeout=PATIENCE_S)
+        assert server.connect().until_end() == b""  # which came later, and whose time is over
+
+        held.released.set()
+
+        assert client.answer()[2] == b"hello"
+
+
+def test_a_connection_that_was_of_use_may_idle_for_longer() -> None:
+    with served(hello, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        client.send(GET)
+        assert client.answer()[0] == 200
+        assert server.connect().until_end() == b""
+
+        client.send(GET)
+
+        assert client.answer()[0] == 200
+
+
+def test_requests_that_are_sent_at_once_are_answered_in_turn() -> None:
+    with served(hello, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        client.send(GET * 3)
+
+        assert [client.answer()[2] for _ in range(3)] == [b"hello"] * 3
+
+
+# An answer that is not taken
+
+
+def test_an_answer_that_is_not_taken_is_thrown_away() -> None:
+    async def much(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await _answer(send, bytes(MORE_THAN_A_KERNEL_HOLDS))
+
+    with served(much, request_timeout=SHORT_S) as server:
+        for request in (GET, GET.replace(b"Host", b"Connection: close\r\nHost")):
+            client = server.connect()
+            client.send(request)
+            server.holds_nothing()
+            client.socket.close()
+
+
+def test_the_last_of_an_answer_that_is_not_taken_is_thrown_away_too() -> None:
+    """What is left of it is so little that no application would be told to wait."""
+    little = bytes(32 * 1024)
+
+    async def some(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await _answer(send, little)
+
+    with served(some, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        state = server.server.server_state
+        answers = 0
+        while not any(connection.transport.get_write_buffer_size() > 0 for connection in list(state.connections)):
+            client.send(GET)
+            answers += 1
+            _eventually(lambda: state.total_requests == answers)  # noqa: B023 - it has held before the next turn
+        server.holds_nothing()
+
+
+def test_an_answer_that_comes_in_pieces_and_is_not_taken_ends_its_application() -> None:
+    seen: list[Message] = []
+    ended = threading.Event()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        gone = asyncio.ensure_future(receive())
+        while not gone.done():
+            await send({"type": "http.response.body", "body": bytes(65536), "more_body": True})
+        seen.append(gone.result())
+        ended.set()
+
+    with served(endless, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        client.send(GET)
+
+        assert ended.wait(PATIENCE_S)
+        assert [message["type"] for message in seen] == ["http.disconnect"]
+        server.holds_nothing()
+
+
+# Many connections
+
+
+def test_where_there_is_no_room_the_one_that_idles_longest_makes_it() -> None:
+    with served(hello, max_connections=2) as server:
+        first, second = server.connect(), server.connect()
+        for client in (first, second, first):
+            client.send(GET)
+            assert client.answer()[0] == 200
+
+        third = server.connect()
+
+        assert second.until_end() == b""
+        for client in (first, third):
+            client.send(GET)
+            assert client.answer()[0] == 200
+        assert len(server.server.server_state.connections) == 2
+
+
+def test_a_flood_of_silent_connections_locks_nobody_out() -> None:
+    with served(hello, max_connections=10) as server:
+        for _ in range(200):
+            server.connect()
+        client = server.connect()
+        client.send(GET)
+
+        assert client.answer()[0] == 200
+        assert len(server.server.server_state.connections) == 10
+
+
+def test_many_connections_that_come_at_once_do_not_take_more_room() -> None:
+    asked, released = threading.Event(), threading.Event()
+
+    async def hold_up(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            asked.set()
+            released.wait(PATIENCE_S)  # and with it all that the server does
+            await _answer(send, b"hello")
+
+    with served(hold_up, loop="asyncio", max_connections=10) as server:  # uvloop takes in one after the other
+        client = server.connect()
+        client.send(GET)
+        assert asked.wait(PATIENCE_S)
+        for _ in range(50):
+            server.connect()
+        released.set()
+        assert client.answer()[0] == 200
+
+        last = server.connect()
+        last.send(GET)
+
+        assert last.answer()[0] == 200
+        assert len(server.server.server_state.connections) == 10
+
+
+def test_where_all_are_being_answered_the_next_is_refused_in_the_graphs_way() -> None:
+    held = Held()
+    with served(held, max_connections=2) as server:
+        busy = [server.connect(), server.connect()]
+        for client in busy:
+            client.send(GET)
+            assert held.asked.acquire(timeout=PATIENCE_S)
+
+        refused = server.connect()
+        status, headers, body = refused.answer()
+
+        assert (status, headers["retry-after"], headers["connection"]) == (503, "1", "close")
+        assert json.loads(body)["errors"][0]["extensions"] == {"code": "OVERLOADED"}
+        assert refused.until_end() == b""
+        held.released.set()
+        assert [client.answer()[2] for client in busy] == [b"hello"] * 2

@@ -1,0 +1,284 @@
+"""SIGTERM under load: who asks while the service ends is answered, and what was acknowledged is in the store.
+
+Real processes. A drain is so long that a test ends it when it has seen enough, or else so short that a
+test waits for its end; none asserts how long anything took.
+"""
+
+import asyncio
+import http.client
+import os
+import signal
+import socket
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import orjson
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from graph.serving.drain import DrainingServer
+from graph.serving.listener import turn_away
+from graph.serving.server import configuration
+from graph.settings import Settings
+from tests.bearers import bearer
+from tests.processes import PATIENCE_S, Server, serving
+
+TOTAL = "{ events { totalCount } }"
+INGEST = "mutation ($event: EventInput!) { ingestEvents(input: {events: [$event]}) { upserted } }"
+WORKERS = pytest.mark.parametrize("workers", ["1", "2"])
+ENDLESS = {"GRAPH_DRAIN": "60"}  # unless it is hurried
+
+
+def address(server: Server) -> tuple[str, int]:
+    url = urlsplit(server.url)
+    assert url.hostname
+    assert url.port
+    return url.hostname, url.port
+
+
+def ready(server: Server) -> httpx.Response:
+    """What `/readyz` says on a connection of its own."""
+    return httpx.get(server.url.replace("/graphql", "/readyz"), timeout=PATIENCE_S, trust_env=False)
+
+
+def started(server: Server, workers: str) -> list[int]:
+    """The processes that serve, once all of them do."""
+    server.hear("Application startup complete", times=int(workers))
+    mark = "Started server process ["
+    return [int(line.rpartition("[")[2].rstrip("]")) for line in server.said if mark in line]
+
+
+# Under load
+
+
+@dataclass
+class Load:
+    """Clients that ask one thing after another until nobody listens any more."""
+
+    address: tuple[str, int]
+    keeping_alive: bool
+    answers: int = 0
+    last_answers: int = 0  # those that ended their connection
+    acknowledged: list[str] = field(default_factory=list)  # ids of events
+    failures: list[str] = field(default_factory=list)
+    warm: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, numbers: Iterator[int]) -> None:
+        """Ask on, and stop where no connection can be made."""
+        connection = None
+        while True:
+            if connection is None:
+                connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE_S)
+                try:
+                    connection.connect()
+                except OSError:
+                    break
+            try:
+                is_last = self._ask(connection, next(numbers))
+            except Exception as error:  # whatever it is, an accepted request has no answer
+                self.failures.append(repr(error))
+                break
+            self.last_answers += is_last
+            if is_last or not self.keeping_alive:
+                connection.close()
+                connection = None
+        self.warm.set()
+
+    def _ask(self, connection: http.client.HTTPConnection, number: int) -> bool:
+        event = {"eventId": f"load{number}", "eventTsMs": 1_700_000_000_000 + number, "mag": 1, "lat": 1, "lon": 1}
+        body: dict[str, Any] = {"query": INGEST, "variables": {"event": event}} if number % 2 else {"query": TOTAL}
+        headers = {"Content-Type": "application/json", **bearer()}
+        connection.request("POST", "/graphql", orjson.dumps(body), headers)
+        answer = connection.getresponse()
+        data = orjson.loads(answer.read())
+        if answer.status != 200 or data.keys() != {"data"}:
+            raise AssertionError(f"{answer.status} {data}")
+        if number % 2:
+            assert data["data"]["ingestEvents"]["upserted"] == 1
+            self.acknowledged.append(str(event["eventId"]))
+        self.answers += 1
+        if self.answers == 10:
+            self.warm.set()
+        return answer.getheader("Connection") == "close"
+
+
+def events_in(store: Path) -> set[str]:
+    db = sqlite3.connect(store)
+    try:
+        items = [orjson.loads(item) for (item,) in db.execute('SELECT item FROM "earthquake-events"')]
+    finally:
+        db.close()
+    return {item["eventId"] for item in items if item["entity"] == "EVENT"}
+
+
+@WORKERS
+def test_under_load_no_accepted_request_is_lost(tmp_path: Path, workers: str) -> None:
+    with serving("--workers", workers, folder=tmp_path, settings={"GRAPH_DRAIN": "2"}) as server:
+        started(server, workers)
+        numbers = count()
+        loads = [Load(address(server), keeping_alive) for keeping_alive in (True, True, True, False, False, False)]
+        threads = [threading.Thread(target=load.run, args=[numbers]) for load in loads]
+        for thread in threads:
+            thread.start()
+        assert all(load.warm.wait(PATIENCE_S) for load in loads)
+
+        assert server.end() == 0
+
+        for thread in threads:
+            thread.join()
+    assert [load.failures for load in loads] == [[]] * len(loads)
+    assert all(load.last_answers for load in loads)  # each has asked during the drain
+    assert events_in(tmp_path / "quakegraph.db") == {event for load in loads for event in load.acknowledged}
+
+
+# While it drains
+
+
+@WORKERS
+def test_a_draining_service_says_so_and_answers_on(tmp_path: Path, workers: str) -> None:
+    with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
+        started(server, workers)
+        body, headers = orjson.dumps({"query": TOTAL}), {"Content-Type": "application/json"}
+        old = http.client.HTTPConnection(*address(server), timeout=PATIENCE_S)
+        old.request("POST", "/graphql", body, headers)
+        before = old.getresponse()
+        before.read()
+        assert (before.status, before.getheader("Connection"), ready(server).status_code) == (200, None, 200)
+
+        server.process.send_signal(signal.SIGTERM)
+        server.hear("Draining", times=int(workers))
+
+        not_ready = ready(server)
+        assert (not_ready.status_code, not_ready.json()) == (503, {"status": "draining"})
+        answer = server.ask(TOTAL)
+        assert (answer.status_code, answer.headers["Connection"]) == (200, "close")
+        old.request("POST", "/graphql", body, headers)
+        after = old.getresponse()
+        assert (after.status, after.getheader("Connection")) == (200, "close")
+        old.close()
+        assert server.end(signal.SIGTERM) == 0  # a second one ends the drain
+
+
+@WORKERS
+def test_ctrl_c_ends_the_service_without_a_drain(tmp_path: Path, workers: str) -> None:
+    with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
+        started(server, workers)
+        assert server.end(signal.SIGINT) == 0
+        server.hear_out()
+
+    assert [line for line in server.said if "Draining" in line] == []
+
+
+@WORKERS
+def test_ctrl_c_ends_a_drain(tmp_path: Path, workers: str) -> None:
+    with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
+        started(server, workers)
+        server.process.send_signal(signal.SIGTERM)
+        server.hear("Draining", times=int(workers))
+
+        assert server.end(signal.SIGINT) == 0
+
+
+@WORKERS
+def test_who_is_connected_when_the_listener_closes_may_still_ask(tmp_path: Path, workers: str) -> None:
+    with serving("--workers", workers, folder=tmp_path, settings={"GRAPH_DRAIN": "3"}) as server:
+        started(server, workers)
+        connection = http.client.HTTPConnection(*address(server), timeout=PATIENCE_S)
+        connection.connect()
+        server.process.send_signal(signal.SIGTERM)
+        server.hear("No connection is taken any more", times=int(workers))
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address(server), timeout=PATIENCE_S)
+
+        connection.request("GET", "/healthz")
+        answer = connection.getresponse()
+
+        assert (answer.status, answer.getheader("Connection")) == (200, "close")
+        connection.close()
+        assert server.process.wait(PATIENCE_S) == 0
+
+
+# The listener's queue
+
+
+async def test_who_stands_in_the_queue_is_accepted_after_newcomers_are_turned_away() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        queued = [socket.create_connection(listener.getsockname()) for _ in range(20)]
+
+        turn_away(listener)
+        with pytest.raises(TimeoutError):
+            socket.create_connection(listener.getsockname(), timeout=0.1)
+
+        accepted = 0
+
+        async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal accepted
+            accepted += 1
+            writer.write(await reader.readexactly(5))
+            writer.close()
+            await writer.wait_closed()
+
+        async with await asyncio.start_server(greet, sock=listener):
+            for client in queued:
+                with client:
+                    client.sendall(b"hello")
+                    client.setblocking(False)
+                    assert await asyncio.get_running_loop().sock_recv(client, 10) == b"hello"
+    assert accepted == len(queued)
+
+
+@pytest.mark.parametrize("all_end", [True, False])
+def test_newcomers_are_turned_away_where_no_other_worker_goes_on(all_end: bool) -> None:
+    async def silent(scope: Scope, receive: Receive, send: Send) -> None:
+        """An application that is never asked."""
+
+    with socket.create_server(("127.0.0.1", 0)) as listener, listener.dup() as of_another_worker:
+        config = configuration(silent, Settings())
+        server = DrainingServer(config, 0.1, all_end=lambda: all_end)
+        thread = threading.Thread(target=server.run, args=[[listener]])
+        thread.start()
+        while not server.started:
+            thread.join(0.01)
+        server.handle_exit(signal.SIGTERM, None)
+        thread.join()
+
+        with ExitStack() as clients:
+            if all_end:
+                clients.enter_context(pytest.raises(TimeoutError))
+            clients.enter_context(socket.create_connection(of_another_worker.getsockname(), timeout=0.1))
+
+
+# Several processes
+
+
+def test_the_end_of_one_worker_is_nobodys_loss(tmp_path: Path) -> None:
+    with serving("--workers", "2", folder=tmp_path, settings={"GRAPH_DRAIN": "0.1"}) as server:
+        one, _ = started(server, "2")
+
+        os.kill(one, signal.SIGTERM)
+        server.hear("A worker ended and is replaced")
+
+        for _ in range(20):
+            assert server.ask(TOTAL).status_code == 200
+        server.hear("Application startup complete", times=3)
+        assert server.end() == 0
+
+
+def test_workers_end_with_their_supervisor(tmp_path: Path) -> None:
+    with serving("--workers", "2", folder=tmp_path, settings={"GRAPH_DRAIN": "0.1"}) as server:
+        started(server, "2")
+
+        assert server.end(signal.SIGKILL) == -signal.SIGKILL
+        server.hear_out()  # until none of them can say anything
+
+        assert sum("Finished server process" in line for line in server.said) == 2
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address(server), timeout=PATIENCE_S)
