@@ -19,7 +19,6 @@ from limits.aio.strategies import SlidingWindowCounterRateLimiter
 from limits.errors import ConfigurationError, StorageError
 from limits.storage import storage_from_string
 
-from graph.access.callers import Caller
 from graph.errors import QueryTooComplex, RateLimited
 from graph.settings import Misconfigured, Settings
 from graph.telemetry.logs import get_logger
@@ -114,13 +113,13 @@ def rates(settings: Settings) -> Rates:
     return PointsPerMinute(settings.rate_limit, store)  # type: ignore[arg-type]  # `async+` makes it one of these
 
 
-def spender(caller: Caller, address: str | None) -> str:
+def spender(subject: str | None, address: str | None) -> str:
     """The name that a caller's points are counted under: their subject's, or else their address's.
 
     Who has an IPv6 address has all of its network's, of which the smallest is a /64.
     """
-    if caller.subject is not None:
-        return f"subject:{caller.subject}"
+    if subject is not None:
+        return f"subject:{subject}"
     try:
         ip = ip_address(address or "")
     except ValueError:

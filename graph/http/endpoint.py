@@ -123,11 +123,13 @@ class GraphQLEndpoint:
 
     async def _executed(self, request: Request, answer: Answer) -> ExecutionResult:
         """The outcome of what is asked. What forbids its execution is raised."""
-        asked = await asked_by(request)
-        caller = await request.state.authenticate(request.headers.get("Authorization"))
-        on_behalf_of(caller.subject)
-        who = spender(caller, request.client.host if request.client else None)
+        address = request.client.host if request.client else None
+        who = spender(None, address)  # until the caller is known
         try:
+            asked = await asked_by(request)
+            caller = await request.state.authenticate(request.headers.get("Authorization"))
+            on_behalf_of(caller.subject)
+            who = spender(caller.subject, address)
             operation = self._operation(asked, reading=request.method != "POST")
             answer.operation, answer.name = TYPES[operation.type], operation.name
             caller.require(operation.scopes)

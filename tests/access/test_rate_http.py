@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import httpx
+import pytest
 
+from graph.access.callers import Scope
 from tests.bearers import bearer
 from tests.earthquakes.usgs_server import UsgsServer
 from tests.service import running, settings
@@ -29,15 +31,29 @@ def test_who_has_spent_a_minutes_points_waits(tmp_path: Path, usgs: UsgsServer) 
         assert ask(bob).status_code == 200
 
 
-def test_what_is_refused_costs_a_point_too(tmp_path: Path, usgs: UsgsServer) -> None:
+@pytest.mark.parametrize(
+    ("query", "headers", "status"),
+    [
+        ("{", {}, 400),
+        ("{ nothing }", {}, 400),
+        ("", {}, 400),
+        ("{ __typename }", {"Authorization": "Bearer forged"}, 401),
+        ("{ requestLogs { nodes { id } } }", bearer(Scope.EVENTS_READ), 403),
+    ],
+)
+def test_what_is_refused_costs_a_point_too(
+    tmp_path: Path, usgs: UsgsServer, query: str, headers: dict[str, str], status: int
+) -> None:
     """So a flood of rubbish has an end; twenty may pass where the minute's window changes."""
     with running(settings(tmp_path / "empty.db", usgs, rate_limit=10)) as service:
         statuses = [
-            service.http.post("/graphql", json={"query": "{"}, headers={"Accept": GRAPHQL_JSON}).status_code
+            service.http.post(
+                "/graphql", json={"query": query}, headers={"Accept": GRAPHQL_JSON, **headers}
+            ).status_code
             for _ in range(30)
         ]
-    assert set(statuses) == {400, 429}
-    assert 10 <= statuses.count(400) <= 20
+    assert set(statuses) == {status, 429}
+    assert 10 <= statuses.count(status) <= 20
 
 
 def test_callers_without_a_token_share_their_address(tmp_path: Path, usgs: UsgsServer) -> None:
