@@ -20,11 +20,11 @@ function headersWithToken() {
 // unless the editor names others.
 const shown = Object.keys(headers).length ? JSON.stringify(headers, null, 2) : undefined;
 
-// GraphiQL remembers its tabs, and with them what their headers editors hold, whatever it is told of persisting headers.
+// GraphiQL remembers its tabs and what was sent, and with these the headers, whatever it is told of persisting headers.
 // Headers carry credentials, and what is stored outlives the session.
 const storage = {
   getItem: (name) => localStorage.getItem(name),
-  setItem: (name, value) => localStorage.setItem(name, name.endsWith("tabState") ? withoutHeaders(value) : value),
+  setItem: (name, value) => localStorage.setItem(name, withoutHeaders(value)),
   removeItem: (name) => localStorage.removeItem(name),
   clear: () => localStorage.clear(),
   get length() {
@@ -32,8 +32,12 @@ const storage = {
   },
 };
 
-function withoutHeaders(tabState) {
-  return JSON.stringify(JSON.parse(tabState), (name, value) => (name === "headers" ? null : value));
+function withoutHeaders(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), (name, value) => (name === "headers" ? null : value));
+  } catch {
+    return text; // a query, say, is no JSON
+  }
 }
 
 ReactDOM.createRoot(root).render(
