@@ -7,7 +7,6 @@ there to keep the service up, and must not be what brings it down.
 """
 
 import asyncio
-import time
 from abc import ABC, abstractmethod
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from math import ceil
@@ -85,8 +84,8 @@ class PointsPerMinute(Rates):
     async def _wait(self, spender: str, points: int) -> int:
         """Seconds until so many points will be left, if nothing is spent meanwhile."""
         counts = cast("SlidingWindowCounterSupport", self._limiter.storage)
-        older, _, newer, _ = await counts.get_sliding_window(self._item.key_for(spender), WINDOW_S)
-        left_of_window = WINDOW_S - time.time() % WINDOW_S
+        older, _, newer, expires_in = await counts.get_sliding_window(self._item.key_for(spender), WINDOW_S)
+        left_of_window = expires_in - WINDOW_S  # kept for another one; in Redis it begins with a caller's first request
         room = self._points - points
         if newer <= room:  # once the older window weighs little enough
             seconds = left_of_window - (room - newer + 1) * WINDOW_S / max(older, 1)
@@ -106,8 +105,9 @@ def rates(settings: Settings) -> Rates:
     try:
         store = storage_from_string(f"async+{settings.rate_limit_store}", wrap_exceptions=True)
     except ConfigurationError as error:
+        scheme = settings.rate_limit_store.partition(":")[0]
         raise UnusableRateStore(
-            f"GRAPH_RATE_LIMIT_STORE: {settings.rate_limit_store} cannot be used: "
+            f"GRAPH_RATE_LIMIT_STORE: {scheme}:// cannot be used: "  # the rest may hold a password
             f"is it `memory://` or `redis://HOST`, and `quakegraph[redis]` installed? ({error})"
         ) from error
     return PointsPerMinute(settings.rate_limit, store)  # type: ignore[arg-type]  # `async+` makes it one of these

@@ -8,6 +8,7 @@ Source: https://www.apollographql.com/docs/apollo-server/performance/apq
 """
 
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from hashlib import sha256
@@ -27,8 +28,9 @@ from graph.errors import (
 from graph.operations.documents import Documents, InvalidDocument
 from graph.settings import Misconfigured
 
-KEPT_CHARACTERS = 2**20  # of all documents together
-LONGEST_KEPT = 2**14
+KEPT_BYTES = 2**20  # of all documents together, as they lie in memory
+LEAST_BYTES = 2**10  # that one counts as, however short it is: there are 1,024 at most
+LONGEST_KEPT = 2**14  # characters
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 Extensions = Mapping[str, Any]
@@ -57,7 +59,7 @@ class Persisted(ABC):
         if query is None:
             return self._named(name)
         if _hash_of(query) != name.lower():
-            raise BadRequest("`sha256Hash` is not the hash of `query`.")
+            raise BadRequest("provided sha does not match query")
         return self._sent(query)
 
     @abstractmethod
@@ -77,7 +79,7 @@ class AutomaticDocuments(Persisted):
     """Those that clients have sent along with their hashes, the ones used last."""
 
     def __init__(self) -> None:
-        self._kept: LRUCache[str, str] = LRUCache(KEPT_CHARACTERS, getsizeof=len)
+        self._kept: LRUCache[str, str] = LRUCache(KEPT_BYTES, getsizeof=_room_of)
 
     def _sent(self, query: str) -> str:
         return query
@@ -95,6 +97,10 @@ class AutomaticDocuments(Persisted):
             self._kept[_hash_of(text)] = text
 
 
+def _room_of(text: str) -> int:
+    return max(sys.getsizeof(text), LEAST_BYTES)
+
+
 class ListedDocuments(Persisted):
     """Those of a list, by their hashes and by the names that the list gives them."""
 
@@ -108,7 +114,7 @@ class ListedDocuments(Persisted):
         return query
 
     def _named(self, name: str) -> str:
-        text = self._named_texts.get(name)
+        text = self._named_texts.get(name) or self._named_texts.get(name.lower())
         if text is None:
             raise PersistedQueryNotInList
         return text

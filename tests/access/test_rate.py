@@ -6,17 +6,22 @@ and says nothing that is true of one window only.
 
 import asyncio
 import shutil
+import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 
+import coredis
 import pytest
 
 from graph.access.rate import Rates, Unlimited, UnusableRateStore, rates, spender
 from graph.errors import QueryTooComplex, RateLimited
 from graph.settings import Settings
+from tests.processes import PATIENCE_S
 
 LIMIT = 1000
 
@@ -113,13 +118,16 @@ def test_a_spender_is_a_subject_or_an_address(subject: str | None, address: str 
     assert spender(subject, address) == name
 
 
-def test_a_store_whose_client_is_not_installed_is_told() -> None:
-    with pytest.raises(UnusableRateStore, match=r"GRAPH_RATE_LIMIT_STORE: .* cannot be used"):
-        limited("memcached://127.0.0.1")
+def test_a_store_whose_client_is_not_installed_is_told_without_its_password() -> None:
+    with pytest.raises(UnusableRateStore, match=r"^GRAPH_RATE_LIMIT_STORE: memcached:// cannot be used: ") as told:
+        limited("memcached://quakes:hunter2@127.0.0.1")  # pragma: allowlist secret
+
+    assert "hunter2" not in str(told.value)
+    assert "\n" not in str(told.value)
 
 
 @contextmanager
-def redis(folder: Path, port: int) -> Iterator[None]:
+def redis(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     """A Redis on that port of this machine."""
     program = shutil.which("redis-server")
     assert program is not None
@@ -129,7 +137,7 @@ def redis(folder: Path, port: int) -> Iterator[None]:
         try:
             while "Ready to accept connections" not in process.stdout.readline():
                 assert process.poll() is None
-            yield
+            yield process
         finally:
             process.kill()
 
@@ -161,3 +169,42 @@ async def test_processes_that_share_a_store_share_what_a_caller_has(
         assert await allowed(here, "a", 900)
         assert not await allowed(here, "a", 900)
     assert caplog.text.count("answers again") == 1
+
+
+@pytest.mark.needs("redis-server")
+@pytest.mark.parametrize(("points", "seconds"), [(1, 60), (300, 78), (LIMIT, 120)])
+async def test_who_waits_as_long_as_told_is_let_through(tmp_path: Path, points: int, seconds: int) -> None:
+    """Redis begins a caller's minute with their first request; here it ages by having its keys expire earlier."""
+    port = free_port()
+    each = limited(f"redis://127.0.0.1:{port}")
+    with redis(tmp_path, port):
+        begun = time.monotonic()
+        await each.spend("a", LIMIT)
+        with pytest.raises(RateLimited) as told:
+            await each.spend("a", points)
+        wait = told.value.retry_after_s
+        assert seconds - ceil(time.monotonic() - begun) <= wait <= seconds
+
+        await _age(port, wait // 2)
+        assert not await allowed(each, "a", points)
+        await _age(port, wait - wait // 2)
+        assert await allowed(each, "a", points)
+
+
+async def _age(port: int, seconds: int) -> None:
+    """Have everything in a Redis be so much older."""
+    client = coredis.Redis(port=port)
+    for key in await client.keys():
+        await client.pexpire(key, await client.pttl(key) - 1000 * seconds)  # which removes what is older than it may be
+    client.connection_pool.disconnect()
+
+
+@pytest.mark.needs("redis-server")
+async def test_a_store_that_hangs_holds_nobody_up(tmp_path: Path) -> None:
+    port = free_port()
+    each = limited(f"redis://127.0.0.1:{port}")
+    with redis(tmp_path, port) as process:
+        await each.spend("a", LIMIT)
+        process.send_signal(signal.SIGSTOP)
+        async with asyncio.timeout(PATIENCE_S):
+            assert await allowed(each, "a", LIMIT)

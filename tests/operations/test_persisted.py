@@ -1,5 +1,6 @@
 """Documents that are named instead of sent: kept within a bound, never under a name that is not theirs."""
 
+import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import httpx
 import orjson
 import pytest
 
-from graph.operations.persisted import KEPT_CHARACTERS, LONGEST_KEPT, AutomaticDocuments
+from graph.operations.persisted import KEPT_BYTES, LONGEST_KEPT, AutomaticDocuments
 from tests.earthquakes.usgs_server import UsgsServer
 from tests.processes import PATIENCE_S, started
 from tests.service import Service, running, settings
@@ -114,16 +115,24 @@ def test_no_name_at_all_is_as_if_there_were_none(service: Service) -> None:
     assert code_of(post(service, extensions={"persistedQuery": None})) == "BAD_REQUEST"
 
 
-def test_no_more_is_kept_than_there_is_room_for() -> None:
+@pytest.mark.parametrize(
+    ("filler", "number_kept"),
+    [
+        ("", 1024),  # short ones take room too: for their hashes, and for being found
+        ("x" * 2000, 507),
+        ("\N{EARTH GLOBE EUROPE-AFRICA}" * 500, 489),  # four bytes each
+    ],
+)
+def test_no_more_is_kept_than_there_is_room_for(filler: str, number_kept: int) -> None:
     kept = AutomaticDocuments()
     for number in range(10_000):
-        text = f"{{ __typename }} # {number} {'x' * 500}"
+        text = f"{{__typename}}#{number:04}{filler}"
         kept.remember(text, named(text))
     longest = "{ __typename } #" + "x" * LONGEST_KEPT
     kept.remember(longest, named(longest))
 
-    assert kept._kept.currsize <= KEPT_CHARACTERS
-    assert sum(map(len, kept._kept.values())) == kept._kept.currsize
+    assert len(kept._kept) == number_kept
+    assert sum(map(sys.getsizeof, kept._kept.values())) <= KEPT_BYTES
     assert kept.text(None, named(text)) == text
     assert hash_of(longest) not in kept._kept
 

@@ -21,7 +21,7 @@ from tests.processes import NOWHERE, PATIENCE_S, environment, started
 from tests.service import Service, running, serving, settings
 
 EVENT = '{ event(eventId: "us1") { mag } }'
-TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"  # pragma: allowlist secret
 STORE = {"db.system.name": "sqlite", "db.collection.name": "earthquake-events"}
 
 
