@@ -6,9 +6,9 @@ position as a client holds it: text that it passes back unchanged, with nothing 
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from graph.days import FIRST_MS, LAST_MS
 from graph.errors import BadUserInput, InvalidCursor
@@ -111,12 +111,24 @@ class Page(Generic[T]):
     partitions: int  # how many were read for it
     backward: bool  # whether it was read from `before` on
     has_more: bool  # whether more follow in the direction of reading, up to the other cursor
-    has_behind: Callable[[], Awaitable[bool]]  # whether anything lies where the reading came from: costs a query
+    has_behind: "bool | Later[bool]"  # whether anything lies where the reading came from
 
-    async def has_next(self) -> bool:
+    @property
+    def has_next(self) -> "bool | Later[bool]":
         """Whether more follows behind the page."""
-        return await self.has_behind() if self.backward else self.has_more
+        return self.has_behind if self.backward else self.has_more
 
-    async def has_previous(self) -> bool:
+    @property
+    def has_previous(self) -> "bool | Later[bool]":
         """Whether more precedes the page."""
-        return self.has_more if self.backward else await self.has_behind()
+        return self.has_more if self.backward else self.has_behind
+
+
+@dataclass(frozen=True, slots=True)
+class Later(Generic[T]):
+    """What costs a query, which is made when this is awaited, and not where nobody asks."""
+
+    ask: Callable[[], Awaitable[T]]
+
+    def __await__(self) -> Generator[Any, None, T]:
+        return self.ask().__await__()

@@ -60,15 +60,16 @@ class Node:
 
 @strawberry.type(description="What lies on either side of a page.")
 class PageInfo:
+    # These two are known by now, or awaited: see `Page`.
     @strawberry.field(description="Whether more follows behind the page. Exact.")
     @staticmethod
-    async def has_next_page(page: strawberry.Parent[Page[Any]]) -> bool:
-        return await page.has_next()
+    def has_next_page(page: strawberry.Parent[Page[Any]]) -> bool:
+        return cast("bool", page.has_next)
 
     @strawberry.field(description="Whether more precedes the page. Exact.")
     @staticmethod
-    async def has_previous_page(page: strawberry.Parent[Page[Any]]) -> bool:
-        return await page.has_previous()
+    def has_previous_page(page: strawberry.Parent[Page[Any]]) -> bool:
+        return cast("bool", page.has_previous)
 
     @strawberry.field(description="The cursor of the first edge; null for an empty page.")
     @staticmethod

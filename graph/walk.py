@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from graph.paging import Page, Paging, Position
+from graph.paging import Later, Page, Paging, Position
 from graph.store.conditions import Condition
 from graph.store.contract import Bounds, Item, Key, Table
 from graph.store.design import Index
@@ -82,7 +82,7 @@ class Walk:
             partitions=reading.partitions,
             backward=paging.backward,
             has_more=reading.more,
-            has_behind=partial(self.behind, reading),
+            has_behind=Later(partial(self.behind, reading)) if reading.start else False,
         )
 
     async def read(

@@ -13,7 +13,7 @@ from graph.days import day_bucket, day_span
 from graph.earthquakes.model import Event, possible_id
 from graph.earthquakes.selection import Selection
 from graph.earthquakes.summaries import Summaries, matching, may_match
-from graph.earthquakes.table import TIME_ORDERED, day_of, day_partition, event_key, event_of, index_key
+from graph.earthquakes.table import TIME_ORDERED, day_of, day_partition, event_key, index_key
 from graph.paging import Page, Paging
 from graph.store.contract import Table
 from graph.walk import Promise, Walk
@@ -46,7 +46,7 @@ class Catalogue:
         """Those of the events that exist, by id."""
         keys = {event_key(event_id) for event_id in event_ids if possible_id(event_id)}
         items = await self._table.get_many(keys) if keys else {}
-        return {item["eventId"]: event_of(item) for item in items.values()}
+        return {item["eventId"]: Event(item) for item in items.values()}
 
     async def is_empty(self) -> bool:
         """Whether no event was ever ingested."""
@@ -62,7 +62,7 @@ class Catalogue:
             selection.condition,
             selection.keep,
         )
-        page = await walk.page(paging, forward=ascending, key_of=index_key, record_of=event_of)
+        page = await walk.page(paging, forward=ascending, key_of=index_key, record_of=Event)
         return EventPage(**vars(page), total=partial(self.total, selection))
 
     async def total(self, selection: Selection) -> int | None:

@@ -20,7 +20,7 @@ from graph.earthquakes.geojson import Fingerprinted, InvalidGeoJson, Readable, r
 from graph.earthquakes.model import Event, RejectedFeature, Rejection, checked_event
 from graph.earthquakes.normalise import normalise
 from graph.earthquakes.summaries import additions
-from graph.earthquakes.table import event_item, event_key
+from graph.earthquakes.table import event_key
 from graph.earthquakes.usgs import RecentEvents, UsgsClient
 from graph.errors import BadUserInput, GraphError, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.request_log.access_patterns import RequestLogs
@@ -190,7 +190,7 @@ class Ingest:
     async def _insert(self, events: list[Event]) -> int:
         """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
         while events:
-            inserts = [Put(event_item(event), if_absent=True) for event in events]
+            inserts = [Put(event.item, if_absent=True) for event in events]
             taken = set(await self._table.transact([*inserts, *additions(events)]))
             if not taken:
                 break

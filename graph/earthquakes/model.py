@@ -9,7 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from graph.days import DAY_MS, FIRST_MS, datetime_of, day_bucket
+from graph.earthquakes.table import day_partition, event_key
 from graph.paging import Position
+from graph.records import Record, Stored
+from graph.store.contract import Item
 
 EVENTS = "events"  # the connection's name in cursors
 
@@ -25,38 +28,35 @@ LEAST_NUMBER, GREATEST_NUMBER = 1e-130, 1e126  # what every store keeps, zero as
 SOURCE = "USGS"  # of an event that names none
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Record):
     """One seismic event of the catalogue, as first recorded."""
 
-    event_id: str  # USGS id: network code and event code, "nc73919986"
-    event_ts_ms: int  # origin time, epoch milliseconds, negative before 1970
-    mag: float  # magnitude, clamped to [-2, 10]
-    place: str  # at most 512 characters
-    lat: float  # degrees north
-    lon: float  # degrees east
-    depth: float | None  # km below sea level, never negative; None where not measured
-    source: str  # where the record came from, "USGS"
-    ingested_at: int  # epoch milliseconds
-    mag_type: str | None = None  # how the magnitude was measured, "ml", "mww"
-    type: str | None = None  # "earthquake", "quarry blast", …
-    status: str | None = None  # "automatic" or "reviewed"
-    updated: int | None = None  # USGS's last change before the ingest, epoch milliseconds
-    url: str | None = None  # the event's page
-    tsunami: bool | None = None  # whether USGS linked a tsunami warning centre's message
-    felt: int | None = None  # number of felt reports
-    alert: str | None = None  # PAGER level: "green", "yellow", "orange", "red"
-    sig: int | None = None  # USGS's significance, 0 to about 1000
+    __slots__ = ()
+
+    event_id = Stored[str]("eventId")  # USGS id: network code and event code, "nc73919986"
+    event_ts_ms = Stored[int]("eventTsMs")  # origin time, epoch milliseconds, negative before 1970
+    mag = Stored("mag", float)  # magnitude, clamped to [-2, 10]
+    place = Stored[str]("place")  # at most 512 characters
+    lat = Stored("lat", float)  # degrees north
+    lon = Stored("lon", float)  # degrees east
+    depth = Stored[float | None]("depth", float, optional=True)  # km below sea level, never negative
+    source = Stored[str]("source")  # where the record came from, "USGS"
+    ingested_at = Stored[int]("ingestedAt")  # epoch milliseconds
+    mag_type = Stored[str | None]("magType", optional=True)  # how the magnitude was measured, "ml", "mww"
+    type = Stored[str | None]("type", optional=True)  # "earthquake", "quarry blast", …
+    status = Stored[str | None]("status", optional=True)  # "automatic" or "reviewed"
+    updated = Stored[int | None]("updated", optional=True)  # USGS's last change before the ingest, epoch ms
+    url = Stored[str | None]("url", optional=True)  # the event's page
+    tsunami = Stored[bool | None]("tsunami", bool, optional=True)  # stored as USGS gives it, 0 or 1
+    felt = Stored[int | None]("felt", optional=True)  # number of felt reports
+    alert = Stored[str | None]("alert", optional=True)  # PAGER level: "green", "yellow", "orange", "red"
+    sig = Stored[int | None]("sig", optional=True)  # USGS's significance, 0 to about 1000
+    day_bucket = Stored[str]("dayBucket")  # the UTC day of the origin time, `YYYYMMDD`
 
     @property
     def time(self) -> datetime:
         """The origin time, UTC."""
         return datetime_of(self.event_ts_ms)
-
-    @property
-    def day_bucket(self) -> str:
-        """The UTC day of the origin time, `YYYYMMDD`."""
-        return day_bucket(self.event_ts_ms)
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -135,26 +135,37 @@ def checked_event(
     down = _number(depth)
     if depth is not None and (down is None or down > GREATEST_DEPTH):
         raise rejected("DEPTH_INVALID", "The depth must be a number of kilometres, or be left out.")
-    return Event(
-        event_id=event_id,
-        event_ts_ms=event_ts_ms,
-        mag=min(max(magnitude, LEAST_MAG), GREATEST_MAG),
-        place=_text(place, LONGEST_PLACE) or _coordinates(north, east),
-        lat=north,
-        lon=east,
-        depth=None if down is None else max(down, 0.0),
-        source=_text(source) or SOURCE,
-        ingested_at=ingested_at,
-        mag_type=_text(mag_type),
-        type=_text(type),
-        status=_text(status),
-        updated=updated if type_of(updated) is int and abs(updated) < 2**53 else None,
-        url=_text(url),
-        tsunami=bool(tsunami) if tsunami in (0, 1) else None,
-        felt=_int(felt),
-        alert=_text(alert),
-        sig=_int(sig),
-    )
+    bucket = day_bucket(event_ts_ms)
+    pk, sk = event_key(event_id)
+    item: Item = {
+        "pk": pk,
+        "sk": sk,
+        "entity": "EVENT",
+        "dayBucket": bucket,
+        "gsi1pk": day_partition(bucket),
+        "gsi1sk": event_ts_ms,
+        "eventId": event_id,
+        "eventTsMs": event_ts_ms,
+        "mag": min(max(magnitude, LEAST_MAG), GREATEST_MAG),
+        "place": _text(place, LONGEST_PLACE) or _coordinates(north, east),
+        "lat": north,
+        "lon": east,
+        "source": _text(source) or SOURCE,
+        "ingestedAt": ingested_at,
+    }
+    if down is not None:
+        item["depth"] = max(down, 0.0)
+    for attribute, text in (("magType", mag_type), ("type", type), ("status", status), ("url", url), ("alert", alert)):
+        if text and (taken := _text(text)):
+            item[attribute] = taken
+    if type_of(updated) is int and abs(updated) < 2**53:
+        item["updated"] = updated
+    if tsunami in (0, 1):
+        item["tsunami"] = int(tsunami)
+    for attribute, number in (("felt", felt), ("sig", sig)):
+        if number is not None and (counted := _int(number)) is not None:
+            item[attribute] = counted
+    return Event(item)
 
 
 def possible_id(event_id: object) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 from graphql import ExecutionResult, GraphQLSchema, OperationType
-from graphql.execution import Executor, execute_root_selection_set
+from graphql.execution import execute_root_selection_set
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -29,6 +29,7 @@ from graph import graphiql
 from graph.access.rate import spender
 from graph.context import Context
 from graph.errors import BadRequest, BadUserInput, GraphError, InternalServerError, QueryTooComplex
+from graph.execution.executor import PlainExecutor
 from graph.http.request import JSON, Asked, accepted, asked_by, media_type
 from graph.http.telling import Told, told, told_of_document, told_of_field
 from graph.operations.deadline import within
@@ -158,7 +159,7 @@ class GraphQLEndpoint:
     async def _execute(
         self, operation: Operation, variables: Mapping[str, Any] | None, context: Context, request: Request
     ) -> ExecutionResult:
-        executor = Executor.build(
+        executor = PlainExecutor.build(
             self._schema,
             operation.document,
             context_value=context,
@@ -167,6 +168,7 @@ class GraphQLEndpoint:
             is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
             max_coercion_errors=MOST_ERRORS,
             hide_suggestions=not self._suggesting,
+            functions=operation.functions,
         )
         if isinstance(executor, list):
             raise InvalidDocument(executor, BadUserInput.code)

@@ -34,6 +34,7 @@ from graphql import (
 from graph.access.callers import Scope
 from graph.access.requires import required_scope
 from graph.errors import OperationResolutionFailure, QueryTooComplex
+from graph.execution.executor import Compiled
 from graph.operations.cost import Pricing
 from graph.operations.shape import Limits, check_shape
 from graph.paging import PageSizes
@@ -57,6 +58,7 @@ class Operation:
     """One operation of a valid document."""
 
     document: DocumentNode
+    functions: Compiled  # of its plain selections
     name: str | None
     type: OperationType
     scopes: frozenset[Scope]  # that its caller must have
@@ -126,6 +128,7 @@ class Documents:
 
     def _prepared(self, text: str) -> Document:
         document = self._valid(text)
+        functions = Compiled(document)
         fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
         operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
         return Document(
@@ -133,6 +136,7 @@ class Documents:
             (
                 Operation(
                     document,
+                    functions,
                     operation.name.value if operation.name else None,
                     operation.operation,
                     required_scopes(self._schema, operation, fragments),

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -12,7 +11,7 @@ import httpx
 from graph.days import DAY_MS, EPOCH_TIME, LAST_MS
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import MOST_EVENTS_GIVEN, Ingest
-from graph.earthquakes.model import Event
+from graph.earthquakes.model import Event, checked_event
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import UsgsClient
 from graph.request_log.access_patterns import RequestLogs
@@ -36,7 +35,7 @@ def an_event(event_id: str = "us7000abcd", event_ts_ms: int = NOON, mag: float =
     """An event that breaks no rule; what is not given does not matter."""
     values = {"place": "10 km S of Here", "lat": 35.6, "lon": -117.6, "depth": 8.0, "type": "earthquake"}
     given = {"source": "USGS", "ingested_at": INGESTED_AT, **values, **others}
-    return Event(event_id=event_id, event_ts_ms=event_ts_ms, mag=mag, **given)
+    return checked_event(event_id=event_id, event_ts_ms=event_ts_ms, mag=mag, **given)
 
 
 def events_at(*times_ms: int, **others: Any) -> list[Event]:
@@ -47,7 +46,10 @@ def events_at(*times_ms: int, **others: Any) -> list[Event]:
 async def ingest(table: Table, events: Sequence[Event]) -> int:
     """Put events into the catalogue as the service does; how many were new."""
     ingest = Ingest(table, _unasked_usgs(), RequestLogs(table, lambda: INGESTED_AT), lambda: INGESTED_AT)
-    values = [{name: value for name, value in asdict(event).items() if name != "ingested_at"} for event in events]
+    values = [
+        {name: value for name, value in event.values().items() if name not in ("ingested_at", "day_bucket")}
+        for event in events
+    ]
     upserted = 0
     for first in range(0, len(values), MOST_EVENTS_GIVEN):
         upserted += (await ingest.events(values[first : first + MOST_EVENTS_GIVEN])).upserted

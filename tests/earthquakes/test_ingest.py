@@ -5,6 +5,7 @@ from hashlib import sha256 as sha256_of
 from typing import Any
 
 import pytest
+from strawberry.utils.await_maybe import await_maybe
 
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.magnitudes import MagnitudeRange
@@ -92,7 +93,7 @@ async def pages_of_seven(catalogue: Catalogue, *, backward: bool) -> AsyncIterat
         sizes: dict[str, Any] = {"last": 7, "before": cursor} if backward else {"first": 7, "after": cursor}
         page = await catalogue.page(Selection(), Paging.of(EVENTS, PageSizes(), **sizes))
         yield list(page.records)
-        more = await (page.has_previous() if backward else page.has_next())
+        more = await await_maybe(page.has_previous if backward else page.has_next)
         cursor = page.records[0 if backward else -1].position.cursor
 
 

@@ -1,6 +1,5 @@
 """The rules that make a record: what is taken as it is, cut, clamped, left out or refused."""
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph.days import DAY_MS, FIRST_MS
 from graph.earthquakes.model import LONGEST_TEXT, Event, RejectedFeature, Rejection, checked_event
-from graph.earthquakes.table import EARTHQUAKE_EVENTS, event_item, event_of
+from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.store.limits import check_item
 from tests.earthquakes.builders import NOON
 
@@ -49,8 +48,9 @@ def refusal(**changes: Any) -> Rejection:
 
 
 def test_what_fits_is_taken_as_it_is() -> None:
-    assert checked(**OTHERS) == Event(**RIGHT, **OTHERS, ingested_at=NOW)
-    assert checked() == Event(**RIGHT, ingested_at=NOW)
+    made = {"ingested_at": NOW, "day_bucket": "20230803"}
+    assert checked(**OTHERS).values() == {**RIGHT, **OTHERS, **made}
+    assert checked().values() == {**RIGHT, **dict.fromkeys(OTHERS), **made}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_depth_above_the_sea_is_stored_as_0_and_a_missing_one_not_at_all(
 ) -> None:
     event = checked(depth=given)
     assert event.depth == taken
-    assert ("depth" in event_item(event)) == (taken is not None)
+    assert ("depth" in event.item) == (taken is not None)
 
 
 @pytest.mark.parametrize("place", [None, "", 7, ["Here"]])
@@ -110,7 +110,8 @@ ODD: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("attribute", ODD)
 def test_an_optional_attribute_that_is_not_what_it_should_be_is_left_out(attribute: str) -> None:
-    without = Event(**RIGHT, **{**OTHERS, attribute: None}, ingested_at=NOW)
+    without = checked(**{**OTHERS, attribute: None})
+    assert getattr(without, attribute) is None
     for odd in ODD[attribute]:
         assert checked(**{**OTHERS, attribute: odd}) == without
 
@@ -119,7 +120,7 @@ def test_an_optional_attribute_that_is_not_what_it_should_be_is_left_out(attribu
 def test_a_tsunami_flag_is_a_truth_value_in_the_record_and_a_number_in_the_item(given: Any, taken: bool) -> None:
     event = checked(tsunami=given)
     assert event.tsunami is taken
-    assert event_item(event)["tsunami"] is int(taken)
+    assert event.item["tsunami"] is int(taken)
 
 
 NO_TIME = "The time must be a whole number of milliseconds since 1970."
@@ -206,9 +207,9 @@ def assert_right(event: Event) -> None:
         assert number is None or (type(number) is int and -(2**31) <= number < 2**31)
     assert event.updated is None or (type(event.updated) is int and abs(event.updated) < 2**53)
     assert event.tsunami is None or type(event.tsunami) is bool
-    item = event_item(event)
+    item = event.item
     check_item(EARTHQUAKE_EVENTS, item)
-    assert event_of(item) == event
+    assert Event(item) == event
 
 
 NEARLY = st.fixed_dictionaries(
@@ -253,9 +254,9 @@ def test_a_record_says_its_day_and_its_time() -> None:
 
 def test_every_attribute_of_a_record_comes_back_from_its_item() -> None:
     event = checked(**OTHERS)
-    item = event_item(event)
-    assert event_of(item) == event
-    assert all(getattr(event, field.name) is not None for field in fields(event))
+    item = event.item
+    assert Event(item) == event
+    assert all(getattr(event, field) is not None for field in OTHERS)
     assert {name: item[name] for name in ("pk", "sk", "entity", "dayBucket", "gsi1pk", "gsi1sk")} == {
         "pk": "EVENT#us7000abcd",
         "sk": "EVENT",

@@ -11,7 +11,7 @@ from graph.earthquakes.model import Event
 from graph.earthquakes.rebuild import ROUNDS, RebuildReport, rebuild_summaries
 from graph.earthquakes.selection import Selection
 from graph.earthquakes.summaries import day_key, year_key
-from graph.earthquakes.table import EARTHQUAKE_EVENTS, event_item, event_key
+from graph.earthquakes.table import EARTHQUAKE_EVENTS, event_key
 from graph.errors import DatabaseUnavailable
 from graph.paging import Paging
 from graph.store.contract import Delete, Item, Key, Table, Update
@@ -39,7 +39,7 @@ async def found(table: Table, selection: Selection = Selection()) -> list[str]: 
 
 async def test_a_table_that_another_writer_filled_can_be_read_once_it_is_rebuilt(engine: str) -> None:
     async with empty_table(engine, EARTHQUAKE_EVENTS) as table:
-        await table.put_many([event_item(event) for event in EVENTS])
+        await table.put_many([event.item for event in EVENTS])
         assert await found(table) == []
 
         assert await rebuild_summaries(table) == RebuildReport(events=4, days=3, corrected=5)

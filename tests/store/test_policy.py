@@ -9,7 +9,7 @@ import pytest
 
 from graph.app import open_parts
 from graph.earthquakes.rebuild import rebuild_summaries
-from graph.earthquakes.table import EARTHQUAKE_EVENTS, event_item
+from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.settings import Settings
 from graph.store.dynamodb import create_table
 from graph.store.policy import Job, policy
@@ -78,7 +78,7 @@ async def test_serving_needs_what_its_policy_allows(
 async def test_rebuilding_needs_what_its_policy_allows(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def rebuild(settings: Settings) -> None:
         async with open_parts(settings) as parts:
-            await parts.table.put(event_item(an_event("us1", NOON, 4.5)))
+            await parts.table.put(an_event("us1", NOON, 4.5).item)
             assert (await rebuild_summaries(parts.table)).corrected == 2
 
     needs = await recorded(dynamodb_endpoint, monkeypatch, rebuild)

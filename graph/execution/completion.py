@@ -1,0 +1,244 @@
+"""Completing plain values with functions that are compiled once per selection.
+
+For a page of 100 events with 11 fields, graphql-core takes 3 ms: for each of 1,100 values it makes
+a path, an `info`, a call of a resolver that reads an attribute, and a walk through the types. Where
+a selection is plain, all of that is known before the first record comes, and the page takes
+0.1 ms by a function such as
+
+    def complete(record):
+        item = record.item
+        v0 = item["eventId"]
+        if v0.__class__ is not str: v0 = leaf0(get0(record))
+        …
+        return {"id": v0, …}
+
+A selection is plain where its types are objects, lists and leaves, and each field's resolver takes
+the parent alone: Strawberry's default one, or a function of the record such as an edge's `cursor`.
+Arguments, `info`, coroutines, extensions, interfaces and introspection are for the executor.
+
+What is compiled never tells an error. Where a value is not what its type says — null in a non-null
+place, an exception, something awaitable, a float for an Int — `Unplain` or whatever the resolver
+raised leaves the function, and the executor completes the same value again in its own way.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from inspect import Parameter, getattr_static
+from operator import attrgetter
+from types import CoroutineType, GeneratorType, NoneType
+from typing import Any
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLField,
+    GraphQLLeafType,
+    GraphQLList,
+    GraphQLObjectType,
+    GraphQLOutputType,
+    GraphQLScalarType,
+    Undefined,
+    get_nullable_type,
+    is_specified_scalar_type,
+)
+from graphql.execution import Executor
+from graphql.execution.collect_fields import FieldDetails
+from strawberry.execution import optimized_is_awaitable
+from strawberry.schema.schema_converter import GraphQLCoreConverter
+from strawberry.types.field import StrawberryField
+
+from graph.records import Record, Stored
+
+Complete = Callable[[Any], Any]
+"""A value as a resolver returns it → the same as it stands in the answer. Raises where it cannot tell."""
+
+PASSING = {
+    "String": "{0}.__class__ is str",
+    "ID": "{0}.__class__ is str",
+    "Boolean": "{0}.__class__ is bool",
+    "Int": "{0}.__class__ is int and -2147483648 <= {0} <= 2147483647",
+    "Float": "{0}.__class__ is float and -1.7976931348623157e308 <= {0} <= 1.7976931348623157e308",
+}
+"""GraphQL's own scalars → the test of a value that stands in the answer as it is."""
+
+
+class NotPlain(Exception):
+    """The selection holds something that the executor alone can resolve."""
+
+
+class Unplain(Exception):
+    """A value is not what its type says, or the executor alone can tell what it is."""
+
+
+def compiled(executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete | None:
+    """The function that completes values of a type with the fields that are selected of it; None if that is not plain.
+
+    What `@skip` and `@include` leave out is left out as the executor's variables have it.
+    """
+    if any(field.fragment_variable_values or field.defer_usage for field in fields):
+        return None
+    try:
+        return _Compilation(executor).function(of, fields)
+    except NotPlain:
+        return None
+
+
+class _Compilation:
+    """The namespace of functions that belong together."""
+
+    def __init__(self, executor: Executor[Any]) -> None:
+        self.executor = executor
+        self._constants: dict[str, Any] = {"Unplain": Unplain}
+
+    def constant(self, prefix: str, value: Any) -> str:
+        """A name for a value. Of a client's text, nothing is compiled but the names of its fields, quoted."""
+        name = f"{prefix}{len(self._constants)}"
+        self._constants[name] = value
+        return name
+
+    def define(self, lines: Sequence[str]) -> Complete:
+        """The function of one argument, `value`, that these lines are the body of."""
+        scope: dict[str, Any] = {}
+        exec("\n    ".join(("def complete(value):", *lines)), self._constants, scope)  # noqa: S102 — see `constant`
+        function: Complete = scope["complete"]
+        return function
+
+    def function(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
+        """Completes one value."""
+        return self.define([*self.completion(of, fields, "value", "value"), "return value"])
+
+    def completion(self, of: GraphQLOutputType, fields: list[FieldDetails], name: str, ask: str) -> list[str]:
+        """Lines that complete what the variable `name` holds; `ask` is how to get it in the ordinary way."""
+        named = get_nullable_type(of)
+        lines = [f"if {name} is None: raise Unplain"] if named is not of else []
+        given = "" if named is not of else f"if {name} is not None: "
+        match named:
+            case GraphQLList():
+                each = self._element(named.of_type, fields)
+                listed = f"{name}.__class__ is list or {name}.__class__ is tuple or {name} is None"
+                return [*lines, f"if not ({listed}): raise Unplain", f"{given}{name} = [{each} for each in {name}]"]
+            case GraphQLObjectType():
+                records = self.constant("records", _Records(self, named, fields))
+                return [f"{given}{name} = {records}[{name}.__class__]({name})"]
+            case GraphQLScalarType() | GraphQLEnumType():
+                leaf = self.constant("leaf", partial(_leaf, named))
+                test = _passing(named).format(name)
+                return [f"{given}{name} = {name} if {test} else {leaf}({ask})"]
+        raise NotPlain
+
+    def _element(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> str:
+        """The expression that completes `each` element of a list."""
+        named = get_nullable_type(of)
+        if not isinstance(named, GraphQLObjectType):
+            return f"{self.constant('element', self.function(of, fields))}(each)"
+        record = f"{self.constant('records', _Records(self, named, fields))}[each.__class__](each)"
+        return record if named is not of else f"None if each is None else {record}"
+
+
+class _Records(dict[type, Complete]):
+    """The class of a record → what completes one of that class, compiled when the first comes."""
+
+    def __init__(self, compilation: _Compilation, of: GraphQLObjectType, fields: list[FieldDetails]) -> None:
+        super().__init__()
+        executor = compilation.executor
+        collected = executor.collect_subfields(of, fields)
+        if collected.new_defer_usages:
+            raise NotPlain
+        self._compilation = compilation
+        self._is_type_of = of.is_type_of
+        self._members: list[str] = []
+        self._fields: list[_Field] = []
+        for response_name, details in collected.grouped_field_set.items():
+            name = details[0].node.name.value
+            if name == "__typename":
+                self._members.append(f"{response_name!r}: {of.name!r}")
+                continue
+            definition = executor.schema.get_field(of, name)
+            if definition is None or definition.args:
+                raise NotPlain
+            variable = f"v{len(self._fields)}"
+            self._members.append(f"{response_name!r}: {variable}")
+            self._fields.append(_Field(compilation, variable, definition, details))
+
+    def __missing__(self, record_class: type) -> Complete:
+        if not _may_be_record(record_class):
+            raise Unplain
+        lines = ["item = value.item"] if issubclass(record_class, Record) else []
+        if self._is_type_of:
+            is_type_of = self._compilation.constant("is_type_of", self._is_type_of)
+            lines.append(f"if {is_type_of}(value, None) is not True: raise Unplain")
+        for field in self._fields:
+            lines += field.lines(record_class)
+        lines.append(f"return {{{', '.join(self._members)}}}")
+        function = self[record_class] = self._compilation.define(lines)
+        return function
+
+
+class _Field:
+    """A selected field: how its value is read from a record, and completed."""
+
+    def __init__(
+        self, compilation: _Compilation, variable: str, definition: GraphQLField, details: list[FieldDetails]
+    ) -> None:
+        self._variable = variable
+        self._attribute, resolve = _resolution(definition)
+        self._resolved = f"{compilation.constant('resolve', resolve)}(value)"
+        self._completion = compilation.completion(definition.type, details, variable, self._resolved)
+
+    def lines(self, record_class: type) -> list[str]:
+        """Lines that put the completed value into the variable, for a record of that class."""
+        return [f"{self._variable} = {self._reading(record_class)}", *self._completion]
+
+    def _reading(self, record_class: type) -> str:
+        if self._attribute is None:
+            return self._resolved
+        match getattr_static(record_class, self._attribute, None):
+            case Stored(attribute=attribute, optional=True):
+                return f"item.get({attribute!r})"
+            case Stored(attribute=attribute):
+                return f"item[{attribute!r}]"
+        return f"value.{self._attribute}"
+
+
+def _resolution(definition: GraphQLField) -> tuple[str | None, Complete]:
+    """How a field is resolved from its parent alone: by an attribute of that name, or None and a function.
+
+    Raises:
+        NotPlain: It takes more than its parent.
+    """
+    field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+    if not isinstance(field, StrawberryField) or definition.resolve is None:
+        raise NotPlain
+    if getattr(definition.resolve, "_is_default", False) and field.default_resolver is getattr:
+        return field.python_name, attrgetter(field.python_name)
+    resolver = field.base_resolver
+    if resolver is None or field.extensions or field.is_async or field.arguments:
+        raise NotPlain
+    taken: list[Parameter] = [parameter for parameter in resolver.reserved_parameters.values() if parameter]
+    if taken != [resolver.parent_parameter] or len(resolver.signature.parameters) != 1:
+        raise NotPlain
+    return None, resolver.wrapped_func
+
+
+def _passing(leaf: GraphQLLeafType) -> str:
+    """The test of a value that the type's serializer would give back as it is."""
+    if is_specified_scalar_type(leaf):
+        return PASSING[leaf.name]
+    if isinstance(leaf, GraphQLScalarType) and leaf.coerce_output_value is int:
+        return "{0}.__class__ is int"
+    return "False"
+
+
+def _leaf(leaf: GraphQLLeafType, value: Any) -> Any:
+    """Any other value of a leaf, serialized as the executor does it."""
+    if value is None or value is Undefined or isinstance(value, Exception) or optimized_is_awaitable(value):
+        raise Unplain
+    return Executor.complete_leaf_value(leaf, value)
+
+
+def _may_be_record(value: type) -> bool:
+    """Whether the executor would take values of that class for objects as they are."""
+    return not (
+        value in (NoneType, type(Undefined), CoroutineType, GeneratorType)
+        or issubclass(value, Exception)
+        or hasattr(value, "__await__")
+    )
