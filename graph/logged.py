@@ -48,7 +48,7 @@ class Logged(FieldExtension):
             context.observe_field(info.field_name, told, perf_counter() - began)
             facts = self._facts(context, kwargs, result) if self._facts else {}
             context.log_buffer.add(
-                RequestLog(
+                RequestLog.of(
                     log_type=LogType.QUERY,
                     request_id=context.next_log_id(),
                     timestamp=started,

@@ -5,7 +5,8 @@ position as a client holds it: text that it passes back unchanged, with nothing 
 """
 
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
+from binascii import b2a_base64
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -16,9 +17,16 @@ from graph.errors import BadUserInput, InvalidCursor
 T = TypeVar("T")
 
 CURSOR_VERSION = 1
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _CURSOR = re.compile(
     r"(?P<connection>[a-z]+)(?P<version>[0-9]{1,4}):(?P<time>0|-?[1-9][0-9]{0,14}):(?P<key>[^\x00-\x1f\x7f]{1,64})"
 )
+
+
+def cursor_at(connection: str, time_ms: int, key: str) -> str:
+    """The cursor of a position, without making one: every edge of a page has a cursor."""
+    text = f"{connection}{CURSOR_VERSION}:{time_ms}:{key}"
+    return b2a_base64(text.encode(), newline=False).translate(_URL_SAFE, b"=").decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +40,7 @@ class Position:
     @property
     def cursor(self) -> str:
         """The position as opaque text, URL-safe."""
-        text = f"{self.connection}{CURSOR_VERSION}:{self.time_ms}:{self.key}"
-        return urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+        return cursor_at(self.connection, self.time_ms, self.key)
 
     @classmethod
     def of_cursor(cls, connection: str, cursor: str, argument: str) -> "Position":

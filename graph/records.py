@@ -36,10 +36,9 @@ class Stored(Generic[T]):
     def __get__(self, record: "Record | None", owner: type) -> Self | T:
         if record is None:
             return self
-        value = record.item.get(self.attribute) if self.optional else record.item[self.attribute]
-        if self.convert and value is not None:
-            return self.convert(value)
-        return cast("T", value)
+        value: Any = record.item.get(self.attribute) if self.optional else record.item[self.attribute]
+        stored: T = value if value is None or self.convert is None else self.convert(value)
+        return stored
 
 
 class Record:

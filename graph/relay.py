@@ -74,40 +74,33 @@ class PageInfo:
     @strawberry.field(description="The cursor of the first edge; null for an empty page.")
     @staticmethod
     def start_cursor(page: strawberry.Parent[Page[Any]]) -> str | None:
-        return page.records[0].position.cursor if page.records else None
+        return page.records[0].cursor if page.records else None
 
     @strawberry.field(description="The cursor of the last edge; null for an empty page.")
     @staticmethod
     def end_cursor(page: strawberry.Parent[Page[Any]]) -> str | None:
-        return page.records[-1].position.cursor if page.records else None
+        return page.records[-1].cursor if page.records else None
+
+
+def _itself(parent: strawberry.Parent[Any]) -> Any:
+    """The same object, seen as another type: a record is its node and its edge, a page its own information."""
+    return parent
+
+
+def _records(page: strawberry.Parent[Page[Any]]) -> Any:
+    return page.records
 
 
 @strawberry.type(description="A node in its place in a connection.")
 class Edge(Generic[NodeType]):
-    @strawberry.field(description="The place: pass it back as `after` or `before`, unchanged.")
-    @staticmethod
-    def cursor(record: strawberry.Parent[Any]) -> str:
-        return str(record.position.cursor)
-
-    @strawberry.field(description="The node itself.")
-    @staticmethod
-    def node(record: strawberry.Parent[Any]) -> NodeType:
-        return cast("NodeType", record)  # the record is the node, whatever its type
+    cursor: str = strawberry.field(description="The place: pass it back as `after` or `before`, unchanged.")
+    node: NodeType = strawberry.field(description="The node itself.", resolver=_itself)
 
 
 @strawberry.type(description="A page of a list.")
 class Connection(Generic[NodeType]):
-    @strawberry.field(description="The page's nodes with their cursors, in order.")
-    @staticmethod
-    def edges(page: strawberry.Parent[Page[Any]]) -> list[Edge[NodeType]]:
-        return cast("list[Edge[NodeType]]", page.records)
-
-    @strawberry.field(description="The page's nodes alone, in order.")
-    @staticmethod
-    def nodes(page: strawberry.Parent[Page[Any]]) -> list[NodeType]:
-        return cast("list[NodeType]", page.records)
-
-    @strawberry.field(description="What lies on either side of the page.")
-    @staticmethod
-    def page_info(page: strawberry.Parent[Page[Any]]) -> PageInfo:
-        return cast("PageInfo", page)
+    edges: list[Edge[NodeType]] = strawberry.field(
+        description="The page's nodes with their cursors, in order.", resolver=_records
+    )
+    nodes: list[NodeType] = strawberry.field(description="The page's nodes alone, in order.", resolver=_records)
+    page_info: PageInfo = strawberry.field(description="What lies on either side of the page.", resolver=_itself)

@@ -76,7 +76,7 @@ class Walk:
         before = key_of(paging.before) if paging.before else None
         start, stop = (before, after) if paging.backward else (after, before)
         reading = await self.read(paging.size, forward=forward != paging.backward, start=start, stop=stop)
-        records = [record_of(item) for item in reading.items]
+        records = list(map(record_of, reading.items))
         return Page(
             records=records[::-1] if paging.backward else records,
             partitions=reading.partitions,
@@ -90,7 +90,7 @@ class Walk:
     ) -> Reading:
         """At most `size` items behind the key `start` and before the key `stop`, as far as they are given."""
         wanted = size + 1  # one more than asked tells exactly whether more follow
-        admitted = await self._admitted(stop, forward)
+        taken = await self._taken(stop, forward)
         items: list[Item] = []
         partitions = 0
         async for batch in self._batches(wanted, forward, start, stop):
@@ -106,7 +106,7 @@ class Walk:
                     limit=max(rest, READ_AT_LEAST) if self.keep else rest,
                     where=self.where,
                 )
-                items += (item for item in page.items if admitted(item) and (self.keep is None or self.keep(item)))
+                items += filter(taken, page.items) if taken else page.items
                 partitions += page.partitions
                 behind = page.last_key
                 batch = batch[batch.index(behind[self.index.partition_key.name]) :] if behind else []
@@ -166,14 +166,20 @@ class Walk:
             return low, at if high is None else min(high, at)
         return at if low is None else max(low, at), high
 
-    async def _admitted(self, stop: StartKey | None, forward: bool) -> Callable[[Item], bool]:
-        """Tells the items before `stop` from `stop` itself and from those of its tie that come behind it."""
+    async def _taken(self, stop: StartKey | None, forward: bool) -> Callable[[Item], bool] | None:
+        """Tells which of the items that are read are before `stop` and pass the filter; None where all are."""
         if stop is None:
-            return lambda item: True
+            return self.keep
         partition, at = stop[self.index.partition_key.name], stop[self.index.sort_key.name]
         page = await self.table.query(self.index, partition, between=(at, at), forward=not forward, start=stop)
         before = {self._key(item) for item in page.items}
-        return lambda item: item[self.index.sort_key.name] != at or self._key(item) in before
+
+        def taken(item: Item) -> bool:
+            # Of `stop` and its tie, those that come before it.
+            admitted = item[self.index.sort_key.name] != at or self._key(item) in before
+            return admitted and (self.keep is None or self.keep(item))
+
+        return taken
 
     def _key(self, item: StartKey) -> Key:
         return item[self.table.design.partition_key.name], item[self.table.design.sort_key.name]

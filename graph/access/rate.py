@@ -8,6 +8,7 @@ there to keep the service up, and must not be what brings it down.
 
 import asyncio
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from math import ceil
 from typing import cast
@@ -113,6 +114,7 @@ def rates(settings: Settings) -> Rates:
     return PointsPerMinute(settings.rate_limit, store)  # type: ignore[arg-type]  # `async+` makes it one of these
 
 
+@lru_cache(maxsize=4096)
 def spender(subject: str | None, address: str | None) -> str:
     """The name that a caller's points are counted under: their subject's, or else their address's.
 

@@ -40,7 +40,8 @@ class Catalogue:
 
     async def event(self, event_id: str) -> Event | None:
         """The event with that id."""
-        return (await self.events([event_id])).get(event_id)
+        item = await self._table.get(event_key(event_id)) if possible_id(event_id) else None
+        return Event(item) if item else None
 
     async def events(self, event_ids: Sequence[str]) -> dict[str, Event]:
         """Those of the events that exist, by id."""

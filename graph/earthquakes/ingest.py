@@ -255,7 +255,7 @@ def _transactions(events: list[Event], limit: int) -> Iterator[list[Event]]:
 
 def _log(route: str, started: int, report: IngestReport, error: BaseException | None) -> RequestLog:
     status, code = outcome_of(error)
-    return RequestLog(
+    return RequestLog.of(
         log_type=LogType.INGEST,
         request_id=report.request_id,
         timestamp=started,

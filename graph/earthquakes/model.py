@@ -10,7 +10,7 @@ from typing import Any
 
 from graph.days import DAY_MS, FIRST_MS, datetime_of, day_bucket
 from graph.earthquakes.table import day_partition, event_key
-from graph.paging import Position
+from graph.paging import Position, cursor_at
 from graph.records import Record, Stored
 from graph.store.contract import Item
 
@@ -67,6 +67,11 @@ class Event(Record):
     def position(self) -> Position:
         """Where the event stands in the catalogue."""
         return Position(EVENTS, self.event_ts_ms, self.event_id)
+
+    @property
+    def cursor(self) -> str:
+        """Its position, as text."""
+        return cursor_at(EVENTS, self.item["eventTsMs"], self.item["eventId"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,11 +103,17 @@ class Summaries:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._years: OrderedDict[str, YearOfDays] = OrderedDict()
+        self._summaries: dict[str, Item] = {}  # of the years, as of the table's revision
+        self._revision: object | None = None
 
     async def years(self) -> dict[str, Item]:
         """Year, `YYYY` → its summary, in order of time."""
-        page = await self._table.query(self._table.design.primary, YEARS)
-        return {str(item["sk"]).removeprefix("YEAR#"): item for item in page.items if item["events"]}
+        revision = await self._table.revision()
+        if revision is None or revision != self._revision:
+            page = await self._table.query(self._table.design.primary, YEARS)
+            self._summaries = {str(item["sk"]).removeprefix("YEAR#"): item for item in page.items if item["events"]}
+            self._revision = revision
+        return self._summaries
 
     async def days(self, year: str, version: Item) -> YearOfDays:
         """The days of a year, whose summary was read as `version`."""

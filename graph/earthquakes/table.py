@@ -7,11 +7,14 @@ from graph.paging import Position
 from graph.store.contract import Key
 from graph.store.design import Attribute, Index, TableDesign
 
+MAG = Attribute("mag", "N")
+
 TIME_ORDERED = Index(
     "TimeOrderedIndex",
     partition_key=Attribute("gsi1pk", "S"),
     sort_key=Attribute("gsi1sk", "N"),
-    narrowed_by=(Attribute("mag", "N"), Attribute("lat", "N"), Attribute("lon", "N"), Attribute("depth", "N")),
+    narrowed_by=(MAG, Attribute("lat", "N"), Attribute("lon", "N"), Attribute("depth", "N")),
+    ranked_by=MAG,  # each magnitude has a tenth of the events that the next smaller one has
 )
 
 EARTHQUAKE_EVENTS = TableDesign(

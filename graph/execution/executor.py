@@ -1,66 +1,153 @@
-"""graphql-core's executor, which takes a compiled function for what is plain.
+"""graphql-core's executor, which takes compiled functions for what is plain.
 
-The functions belong to a document, and are found again by the identity of its nodes, so that only
-its first execution compiles them. Which nodes are selected may depend on `@skip` and
-`@include`: a function holds for the values that their variables had.
+What does not depend on a request is found out once for an operation and kept in its `Plan`: the
+fragments, the fields that are selected of the root, the functions of `completion`. Which fields
+are selected may depend on `@skip` and `@include`: what is kept holds for the values that their
+variables had.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from graphql import (
     DirectiveNode,
     DocumentNode,
+    ExecutionResult,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
+    GraphQLSchema,
     Node,
+    OperationDefinitionNode,
+    OperationType,
     VariableNode,
     Visitor,
     visit,
 )
 from graphql.execution import Executor
-from graphql.execution.collect_fields import FieldDetails
+from graphql.execution.collect_fields import FieldDetails, FragmentDetails, GroupedFieldSet, collect_fields
+from graphql.execution.executor import default_field_resolver, default_type_resolver
+from graphql.execution.values import VariableValues, get_variable_values
 from graphql.pyutils import AwaitableOrValue, Path
+from strawberry.execution import optimized_is_awaitable
 
 from graph.execution.completion import Complete, compiled
 
-MOST_FUNCTIONS = 64  # of a document: a client can turn its directives in more ways than there is memory
+MOST_KEPT = 64  # of each kind in a plan: a client can set its directives in more ways than there is memory for
 
-Key = tuple[Any, ...]
+Switched = tuple[Any, ...]
+"""The values that decide which fields of an operation are selected."""
 
 
-class Compiled:
-    """The functions of one document."""
+@dataclass(eq=False)
+class Plan:
+    """What is known of an operation before its variables are."""
 
-    def __init__(self, document: DocumentNode) -> None:
-        self._switches = tuple(_switches(document))
-        self._functions: dict[Key, Complete | None] = {}
+    schema: GraphQLSchema
+    document: DocumentNode
+    operation: OperationDefinitionNode
+    _roots: dict[Switched, GroupedFieldSet] = field(default_factory=dict)
+    _functions: dict[tuple[Any, ...], Complete | None] = field(default_factory=dict)
 
-    def switched(self, variables: Mapping[str, Any]) -> Key:
-        """What decides which of the document's fields are selected."""
-        return tuple(map(variables.get, self._switches))
+    def __post_init__(self) -> None:
+        self.fragment_definitions = {
+            node.name.value: node for node in self.document.definitions if isinstance(node, FragmentDefinitionNode)
+        }
+        self.fragments = {name: FragmentDetails(node) for name, node in self.fragment_definitions.items()}
+        self.root_type = cast("GraphQLObjectType", self.schema.get_root_type(self.operation.operation))
+        self._switches = tuple(_switches(self.document))
+
+    def switched(self, variables: Mapping[str, Any]) -> Switched:
+        """What these variables switch on and off."""
+        return tuple(map(variables.get, self._switches)) if self._switches else ()
+
+    def variables(
+        self, given: Mapping[str, Any], *, max_errors: int, hide_suggestions: bool
+    ) -> VariableValues | list[GraphQLError]:
+        """The variables as they are declared, or what is wrong with those that were given."""
+        return get_variable_values(
+            self.schema,
+            self.operation.variable_definitions or (),
+            dict(given),
+            max_errors=max_errors,
+            hide_suggestions=hide_suggestions,
+        )
+
+    def root(self, executor: Executor[Any], switched: Switched) -> GroupedFieldSet:
+        """The fields that are selected of the root.
+
+        Raises:
+            GraphQLError: An argument of a directive cannot be used.
+        """
+        fields = self._roots.get(switched)
+        if fields is None:
+            fields = collect_fields(
+                self.schema,
+                self.fragments,
+                executor.variable_values,
+                self.root_type,
+                self.operation,
+                executor.hide_suggestions,
+            ).grouped_field_set
+            if len(self._roots) < MOST_KEPT:
+                self._roots[switched] = fields
+        return fields
 
     def function(
-        self, executor: Executor[Any], switched: Key, of: GraphQLOutputType, fields: list[FieldDetails]
-    ) -> Any:
-        """What completes values of the type with these fields; None where the executor has to."""
+        self, executor: Executor[Any], switched: Switched, of: GraphQLOutputType, fields: list[FieldDetails]
+    ) -> Complete | None:
+        """What completes values of a type with these fields; None where the executor has to."""
         key = (of, *[id(field.node) for field in fields], *switched)
         try:
             return self._functions[key]
         except KeyError:
-            if len(self._functions) >= MOST_FUNCTIONS:
+            if len(self._functions) >= MOST_KEPT:
                 return None
             function = self._functions[key] = compiled(executor, of, fields)
             return function
 
 
 class PlainExecutor(Executor[Any]):
-    """Executes one operation of a document."""
+    """Executes one operation, once."""
 
-    def __init__(self, *args: Any, functions: Compiled, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._functions = functions
-        self._switched = functions.switched(self.variable_values.coerced)
+    def __init__(self, plan: Plan, variables: VariableValues, context: Any, *, hide_suggestions: bool) -> None:
+        super().__init__(
+            plan.schema,
+            plan.fragment_definitions,
+            plan.fragments,
+            None,
+            context,
+            plan.operation,
+            variables,
+            default_field_resolver,
+            default_type_resolver,
+            default_field_resolver,
+            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
+            hide_suggestions=hide_suggestions,
+        )
+        self._plan = plan
+        self._switched = plan.switched(variables.coerced)
+
+    async def execute(self) -> ExecutionResult:
+        """The outcome of the operation."""
+        plan = self._plan
+        try:
+            data = self.execute_root_grouped_field_set(
+                plan.root_type,
+                None,
+                plan.root(self, self._switched),
+                plan.operation.operation is OperationType.MUTATION,
+                None,
+            )
+            if self.is_awaitable(data):
+                data = await data
+        except GraphQLError as error:
+            self.collected_errors.add(error, None)
+            data = None
+        return ExecutionResult(cast("dict[str, Any] | None", data), self.collected_errors.errors or None)
 
     def complete_value(
         self,
@@ -72,7 +159,7 @@ class PlainExecutor(Executor[Any]):
         position_context: Any,
     ) -> AwaitableOrValue[Any]:
         if result is not None and field_details_list[0].node.selection_set:
-            complete = self._functions.function(self, self._switched, return_type, field_details_list)
+            complete = self._plan.function(self, self._switched, return_type, field_details_list)
             if complete:
                 try:
                     return complete(result)
@@ -82,12 +169,12 @@ class PlainExecutor(Executor[Any]):
 
 
 def _switches(document: DocumentNode) -> dict[str, None]:
-    """The variables that directives take, in the order of the document."""
+    """The variables that directives take."""
     names: dict[str, None] = {}
 
     class Reader(Visitor):
         def enter_variable(self, node: VariableNode, *context: Any) -> None:
-            ancestors: list[Node | list[Node]] = context[3]
+            ancestors: list[Node | tuple[Node, ...]] = context[3]
             if any(isinstance(ancestor, DirectiveNode) for ancestor in ancestors):
                 names[node.name.value] = None
 

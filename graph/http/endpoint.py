@@ -14,23 +14,19 @@ audits of the npm package `graphql-http` have it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from inspect import isawaitable
 from typing import Any
 
 import orjson
-from graphql import ExecutionResult, GraphQLSchema, OperationType
-from graphql.execution import execute_root_selection_set
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from graphql import ExecutionResult, OperationType
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
-from strawberry.execution import optimized_is_awaitable
 
 from graph import graphiql
 from graph.access.rate import spender
 from graph.context import Context
 from graph.errors import BadRequest, BadUserInput, GraphError, InternalServerError, QueryTooComplex
 from graph.execution.executor import PlainExecutor
-from graph.http.request import JSON, Asked, accepted, asked_by, media_type
+from graph.http.request import GRAPHQL_JSON, JSON, Asked, Head, asked_by, media_type
 from graph.http.telling import Told, told, told_of_document, told_of_field
 from graph.operations.deadline import within
 from graph.operations.documents import MOST_ERRORS, Documents, InvalidDocument, Operation
@@ -39,10 +35,19 @@ from graph.telemetry import metrics
 from graph.telemetry.logs import get_logger, on_behalf_of
 from graph.telemetry.requests import Answer
 
-COST_HEADER = "GraphQL-Cost"  # asks for `extensions.cost`
+COST_HEADER = "graphql-cost"  # asks for `extensions.cost`
 TYPES: dict[OperationType, metrics.Operation] = {
     OperationType.QUERY: "query",
     OperationType.MUTATION: "mutation",
+}
+
+ANSWER_HEADERS = {
+    media: [
+        (b"content-type", f"{media}; charset=utf-8".encode()),
+        (b"vary", b"Accept"),
+        (b"cache-control", b"no-store"),
+    ]
+    for media in (JSON, GRAPHQL_JSON)
 }
 
 logger = get_logger(__name__)
@@ -62,7 +67,6 @@ class GraphQLEndpoint:
 
     def __init__(
         self,
-        schema: GraphQLSchema,
         documents: Documents,
         persisted: Persisted,
         limits: ExecutionLimits,
@@ -70,7 +74,6 @@ class GraphQLEndpoint:
         with_graphiql: bool = True,
         suggesting: bool = True,
     ) -> None:
-        self._schema = schema
         self._documents = documents
         self._persisted = persisted
         self._limits = limits
@@ -79,28 +82,31 @@ class GraphQLEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
-        request = Request(scope, receive)
-        types = accepted(request)
-        if self._with_graphiql and request.method in ("GET", "HEAD") and "text/html" in types:
-            response = graphiql.page(request.url.path)
-        else:
-            try:
-                response = await self._answer(request, media_type(types))
-            except ClientDisconnect:
-                return  # nobody is left to be told
-        await response(scope, receive, send)
+        head = Head(scope)
+        types = head.accepted
+        if self._with_graphiql and head.method in ("GET", "HEAD") and "text/html" in types:
+            await graphiql.page(scope["path"])(scope, receive, send)
+            return
+        try:
+            status, headers, body = await self._answer(_Asking(scope, receive, head), media_type(types))
+        except ClientDisconnect:
+            return  # nobody is left to be told
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
-    async def _answer(self, request: Request, media: str | None) -> Response:
-        headers = {"Vary": "Accept", "Cache-Control": "no-store"}
+    async def _answer(self, asking: "_Asking", media: str | None) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        headers: Mapping[str, str] = {}
         body: dict[str, Any] = {}
         errors: list[Told] = []
         status = 200
-        with request.state.telemetry.request(request.headers) as answer:
+        state = asking.scope["state"]
+        with state["telemetry"].request(asking.head.headers) as answer:
             try:
                 if media is None:
                     raise BadRequest("This answers application/graphql-response+json or application/json.", status=406)
-                result = await self._executed(request, answer)
-                errors = [told_of_field(error, request.state.request_id) for error in result.errors or ()]
+                result = await self._executed(asking, answer)
+                if result.errors:
+                    errors = [told_of_field(error, state["request_id"]) for error in result.errors]
                 body["data"] = result.data
             except InvalidDocument as invalid:
                 errors = [told_of_document(error, invalid.code) for error in invalid.errors]
@@ -109,29 +115,32 @@ class GraphQLEndpoint:
                 errors = [told(error)]
                 about_document = error.status == 400 and not isinstance(error, BadRequest)
                 status = 200 if about_document and media == JSON else error.status
-                headers |= error.headers
+                headers = error.headers
             except ClientDisconnect:
                 raise
             except Exception:
                 logger.exception("A request could not be answered")
-                errors, status = [told(InternalServerError(request.state.request_id))], 500
+                errors, status = [told(InternalServerError(state["request_id"]))], 500
             answer.code, answer.status = errors[0]["extensions"]["code"] if errors else metrics.OK, status
         if errors:
             body["errors"] = errors
-        if answer.points is not None and request.headers.get(COST_HEADER):
+        if answer.points is not None and asking.head.headers.get(COST_HEADER):
             body["extensions"] = {"cost": {"points": answer.points, "limit": self._limits.cost}}
-        return Response(orjson.dumps(body), status, headers, media_type=f"{media or JSON}; charset=utf-8")
+        written = orjson.dumps(body)
+        own = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        return status, [*ANSWER_HEADERS[media or JSON], (b"content-length", b"%d" % len(written)), *own], written
 
-    async def _executed(self, request: Request, answer: Answer) -> ExecutionResult:
+    async def _executed(self, asking: "_Asking", answer: Answer) -> ExecutionResult:
         """The outcome of what is asked. What forbids its execution is raised."""
-        address = request.client.host if request.client else None
+        state = asking.scope["state"]
+        address = asking.scope["client"][0] if asking.scope.get("client") else None
         who = spender(None, address)  # until the caller is known
         try:
-            asked = await asked_by(request)
-            caller = await request.state.authenticate(request.headers.get("Authorization"))
+            asked = await asked_by(asking.head, asking.receive)
+            caller = await state["authenticate"](asking.head.headers.get("authorization"))
             on_behalf_of(caller.subject)
             who = spender(caller.subject, address)
-            operation = self._operation(asked, reading=request.method != "POST")
+            operation = self._operation(asked, reading=asking.head.method != "POST")
             answer.operation, answer.name = TYPES[operation.type], operation.name
             caller.require(operation.scopes)
             points = answer.points = operation.points(asked.variables or {})
@@ -141,11 +150,11 @@ class GraphQLEndpoint:
                     "ask for smaller pages or fewer fields at once."
                 )
         except (GraphError, InvalidDocument):
-            await request.state.rates.spend(who, 1)  # so that refusals have an end too
+            await state["rates"].spend(who, 1)  # so that refusals have an end too
             raise
-        await request.state.rates.spend(who, points)
-        context: Context = request.state.new_context(caller=caller, request_id=request.state.request_id)
-        return await self._execute(operation, asked.variables, context, request)
+        await state["rates"].spend(who, points)
+        context: Context = state["new_context"](caller=caller, request_id=state["request_id"])
+        return await self._execute(operation, asked.variables or {}, context, asking.receive)
 
     def _operation(self, asked: Asked, *, reading: bool) -> Operation:
         """The operation that is asked for, where it can be executed."""
@@ -157,28 +166,26 @@ class GraphQLEndpoint:
         return operation
 
     async def _execute(
-        self, operation: Operation, variables: Mapping[str, Any] | None, context: Context, request: Request
+        self, operation: Operation, given: Mapping[str, Any], context: Context, receive: Receive
     ) -> ExecutionResult:
-        executor = PlainExecutor.build(
-            self._schema,
-            operation.document,
-            context_value=context,
-            raw_variable_values=dict(variables or {}),
-            operation_name=operation.name,
-            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
-            max_coercion_errors=MOST_ERRORS,
-            hide_suggestions=not self._suggesting,
-            functions=operation.functions,
-        )
-        if isinstance(executor, list):
-            raise InvalidDocument(executor, BadUserInput.code)
-        result = execute_root_selection_set(executor)
-        if isawaitable(result):
-            if operation.type is OperationType.MUTATION:
-                # An ingest that nobody waits for any more is finished all the same.
-                result = await within(self._limits.mutation_seconds, result)
-            else:
-                result = await within(self._limits.query_seconds, result, unless_gone=request.receive)
+        variables = operation.plan.variables(given, max_errors=MOST_ERRORS, hide_suggestions=not self._suggesting)
+        if isinstance(variables, list):
+            raise InvalidDocument(variables, BadUserInput.code)
+        work = PlainExecutor(operation.plan, variables, context, hide_suggestions=not self._suggesting).execute()
+        if operation.type is OperationType.MUTATION:
+            # An ingest that nobody waits for any more is finished all the same.
+            result = await within(self._limits.mutation_seconds, work)
+        else:
+            result = await within(self._limits.query_seconds, work, unless_gone=receive)
         if result.data is None and result.errors and not any(error.path for error in result.errors):
             raise InvalidDocument(result.errors, BadUserInput.code)  # a directive's argument, before any field
         return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A request that is being answered."""
+
+    scope: Scope
+    receive: Receive
+    head: Head

@@ -4,12 +4,14 @@ Source: https://graphql.github.io/graphql-over-http/ and the audits of the npm p
 `graphql-http`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qsl
 
 import orjson
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
 
 from graph.errors import BadRequest, CsrfPrevention
 
@@ -22,7 +24,27 @@ PREFLIGHTED = (
     *("GraphQL-Require-Preflight", "Apollo-Require-Preflight", "X-Apollo-Operation-Name", "Authorization"),
     "GraphQL-Cost",
 )
-MARKS_OF_A_BROWSER = ("Sec-Fetch-Site", "Origin", "Referer", "Cookie")
+MARKS_OF_A_BROWSER = ("sec-fetch-site", "origin", "referer", "cookie")
+REMEMBERED = 256  # values of a header; clients of one kind all send the same
+
+
+class Head:
+    """The head of a request: method, and headers by their names in lower case."""
+
+    __slots__ = ("headers", "method", "query_string")
+
+    def __init__(self, scope: Scope) -> None:
+        self.method: str = scope["method"]
+        self.query_string: bytes = scope["query_string"]
+        self.headers: dict[str, str] = {}
+        for raw_name, raw_value in scope["headers"]:
+            name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+            self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
+
+    @property
+    def accepted(self) -> frozenset[str]:
+        """The media types that the client accepts, in lower case; not those with a quality of 0, and all by default."""
+        return _accepted(self.headers.get("accept", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,62 +73,72 @@ class Asked:
         return cls(query or None, variables, name or None, extensions)
 
 
-async def asked_by(request: Request) -> Asked:
+async def asked_by(head: Head, receive: Receive) -> Asked:
     """What a request asks.
 
     Raises:
         BadRequest: It cannot be read.
         CsrfPrevention: Any page could have had a browser send it.
+        ClientDisconnect: The client went away before its body was there.
     """
-    match request.method:
+    match head.method:
         case "POST":
-            return Asked.of(await _json_body(request))
+            return Asked.of(await _json_body(head, receive))
         case "GET" | "HEAD":
-            if _any_page_could_send(request):
+            if _any_page_could_send(head):
                 raise CsrfPrevention
-            return Asked.of(_url_parameters(request.query_params))
+            return Asked.of(_url_parameters(head.query_string))
         case _:
             raise BadRequest("Send queries by POST or GET, mutations by POST.", status=405, allow="GET, HEAD, POST")
 
 
-def _any_page_could_send(request: Request) -> bool:
+def _any_page_could_send(head: Head) -> bool:
     """Whether a browser sends such a GET for a page of any origin without a preflight.
 
     What bears no mark of a browser is let through: audit 5A70 asks for a bare GET. Every browser
     names itself `Mozilla`, and a page can change that only with a preflight. A POST needs no such
     question, since only `application/json` will do, which takes one too.
     """
-    headers = request.headers
-    if any(headers.get(name) for name in PREFLIGHTED) or _media_type_of(request)[0] == JSON:
+    headers = head.headers
+    if any(headers.get(name.lower()) for name in PREFLIGHTED):
         return False
-    if GRAPHQL_JSON in accepted(request) and headers.get("Sec-Fetch-Site") not in ("cross-site", "same-site"):
+    if _content_type(headers.get("content-type", ""))[0] == JSON:
         return False
-    return headers.get("User-Agent", "").startswith("Mozilla/") or any(name in headers for name in MARKS_OF_A_BROWSER)
+    if GRAPHQL_JSON in head.accepted and headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
+        return False
+    return headers.get("user-agent", "").startswith("Mozilla/") or any(name in headers for name in MARKS_OF_A_BROWSER)
 
 
-def _media_type_of(request: Request) -> tuple[str, list[str]]:
-    media_type, *parameters = (part.strip().lower() for part in request.headers.get("Content-Type", "").split(";"))
-    return media_type, parameters
+@lru_cache(REMEMBERED)
+def _content_type(header: str) -> tuple[str, frozenset[str]]:
+    """The media type and its charsets, in lower case."""
+    media_type, *parameters = (part.strip().lower() for part in header.split(";"))
+    charsets = (p.removeprefix("charset=").strip('"') for p in parameters if p.startswith("charset="))
+    return media_type, frozenset(charsets)
 
 
-async def _json_body(request: Request) -> object:
+async def _json_body(head: Head, receive: Receive) -> object:
     """The parsed body, read no further than its greatest size."""
-    media_type, parameters = _media_type_of(request)
-    charsets = {p.removeprefix("charset=").strip('"') for p in parameters if p.startswith("charset=")}
+    media_type, charsets = _content_type(head.headers.get("content-type", ""))
     if media_type != JSON or not charsets <= {"utf-8", "utf8"}:
         raise BadRequest(f"The body must be {JSON} in UTF-8.", status=415)
-    if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+    if head.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise BadRequest("The body must not be compressed.", status=415)
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
+    body = b""
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
         if len(body) > MOST_BODY_BYTES:
             raise BadRequest(f"The body must not be larger than {MOST_BODY_BYTES:,} bytes.", status=413)
-    return _parsed(bytes(body), "The body")
+        more = message.get("more_body", False)
+    return _parsed(body, "The body")
 
 
-def _url_parameters(given: Mapping[str, str]) -> dict[str, Any]:
-    parameters: dict[str, Any] = dict(given)
+def _url_parameters(query_string: bytes) -> dict[str, Any]:
+    parameters: dict[str, Any] = dict(parse_qsl(query_string.decode("latin-1"), keep_blank_values=True))
     for name in ("variables", "extensions"):
         if text := parameters.get(name):
             parameters[name] = _parsed(text, f"`{name}`")
@@ -122,15 +154,14 @@ def _parsed(text: str | bytes, what: str) -> object:
         raise BadRequest(f"{what} is not JSON: {error.msg}.") from error
 
 
-def accepted(request: Request) -> set[str]:
-    """The media types that the client accepts, in lower case; not those with a quality of 0, and all by default."""
-    named = ",".join(request.headers.getlist("Accept")).lower() or "*/*"
+@lru_cache(REMEMBERED)
+def _accepted(header: str) -> frozenset[str]:
     found = set()
-    for part in named.split(","):
+    for part in (header.lower() or "*/*").split(","):
         media_type, *parameters = (piece.strip() for piece in part.split(";"))
         if media_type and not any(_is_zero_quality(parameter) for parameter in parameters):
             found.add(media_type)
-    return found
+    return frozenset(found)
 
 
 def _is_zero_quality(parameter: str) -> bool:
@@ -138,7 +169,7 @@ def _is_zero_quality(parameter: str) -> bool:
     return name == "q" and value.strip("0.") == ""
 
 
-def media_type(types: set[str]) -> str | None:
+def media_type(types: frozenset[str]) -> str | None:
     """The media type to answer in: the newer one only where it is asked for by name."""
     if GRAPHQL_JSON in types:
         return GRAPHQL_JSON

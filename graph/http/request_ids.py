@@ -2,7 +2,6 @@
 
 from uuid import uuid4
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.telemetry.logs import during_request
@@ -18,6 +17,9 @@ SECURITY_HEADERS = {
 
 `Strict-Transport-Security` is left to whatever terminates TLS: this service speaks plain HTTP.
 """
+
+
+_ADDED = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
 
 
 class RequestIds:
@@ -39,10 +41,10 @@ class RequestIds:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-Id"] = request_id
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
+                given = message["headers"]
+                names = {name for name, _ in given}
+                added = [header for header in _ADDED if header[0] not in names]
+                message["headers"] = [*given, *added, (b"x-request-id", request_id.encode())]
             await send(message)
 
         with during_request(request_id):

@@ -1,8 +1,14 @@
-"""Work that ends with its time or with its client: what nobody waits for is cancelled, and has ended by then."""
+"""Work that ends with its time or with its client: what nobody waits for is cancelled, and has ended by then.
+
+Most queries never wait: what they read is there at once. So the work is begun before anything
+watches over it, and a watch is set up for what is left when it waits for the first time. A task
+each for the work and for its client took 30 µs a query, of which a whole one takes 60.
+"""
 
 import asyncio
-from collections.abc import Awaitable
-from typing import Any, TypeVar
+from collections.abc import Coroutine, Generator
+from types import coroutine
+from typing import Any, TypeVar, cast
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
@@ -12,7 +18,7 @@ from graph.errors import ExecutionTimeout
 T = TypeVar("T")
 
 
-async def within(seconds: float, work: Awaitable[T], *, unless_gone: Receive | None = None) -> T:
+async def within(seconds: float, work: Coroutine[Any, Any, T], *, unless_gone: Receive | None = None) -> T:
     """What the work comes to.
 
     Args:
@@ -24,31 +30,55 @@ async def within(seconds: float, work: Awaitable[T], *, unless_gone: Receive | N
         ExecutionTimeout: It took longer.
         ClientDisconnect: The client went away first.
     """
-    task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_gone(unless_gone)) if unless_gone else None
     try:
-        await asyncio.wait({task, gone} if gone else {task}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        if gone and gone.done():
-            raise ClientDisconnect
-        raise ExecutionTimeout(seconds)
+        waits_for = work.send(None)
+    except StopIteration as done:
+        return cast("T", done.value)
+    task = cast("asyncio.Task[Any]", asyncio.current_task())
+    is_gone = False
+
+    def leave(watching: "asyncio.Future[None]") -> None:
+        nonlocal is_gone
+        if not watching.cancelled():
+            is_gone = True
+            task.cancel()
+
+    gone = asyncio.ensure_future(_gone(unless_gone)) if unless_gone else None
+    if gone:
+        gone.add_done_callback(leave)
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await _resumed(work, waits_for)
+    except BaseException as error:  # whatever the work makes of being cancelled
+        if is_gone and not task.uncancel():
+            raise ClientDisconnect from error
+        if limit.expired() and not isinstance(error, asyncio.CancelledError):
+            raise ExecutionTimeout(seconds) from error
+        raise
     finally:
-        await _ended(task, gone)
+        if gone:
+            gone.remove_done_callback(leave)
+            gone.cancel()
+            await asyncio.wait((gone,))
+
+
+@coroutine
+def _resumed(work: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
+    """What is left of work that waits, in the task that began it."""
+    while True:
+        try:
+            answer = yield waits_for
+        except BaseException as error:
+            step, argument = work.throw, error
+        else:
+            step, argument = work.send, answer
+        try:
+            waits_for = step(argument)
+        except StopIteration as done:
+            return cast("T", done.value)
 
 
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _ended(*tasks: "asyncio.Future[Any] | None") -> None:
-    """Cancel what still runs, and wait until it has let go of what it held."""
-    running = [task for task in tasks if task and not task.done()]
-    for task in running:
-        task.cancel()
-    if running:
-        await asyncio.wait(running)
-    for task in running:
-        if not task.cancelled():
-            task.exception()  # looked at, else asyncio would report that nobody did

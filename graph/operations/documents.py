@@ -34,7 +34,7 @@ from graphql import (
 from graph.access.callers import Scope
 from graph.access.requires import required_scope
 from graph.errors import OperationResolutionFailure, QueryTooComplex
-from graph.execution.executor import Compiled
+from graph.execution.executor import Plan
 from graph.operations.cost import Pricing
 from graph.operations.shape import Limits, check_shape
 from graph.paging import PageSizes
@@ -57,8 +57,7 @@ class InvalidDocument(Exception):
 class Operation:
     """One operation of a valid document."""
 
-    document: DocumentNode
-    functions: Compiled  # of its plain selections
+    plan: Plan  # of its execution
     name: str | None
     type: OperationType
     scopes: frozenset[Scope]  # that its caller must have
@@ -128,15 +127,13 @@ class Documents:
 
     def _prepared(self, text: str) -> Document:
         document = self._valid(text)
-        functions = Compiled(document)
         fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
         operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
         return Document(
             len(text),
             (
                 Operation(
-                    document,
-                    functions,
+                    Plan(self._schema, document, operation),
                     operation.name.value if operation.name else None,
                     operation.operation,
                     required_scopes(self._schema, operation, fragments),

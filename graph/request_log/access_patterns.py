@@ -14,9 +14,7 @@ from graph.request_log.model import (
     LogType,
     RequestLog,
     day_partition,
-    log_item,
     log_key,
-    log_of,
 )
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Table
@@ -70,17 +68,17 @@ class RequestLogs:
 
     async def insert(self, log: RequestLog) -> None:
         """Write one log."""
-        await self._table.put(log_item(log))
+        await self._table.put(log.item)
 
     async def insert_many(self, logs: Sequence[RequestLog]) -> None:
         """Write logs, all or as many as the store took before it failed."""
-        await self._table.put_many([log_item(log) for log in logs])
+        await self._table.put_many([log.item for log in logs])
 
     async def at(self, positions: Collection[Position]) -> dict[Position, RequestLog]:
         """Those of the logs that exist, by position."""
         keys = {(key["pk"], key["sk"]) for key in map(log_key, positions)}
         items = await self._table.get_many(keys) if keys else {}
-        logs = [log_of(item) for item in items.values()]
+        logs = [RequestLog(item) for item in items.values()]
         return {log.position: log for log in logs}
 
     async def page(self, selection: LogSelection, paging: Paging) -> Page[RequestLog]:
@@ -94,7 +92,7 @@ class RequestLogs:
             (f"{first_ms}#", f"{last_ms}#~"),
             selection.condition,
         )
-        return await walk.page(paging, forward=False, key_of=log_key, record_of=log_of)
+        return await walk.page(paging, forward=False, key_of=log_key, record_of=RequestLog)
 
     async def of_days(self, first: date, last: date, where: Condition | None) -> AsyncIterator[RequestLog]:
         """Every log of the days that fulfils a condition, a bounded number at a time."""
@@ -109,7 +107,7 @@ class RequestLogs:
                     where=where,
                 )
                 for item in page.items:
-                    yield log_of(item)
+                    yield RequestLog(item)
                 if (start := page.last_key) is None:
                     break
 

@@ -1,12 +1,12 @@
 """The record of one logged root field: what was asked, how it went, how long it took. No I/O."""
 
-from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import Any, Self
 
 from graph.days import DAY_MS, datetime_of, day_bucket
 from graph.paging import Position
+from graph.records import Record, Stored
 from graph.store.contract import InvalidItem, Item
 from graph.store.limits import check_value
 
@@ -20,57 +20,6 @@ class LogType(Enum):
 
     INGEST = "INGEST"
     QUERY = "QUERY"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestLog:
-    """One root field of one request. What does not apply is None, and absent from the item."""
-
-    log_type: LogType
-    request_id: str  # UUID v4
-    timestamp: int  # when the field was begun, epoch milliseconds
-    route: str  # one stable path for each root field, "/earthquakes"
-    status: int  # 200 to 599, as HTTP means it
-    latency_ms: int
-    error: str | None = None  # a stable code such as INVALID_CURSOR, never a message
-    # INGEST
-    fetched: int | None = None
-    upserted: int | None = None
-    skipped: int | None = None
-    rejected: int | None = None
-    retries: int | None = None
-    upstream_size: int | None = None  # bytes
-    upstream_hash: str | None = None  # SHA-256, hexadecimal
-    # QUERY
-    starttime: int | None = None  # epoch milliseconds
-    endtime: int | None = None  # epoch milliseconds
-    minmagnitude: float | None = None
-    page_size: int | None = None
-    result_count: int | None = None
-    has_next_token: bool | None = None
-    buckets_scanned: int | None = None
-
-    @property
-    def time(self) -> datetime:
-        """When the field was begun, UTC."""
-        return datetime_of(self.timestamp)
-
-    @property
-    def identity(self) -> tuple[str, str]:
-        """Type and key, which no other object of the graph has."""
-        return "RequestLog", sort_key(self.timestamp, self.request_id)
-
-    @property
-    def position(self) -> Position:
-        """Where the record stands among the request logs."""
-        return Position(REQUEST_LOGS, self.timestamp, self.request_id)
-
-
-# Attribute of the item → field of the record: the names differ in their case alone.
-ATTRIBUTES = {
-    field.name.split("_")[0] + "".join(word.capitalize() for word in field.name.split("_")[1:]): field.name
-    for field in fields(RequestLog)
-}
 
 
 def day_partition(bucket: str) -> str:
@@ -97,22 +46,91 @@ def log_key(position: Position) -> dict[str, Any]:
     return {"pk": partition, "sk": sort_key(position.time_ms, position.key)}
 
 
-def log_item(log: RequestLog) -> Item:
-    """A log as an item, which expires after `RETENTION_DAYS`.
+class RequestLog(Record):
+    """One root field of one request. What does not apply is None, and absent from the item."""
 
-    What a client asked may be a number that no item can hold, such as a magnitude of 1e200. That
-    attribute is left out then, since a log that cannot be written would hold up those behind it.
-    """
-    item: Item = {
-        **log_key(log.position),
-        "entity": "LOG",
-        "ttl": (log.timestamp + RETENTION_DAYS * DAY_MS) // 1000,
-    }
-    for attribute, name in ATTRIBUTES.items():
-        value = getattr(log, name)
-        if value is not None and (not isinstance(value, float) or _storable(value)):
-            item[attribute] = value.value if isinstance(value, Enum) else value
-    return item
+    __slots__ = ()
+
+    log_type = Stored("logType", LogType)
+    request_id = Stored[str]("requestId")  # UUID v4
+    timestamp = Stored[int]("timestamp")  # when the field was begun, epoch milliseconds
+    route = Stored[str]("route")  # one stable path for each root field, "/earthquakes"
+    status = Stored[int]("status")  # 200 to 599, as HTTP means it
+    latency_ms = Stored[int]("latencyMs")
+    error = Stored[str | None]("error", optional=True)  # a stable code such as INVALID_CURSOR, never a message
+    # INGEST
+    fetched = Stored[int | None]("fetched", optional=True)
+    upserted = Stored[int | None]("upserted", optional=True)
+    skipped = Stored[int | None]("skipped", optional=True)
+    rejected = Stored[int | None]("rejected", optional=True)
+    retries = Stored[int | None]("retries", optional=True)
+    upstream_size = Stored[int | None]("upstreamSize", optional=True)  # bytes
+    upstream_hash = Stored[str | None]("upstreamHash", optional=True)  # SHA-256, hexadecimal
+    # QUERY
+    starttime = Stored[int | None]("starttime", optional=True)  # epoch milliseconds
+    endtime = Stored[int | None]("endtime", optional=True)  # epoch milliseconds
+    minmagnitude = Stored[float | None]("minmagnitude", optional=True)
+    page_size = Stored[int | None]("pageSize", optional=True)
+    result_count = Stored[int | None]("resultCount", optional=True)
+    has_next_token = Stored[bool | None]("hasNextToken", optional=True)
+    buckets_scanned = Stored[int | None]("bucketsScanned", optional=True)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        log_type: LogType,
+        request_id: str,
+        timestamp: int,
+        route: str,
+        status: int,
+        latency_ms: int,
+        **others: str | float | None,
+    ) -> Self:
+        """The log with these values, which expires after `RETENTION_DAYS`.
+
+        What a client asked may be a number that no item can hold, such as a magnitude of 1e200. That
+        attribute is left out then, since a log that cannot be written would hold up those behind it.
+        """
+        item: Item = {
+            "pk": day_partition(day_bucket(timestamp)),
+            "sk": sort_key(timestamp, request_id),
+            "entity": "LOG",
+            "ttl": (timestamp + RETENTION_DAYS * DAY_MS) // 1000,
+            "logType": log_type.value,
+            "requestId": request_id,
+            "timestamp": timestamp,
+            "route": route,
+            "status": status,
+            "latencyMs": latency_ms,
+        }
+        for name, value in others.items():
+            if value is not None and (not isinstance(value, float) or _storable(value)):
+                item[ATTRIBUTES[name]] = value
+        return cls(item)
+
+    @property
+    def time(self) -> datetime:
+        """When the field was begun, UTC."""
+        return datetime_of(self.timestamp)
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key, which no other object of the graph has."""
+        return "RequestLog", sort_key(self.timestamp, self.request_id)
+
+    @property
+    def position(self) -> Position:
+        """Where the record stands among the request logs."""
+        return Position(REQUEST_LOGS, self.timestamp, self.request_id)
+
+    @property
+    def cursor(self) -> str:
+        """Its position, as text."""
+        return self.position.cursor
+
+
+ATTRIBUTES = {name: stored.attribute for name, stored in RequestLog.stored()}
 
 
 def _storable(number: float) -> bool:
@@ -121,9 +139,3 @@ def _storable(number: float) -> bool:
     except InvalidItem:
         return False
     return True
-
-
-def log_of(item: Item) -> RequestLog:
-    """The log that an item holds."""
-    values = {name: item[attribute] for attribute, name in ATTRIBUTES.items() if attribute in item}
-    return RequestLog(**values | {"log_type": LogType(values["log_type"])})

@@ -181,6 +181,13 @@ class Table(ABC):
     def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
         """Every item of the table in no order, those written meanwhile perhaps not."""
 
+    async def revision(self) -> object | None:
+        """A value that is the same as before only if nothing in the table has changed since.
+
+        None where the engine cannot tell for less than a query.
+        """
+        return None
+
     @abstractmethod
     async def ping(self) -> None:
         """Return when the store answers and has the table; raise `DatabaseUnavailable` otherwise."""

@@ -21,14 +21,16 @@ class Index:
     """A way to read a table: items that share a partition key, in the order of a sort key.
 
     `narrowed_by` are attributes that queries of this index filter on. An engine that can
-    keeps them inside the index, so that what does not match is never read; no result
-    depends on it.
+    keeps them inside the index, so that what does not match is never read. `ranked_by` is the
+    one of them that few items of a partition pass: such an engine keeps each partition in its
+    order too. No result depends on either.
     """
 
     name: str
     partition_key: Attribute
     sort_key: Attribute
     narrowed_by: tuple[Attribute, ...] = ()
+    ranked_by: Attribute | None = None
 
 
 @dataclass(frozen=True, slots=True)

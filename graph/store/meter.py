@@ -124,6 +124,9 @@ class MeteredTable(Table):
             async for item in self._table.scan(where=where):
                 yield item
 
+    async def revision(self) -> object | None:
+        return await self._table.revision()
+
     async def ping(self) -> None:
         with self._call("ping"):
             await self._table.ping()

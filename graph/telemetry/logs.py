@@ -13,12 +13,10 @@ lone surrogates, marks that turn the direction of text) is escaped in both forma
 
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Literal, TextIO, cast
 
 import structlog
-from structlog.contextvars import bind_contextvars, bound_contextvars, merge_contextvars, unbind_contextvars
 from structlog.typing import EventDict
 
 LogFormat = Literal["console", "json"]
@@ -45,20 +43,28 @@ def _to_record(logger: object, method: str, event: EventDict) -> tuple[tuple[str
     return (said,), {**own, "extra": {"keywords": event}}
 
 
-@contextmanager
-def during_request(request_id: str) -> Iterator[None]:
+_request: ContextVar[dict[str, str] | None] = ContextVar("request", default=None)
+
+
+class during_request:  # noqa: N801 — it stands behind `with`
     """Around a request: each line that is logged inside tells its id, and the caller once that is known."""
-    with bound_contextvars(request_id=request_id):
-        try:
-            yield
-        finally:
-            unbind_contextvars("subject")
+
+    __slots__ = ("_about", "_token")
+
+    def __init__(self, request_id: str) -> None:
+        self._about = {"request_id": request_id}
+
+    def __enter__(self) -> None:
+        self._token = _request.set(self._about)
+
+    def __exit__(self, *raised: object) -> None:
+        _request.reset(self._token)
 
 
 def on_behalf_of(subject: str | None) -> None:
     """The request's caller is known now; None for one without a token."""
-    if subject is not None:
-        bind_contextvars(subject=subject)
+    if subject is not None and (about := _request.get()) is not None:
+        about["subject"] = subject
 
 
 def configure_logging(level: str, log_format: LogFormat, stream: TextIO | None = None) -> None:
@@ -75,7 +81,7 @@ def formatter(log_format: LogFormat) -> logging.Formatter:
     """Makes a record into its line."""
     return structlog.stdlib.ProcessorFormatter(
         processors=[
-            merge_contextvars,
+            _with_request,
             structlog.stdlib.ExtraAdder(),
             _with_keywords,
             structlog.stdlib.add_log_level,
@@ -86,6 +92,11 @@ def formatter(log_format: LogFormat) -> logging.Formatter:
             *([_unicode, structlog.processors.JSONRenderer()] if log_format == "json" else [_console_line]),
         ]
     )
+
+
+def _with_request(logger: object, method: str, event: EventDict) -> EventDict:
+    """The request on whose behalf the line is written."""
+    return {**(_request.get() or {}), **event}
 
 
 def _with_keywords(logger: object, method: str, event: EventDict) -> EventDict:

@@ -3,8 +3,8 @@
 Without tracing nothing of OpenTelemetry is imported, and it need not be installed.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Protocol
 
 from graph.store.meter import CallMeter
@@ -30,10 +30,15 @@ class Tracing(Protocol):
 class Untraced:
     """Makes none."""
 
-    @contextmanager
-    def operation(self, headers: Mapping[str, str]) -> Iterator[OperationSpan]:
+    def operation(self, headers: Mapping[str, str]) -> "Untraced":
         """Around an operation."""
-        yield self
+        return self
+
+    def __enter__(self) -> "Untraced":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        pass
 
     def store(self, engine: str, table: str) -> None:
         """No meter."""

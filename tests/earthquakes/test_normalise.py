@@ -36,8 +36,10 @@ def rejected(feature: Any) -> Rejection:
 
 def test_a_feature_is_read_by_its_documented_members() -> None:
     assert normalise(a_feature(), ingested_at=NOW).values() == {
-        "event_id": "ci1", "event_ts_ms": NOON, "mag": 4.55, "place": "Ridgecrest, CA", "lat": 35.62, "lon": -117.67, "depth": 8.25,
-        "source": "USGS", "ingested_at": NOW, "mag_type": "ml", "type": "earthquake", "status": "reviewed", "updated": NOON + 1,
+        "event_id": "ci1", "event_ts_ms": NOON, "mag": 4.55, "place": "Ridgecrest, CA",
+        "lat": 35.62, "lon": -117.67, "depth": 8.25,
+        "source": "USGS", "ingested_at": NOW, "mag_type": "ml", "type": "earthquake", "status": "reviewed",
+        "updated": NOON + 1,
         "url": "https://u", "tsunami": False, "felt": 2, "alert": "green", "sig": 319, "day_bucket": "20230803",
     }  # fmt: skip
 

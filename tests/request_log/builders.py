@@ -31,7 +31,7 @@ def uuid(number: int) -> str:
 def a_log(timestamp: int, number: int = 1, **others: Any) -> RequestLog:
     """A log of a query of the catalogue; what is not given does not matter."""
     values = {"log_type": LogType.QUERY, "route": "/earthquakes", "status": 200, "latency_ms": 3, **others}
-    return RequestLog(request_id=uuid(number), timestamp=timestamp, **values)
+    return RequestLog.of(request_id=uuid(number), timestamp=timestamp, **values)
 
 
 @asynccontextmanager

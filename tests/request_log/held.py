@@ -22,7 +22,7 @@ from graph.http.request_ids import RequestIds
 from graph.paging import PageSizes
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import log_buffer
-from graph.request_log.model import RequestLog, log_of
+from graph.request_log.model import RequestLog
 from graph.settings import Settings
 from graph.store.contract import Item, KeyValue, Page, Table
 from graph.store.design import Index
@@ -76,7 +76,7 @@ class HeldTable(WatchedTable):
         if self.away:
             raise DatabaseUnavailable("the table is away")
         await super().put_many(items)
-        self.written.append([log_of(item) for item in items])
+        self.written.append([RequestLog(item) for item in items])
 
     async def query(self, index: Index, partition: KeyValue, **how: Any) -> Page:
         await self.queries.passed()

@@ -8,7 +8,7 @@ import pytest
 
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import CAPACITY, FLUSH_EVERY_S, LOGS_A_FLUSH, LogBuffer, log_buffer
-from graph.request_log.model import RequestLog, log_of
+from graph.request_log.model import RequestLog
 from graph.store.contract import Table
 from tests.request_log.builders import MIDNIGHT, NOW, a_log, now
 from tests.request_log.held import HeldTable, held_graph, held_table
@@ -38,7 +38,7 @@ def filled(logs: RequestLogs, waiting: Sequence[RequestLog], capacity: int = CAP
 
 async def stored(table: Table) -> list[RequestLog]:
     """The logs of today, oldest first."""
-    return [log_of(item) for item in (await table.query(table.design.primary, "LOG#20240302")).items]
+    return [RequestLog(item) for item in (await table.query(table.design.primary, "LOG#20240302")).items]
 
 
 def told(record: logging.LogRecord, *keywords: str) -> tuple[object, ...]:

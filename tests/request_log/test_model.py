@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.request_log.model import LogType, RequestLog, log_item, log_of, position_of
+from graph.request_log.model import LogType, RequestLog, position_of
 from tests.earthquakes.builders import at
 from tests.request_log.builders import a_log
 
@@ -12,7 +12,7 @@ STARTED = at("2023-08-03T23:59:59.999")
 REQUEST_ID = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"  # pragma: allowlist secret
 
-INGEST = RequestLog(
+INGEST = RequestLog.of(
     log_type=LogType.INGEST,
     request_id=REQUEST_ID,
     timestamp=STARTED,
@@ -28,7 +28,7 @@ INGEST = RequestLog(
     upstream_size=5_000_000_000,
     upstream_hash=HASH,
 )
-QUERY = RequestLog(
+QUERY = RequestLog.of(
     log_type=LogType.QUERY,
     request_id=REQUEST_ID,
     timestamp=STARTED,
@@ -54,7 +54,7 @@ EITHER = {
 
 
 def test_an_ingests_item_has_the_documented_attributes() -> None:
-    assert log_item(INGEST) == EITHER | {
+    assert INGEST.item == EITHER | {
         "logType": "INGEST",
         "route": "/ingest/recent",
         "status": 502,
@@ -71,7 +71,7 @@ def test_an_ingests_item_has_the_documented_attributes() -> None:
 
 
 def test_a_querys_item_has_the_documented_attributes() -> None:
-    assert log_item(QUERY) == EITHER | {
+    assert QUERY.item == EITHER | {
         "logType": "QUERY",
         "route": "/earthquakes",
         "status": 200,
@@ -89,26 +89,26 @@ def test_a_querys_item_has_the_documented_attributes() -> None:
 def test_what_does_not_apply_is_absent() -> None:
     keys = {"pk", "sk", "entity", "ttl"}
 
-    assert log_item(a_log(STARTED)).keys() == keys | {
+    assert a_log(STARTED).item.keys() == keys | {
         "logType", "requestId", "timestamp", "route", "status", "latencyMs"
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("log", [INGEST, QUERY, a_log(STARTED)])
 def test_an_item_is_read_as_the_log_that_was_written(log: RequestLog) -> None:
-    assert log_of(log_item(log)) == log
+    assert RequestLog(log.item) == log
 
 
 @pytest.mark.parametrize("number", [1e400, -1e400, 1e200, 1e-200])
 def test_a_number_that_no_item_can_hold_is_left_out(number: float) -> None:
     """It is what a client asked for, and must not keep the log from being written."""
-    assert log_of(log_item(a_log(STARTED, minmagnitude=number))) == a_log(STARTED)
+    assert a_log(STARTED, minmagnitude=number) == a_log(STARTED)
 
 
 def test_a_log_expires_a_week_after_it_began_to_the_second() -> None:
-    assert log_item(a_log(0))["ttl"] == 7 * 86_400
-    assert log_item(a_log(999))["ttl"] == 7 * 86_400
-    assert log_item(a_log(1000))["ttl"] == 7 * 86_400 + 1
+    assert a_log(0).item["ttl"] == 7 * 86_400
+    assert a_log(999).item["ttl"] == 7 * 86_400
+    assert a_log(1000).item["ttl"] == 7 * 86_400 + 1
 
 
 def test_a_sort_key_names_a_position() -> None:

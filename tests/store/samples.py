@@ -10,6 +10,7 @@ BY_TIME = Index(
     partition_key=Attribute("day", "S"),
     sort_key=Attribute("at", "N"),
     narrowed_by=(Attribute("mag", "N"), Attribute("kind", "S")),
+    ranked_by=Attribute("mag", "N"),
 )
 BY_NAME = Index("ByName", partition_key=Attribute("team", "S"), sort_key=Attribute("name", "S"))
 

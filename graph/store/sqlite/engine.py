@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -32,6 +32,7 @@ from graph.store.limits import check_actions, check_distinct, check_item, check_
 from graph.store.meter import Meter
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.query import ROWS_A_FETCH, Query, decoded
+from graph.store.sqlite.short_reads import Lengthy, ShortReads
 from graph.store.sqlite.statements import Statements
 from graph.store.sqlite.threads import Job, Readers, T, Writer
 
@@ -59,13 +60,14 @@ async def open_sqlite(
     statements = Statements(design)
     try:
         db = await asyncio.to_thread(_connect, path, busy_s)
+        short = ShortReads(await asyncio.to_thread(_connect, path, busy_s, writable=False))
     except sqlite3.Error as error:
         raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
     writer, readers = Writer(db), Readers(lambda: _connect(path, busy_s, writable=False), READERS)
     if meter:
         meter.pool("writer", 1, writer.use)
         meter.pool("readers", READERS, readers.use)
-    table = SqliteTable(statements, writer, readers, clock)
+    table = SqliteTable(statements, writer, short, readers, clock)
     sweeper: asyncio.Task[None] | None = None
     try:
         await table.prepare()
@@ -95,10 +97,13 @@ class SqliteTable(Table):
 
     transaction_limit = 1000
 
-    def __init__(self, statements: Statements, writer: Writer, readers: Readers, clock: Clock) -> None:
+    def __init__(
+        self, statements: Statements, writer: Writer, short: ShortReads, readers: Readers, clock: Clock
+    ) -> None:
         self.design = statements.design
         self._sql = statements
         self._writer = writer
+        self._short = short
         self._readers = readers
         self._clock = clock
 
@@ -197,12 +202,15 @@ class SqliteTable(Table):
 
         def job(db: sqlite3.Connection) -> Page:
             items: list[Item] = []
-            for read, partition in enumerate(partitions, 1):
+            read = 0
+            for run in _runs(partitions, start is not None):
                 rest = None if limit is None else limit - len(items)
-                items += wanted.read(db, partition, self._now(), start if read == 1 else None, rest)
+                items += wanted.read(db, run, self._now(), None if read else start, rest)
                 if limit is not None and len(items) >= limit:
-                    return Page(items, {name: items[-1][name] for name in keys}, read)
-            return Page(items, None, len(partitions))
+                    last_key = {name: items[-1][name] for name in keys}
+                    return Page(items, last_key, read + run.index(last_key[index.partition_key.name]) + 1)
+                read += len(run)
+            return Page(items, None, read)
 
         return await self._read(job)
 
@@ -215,7 +223,7 @@ class SqliteTable(Table):
         where: Condition | None = None,
     ) -> int:
         wanted = Query(self._sql, index, between, True, where)
-        return await self._read(lambda db: sum(wanted.count(db, partition, self._now()) for partition in partitions))
+        return await self._read(lambda db: wanted.count(db, partitions, self._now()) if partitions else 0)
 
     async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
         matches = predicate(where) if where else None
@@ -224,11 +232,17 @@ class SqliteTable(Table):
         def job(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
             return db.execute(self._sql.scan, (last, self._now(), ROWS_A_FETCH)).fetchall()
 
-        while rows := await self._read(job):
+        while rows := await self._read(job, short=False):  # on the loop, one after the other would hold it up
             last = rows[-1][0]
             for item in decoded(blob for _, blob in rows):
                 if matches is None or matches(item):
                     yield item
+
+    async def revision(self) -> object | None:
+        try:
+            return self._short.read(lambda db: db.execute("PRAGMA data_version").fetchone())
+        except Lengthy:
+            return None
 
     async def ping(self) -> None:
         await self._read(lambda db: db.execute(f"SELECT 1 FROM {self._sql.table} LIMIT 1").fetchone())
@@ -253,6 +267,7 @@ class SqliteTable(Table):
 
     def close(self) -> None:
         """Finish what is under way and close the file. Blocks."""
+        self._short.close()
         self._readers.close()
         self._writer.close()
 
@@ -260,8 +275,11 @@ class SqliteTable(Table):
         """The time in seconds, which is how TTLs are told."""
         return self._clock() // 1000
 
-    async def _read(self, job: Job[T]) -> T:
+    async def _read(self, job: Job[T], *, short: bool = True) -> T:
         try:
+            if short:
+                with suppress(Lengthy):
+                    return self._short.read(job)
             return await self._readers.run(job)
         except sqlite3.Error as error:
             raise DatabaseUnavailable(f"SQLite cannot read: {error}") from error
@@ -271,6 +289,19 @@ class SqliteTable(Table):
             return await self._writer.run(job)
         except sqlite3.Error as error:
             raise DatabaseUnavailable(f"SQLite cannot write: {error}") from error
+
+
+def _runs(partitions: Sequence[KeyValue], first_alone: bool) -> Iterator[Sequence[KeyValue]]:
+    """The partitions in runs that ascend or descend, each of which one statement can read in order."""
+    begin, end = 0, 1
+    while begin < len(partitions):
+        ascending = end < len(partitions) and partitions[begin] < partitions[end]  # type: ignore[operator]
+        while end < len(partitions) and not (first_alone and begin == 0):
+            if (partitions[end - 1] < partitions[end]) is not ascending:  # type: ignore[operator]  # of one type
+                break
+            end += 1
+        yield partitions[begin:end]
+        begin, end = end, end + 1
 
 
 class _Refused(Exception):

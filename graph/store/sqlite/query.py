@@ -1,13 +1,13 @@
 """Reading the items of partitions: what SQL can test, it tests; the rest of a filter is tested here."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 import orjson
 
-from graph.store.conditions import AllOf, Condition, conjuncts, predicate, values_of
+from graph.store.conditions import AllOf, Compare, Condition, conjuncts, predicate, values_of
 from graph.store.contract import Bounds, InvalidItem, Item, KeyValue
 from graph.store.design import Index
 from graph.store.limits import check_value
@@ -17,54 +17,93 @@ ROWS_A_FETCH = 500
 
 
 class Query:
-    """A range of sort keys and a filter, in one direction, to be read in any partition of an index."""
+    """A range of sort keys and a filter, in one direction, to be read in any partitions of an index."""
 
     def __init__(self, sql: Statements, index: Index, between: Bounds, forward: bool, where: Condition | None) -> None:
         self._sql = sql
-        self._order = [attribute.name for attribute in sql.design.start_attributes(index)[1:]]
+        self._index = index
+        self._between = between
         self._forward = forward
-        self._range, self._bounds = sql.in_partition(index, *between)
         self._narrowing, self._narrowed, rest = _split(sql, where)
         self._matches = predicate(rest) if rest else None
+        ranked = any(isinstance(part, Compare) and _is_rank(index, part) for part in conjuncts(where))
+        self._table = sql.table_by(index, ranked=ranked)
 
     def read(
         self,
         db: sqlite3.Connection,
-        partition: KeyValue,
+        partitions: Sequence[KeyValue],
         now: int,
         start: Mapping[str, Any] | None = None,
         limit: int | None = None,
     ) -> list[Item]:
-        """The items in order, at most `limit`, behind the key `start`."""
-        behind, position = self._behind(start)
-        order = ", ".join(f"{quoted(name)} {'ASC' if self._forward else 'DESC'}" for name in self._order)
+        """The items of partitions in their order or against it, at most `limit`.
+
+        Args:
+            start: a key in the only partition; what is read is behind it.
+        """
+        within, values = self._within(partitions, start)
+        in_order = self._sql.in_order(self._index, forward=self._forward)
+        if len(partitions) > 1:
+            direction = "ASC" if partitions[0] < partitions[-1] else "DESC"  # type: ignore[operator]  # of one type
+            in_order = f"{quoted(self._index.partition_key.name)} {direction}, {in_order}"
         most = -1 if limit is None or self._matches else limit
         rows = db.execute(
-            f"SELECT item FROM {self._sql.table} WHERE {self._range}{behind} AND {self._sql.live}{self._narrowing} "
-            f"ORDER BY {order} LIMIT ?",
-            (partition, *self._bounds, *position, now, *self._narrowed, most),
+            f"SELECT item FROM {self._table} WHERE {within} AND {self._sql.live}{self._narrowing} "
+            f"ORDER BY {in_order} LIMIT ?",
+            (*values, now, *self._narrowed, most),
         )
         if self._matches is None:
-            return decoded(blob for (blob,) in rows)
+            return decoded([blob for (blob,) in rows])
         return list(islice(filter(self._matches, _fetched(rows)), limit))
 
-    def count(self, db: sqlite3.Connection, partition: KeyValue, now: int) -> int:
+    def count(self, db: sqlite3.Connection, partitions: Sequence[KeyValue], now: int) -> int:
         """How many items there are."""
         if self._matches:
-            return len(self.read(db, partition, now))
+            return len(self.read(db, partitions, now))
+        within, values = self._within(partitions, None)
         counted = db.execute(
-            f"SELECT count(*) FROM {self._sql.table} WHERE {self._range} AND {self._sql.live}{self._narrowing}",
-            (partition, *self._bounds, now, *self._narrowed),
+            f"SELECT count(*) FROM {self._table} WHERE {within} AND {self._sql.live}{self._narrowing}",
+            (*values, now, *self._narrowed),
         )
         return int(counted.fetchone()[0])
 
-    def _behind(self, start: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
-        if start is None:
-            return "", []
-        if missing := [name for name in self._order if name not in start]:
+    def _within(self, partitions: Sequence[KeyValue], start: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
+        """The condition that an item stands in the partitions, within the bounds and behind the start."""
+        partition, sort_key = quoted(self._index.partition_key.name), quoted(self._index.sort_key.name)
+        if len(partitions) == 1:
+            terms, values = [f"{partition} = ?"], [partitions[0]]
+        else:
+            terms, values = [f"{partition} IN (SELECT value FROM json_each(?))"], [orjson.dumps(partitions).decode()]
+        low, high = self._between
+        if start is not None:
+            at, *_ = position = self._position(start)
+            terms.append(self._sql.behind(self._index, forward=self._forward))
+            values += position
+            if self._forward:
+                low = at if low is None else max(low, at)
+            else:
+                high = at if high is None else min(high, at)
+        terms.append(f"{sort_key} IS NOT NULL")
+        if low is not None:
+            terms.append(f"{sort_key} >= ?")
+            values.append(low)
+        if high is not None:
+            terms.append(f"{sort_key} <= ?")
+            values.append(high)
+        return " AND ".join(terms), values
+
+    def _position(self, start: Mapping[str, Any]) -> list[Any]:
+        """A key without its partition."""
+        names = [attribute.name for attribute in self._sql.design.start_attributes(self._index)[1:]]
+        if missing := [name for name in names if name not in start]:
             raise InvalidItem(f"the start of a reading lacks `{missing[0]}`")
-        columns, marks = ", ".join(map(quoted, self._order)), ", ".join("?" * len(self._order))
-        return f" AND ({columns}) {'>' if self._forward else '<'} ({marks})", [start[name] for name in self._order]
+        return [start[name] for name in names]
+
+
+def _is_rank(index: Index, part: Compare) -> bool:
+    """Whether a comparison is of the attribute that the index is also ordered by."""
+    return index.ranked_by is not None and part.attribute == index.ranked_by.name
 
 
 def decoded(blobs: Iterable[bytes]) -> list[Item]:
@@ -75,7 +114,7 @@ def decoded(blobs: Iterable[bytes]) -> list[Item]:
 
 def _fetched(rows: sqlite3.Cursor) -> Iterator[Item]:
     while some := rows.fetchmany(ROWS_A_FETCH):
-        yield from decoded(blob for (blob,) in some)
+        yield from decoded([blob for (blob,) in some])
 
 
 def _split(sql: Statements, where: Condition | None) -> tuple[str, list[Any], Condition | None]:

@@ -107,17 +107,25 @@ class Statements:
     def scan(self) -> str:
         return f"SELECT rowid, item FROM {self.table} WHERE rowid > ? AND {self.live} ORDER BY rowid LIMIT ?"
 
-    def in_partition(self, index: Index, low: object, high: object) -> tuple[str, list[Any]]:
-        """The condition that an item stands in a partition within bounds, and what it binds after the partition."""
-        sort_key = quoted(index.sort_key.name)
-        terms, values = [f"{quoted(index.partition_key.name)} = ?", f"{sort_key} IS NOT NULL"], []
-        if low is not None:
-            terms.append(f"{sort_key} >= ?")
-            values.append(low)
-        if high is not None:
-            terms.append(f"{sort_key} <= ?")
-            values.append(high)
-        return " AND ".join(terms), values
+    def table_by(self, index: Index, *, ranked: bool) -> str:
+        """The table, as it is found through an index. SQLite has no statistics to choose one by."""
+        if index not in self.design.indexes:
+            return self.table
+        return f"{self.table} INDEXED BY {quoted(self._name(index, index.ranked_by if ranked else None))}"
+
+    def in_order(self, index: Index, *, forward: bool) -> str:
+        """The order of a partition's items. Of those with one sort key, the last comes first: backwards, the first."""
+        sort_key, *tie = map(quoted, (attribute.name for attribute in self.design.start_attributes(index)[1:]))
+        along, against = ("ASC", "DESC") if forward else ("DESC", "ASC")
+        return ", ".join([f"{sort_key} {along}", *(f"{name} {against}" for name in tie)])
+
+    def behind(self, index: Index, *, forward: bool) -> str:
+        """The condition that an item, not before a key, comes after it; takes the key without its partition."""
+        sort_key, *tie = map(quoted, (attribute.name for attribute in self.design.start_attributes(index)[1:]))
+        if not tie:
+            return f"{sort_key} != ?"
+        passed, marks = ">=" if forward else "<=", ", ".join("?" * len(tie))
+        return f"NOT ({sort_key} = ? AND ({', '.join(tie)}) {passed} ({marks}))"
 
     def migrate(self, db: sqlite3.Connection) -> None:
         """Create the table and its indexes, or bring those of an older file up to the design."""
@@ -141,6 +149,9 @@ class Statements:
         for name in wanted.keys() - found.keys():
             db.execute(wanted[name])
 
+    def _name(self, index: Index, ranked_by: Attribute | None = None) -> str:
+        return ".".join([self.design.name, index.name, *([ranked_by.name] if ranked_by else [])])
+
     def _add_column(self, db: sqlite3.Connection, column: Attribute) -> None:
         db.execute(f"ALTER TABLE {self.table} ADD COLUMN {quoted(column.name)}")
         path = '$."' + column.name.replace('"', '\\"') + '"'
@@ -153,14 +164,19 @@ class Statements:
 
     def _indexes(self) -> list[tuple[str, str]]:
         """Name and SQL of each index. One holds all that its queries order, narrow and count by."""
-        ttl = (Attribute(self.design.ttl, "N"),) if self.design.ttl else ()
+        ttl = [quoted(self.design.ttl)] if self.design.ttl else []
         indexes = []
         for index in self.design.indexes:
-            name = f"{self.design.name}.{index.name}"
-            columns = (*self.design.start_attributes(index), *ttl, *index.narrowed_by)
-            distinct = ", ".join(quoted(a.name) for a in dict.fromkeys(columns))
-            keys = " AND ".join(f"{quoted(a.name)} IS NOT NULL" for a in (index.partition_key, index.sort_key))
-            indexes.append((name, f"CREATE INDEX {quoted(name)} ON {self.table} ({distinct}) WHERE {keys}"))
+            partition, sort_key = quoted(index.partition_key.name), quoted(index.sort_key.name)
+            narrowing = [quoted(attribute.name) for attribute in index.narrowed_by]
+            wanted = [(self._name(index), [partition, self.in_order(index, forward=True), *ttl, *narrowing])]
+            if index.ranked_by:
+                ranked = [partition, quoted(index.ranked_by.name), sort_key, *ttl]
+                wanted.append((self._name(index, index.ranked_by), ranked))
+            keys = f"{partition} IS NOT NULL AND {sort_key} IS NOT NULL"
+            for name, columns in wanted:
+                listed = ", ".join(columns)
+                indexes.append((name, f"CREATE INDEX {quoted(name)} ON {self.table} ({listed}) WHERE {keys}"))
         if self.design.ttl:
             name, column = f"{self.design.name}.{self.design.ttl}", quoted(self.design.ttl)
             indexes.append((name, f"CREATE INDEX {quoted(name)} ON {self.table} ({column}) WHERE {column} IS NOT NULL"))
@@ -186,10 +202,9 @@ def translate(condition: Condition, columns: dict[str, Attribute]) -> tuple[str,
             known = [part for part in parts if part is not None]
             if len(known) < len(parts):
                 return None
-            nothing = "1" if isinstance(condition, AllOf) else "0"  # what a condition of no parts amounts to
-            return f"({word.join(sql for sql, _ in known) or nothing})", [
-                value for _, values in known for value in values
-            ]
+            if not known:  # bound, as SQLite takes no index that it was told to where it knows that nothing matches
+                return "?", [int(isinstance(condition, AllOf))]
+            return f"({word.join(sql for sql, _ in known)})", [value for _, values in known for value in values]
         case Present() | Absent():
             return None
 
