@@ -7,7 +7,7 @@ the item's attribute directly (see `execution.completion`); it is the same value
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, Self, TypeVar, cast, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 from graph.store.contract import Item
 
@@ -59,7 +59,7 @@ class Record:
         return {name: getattr(self, name) for name, _ in self.stored()}
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and cast("Record", other).values() == self.values()
+        return isinstance(other, Record) and type(other) is type(self) and other.values() == self.values()
 
     def __hash__(self) -> int:
         return hash(tuple(self.values().items()))

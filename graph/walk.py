@@ -9,10 +9,11 @@ than equality. Where a reading must end before a given key, the store itself is 
 items of that tie come first.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from graph.paging import Later, Page, Paging, Position
 from graph.store.conditions import Condition
@@ -26,8 +27,7 @@ StartKey = Mapping[str, Any]
 READ_AT_LEAST = 200  # items at a time where a part of the filter is tested here and may drop most
 
 
-@dataclass(frozen=True, slots=True)
-class Promise:
+class Promise(NamedTuple):
     """A partition that may hold matches, and how many at most. A promise is not always kept."""
 
     partition: str
@@ -37,7 +37,7 @@ class Promise:
 class Plan(Protocol):
     """Says which partitions to read."""
 
-    def __call__(self, *, forward: bool, start: str | None) -> AsyncIterator[Promise]:
+    def __call__(self, *, forward: bool, start: str | None) -> AsyncGenerator[Promise, None]:
         """The partitions in order of time, or backwards, from `start` on, itself included."""
 
 
@@ -93,27 +93,28 @@ class Walk:
         taken = await self._taken(stop, forward)
         items: list[Item] = []
         partitions = 0
-        async for batch in self._batches(wanted, forward, start, stop):
-            behind = start if start and start[self.index.partition_key.name] == batch[0] else None
-            while batch and len(items) < wanted:
-                rest = wanted - len(items)
-                page = await self.table.query_many(
-                    self.index,
-                    batch,
-                    between=self._until(stop, forward),
-                    forward=forward,
-                    start=behind,
-                    limit=max(rest, READ_AT_LEAST) if self.keep else rest,
-                    where=self.where,
-                )
-                items += filter(taken, page.items) if taken else page.items
-                partitions += page.partitions
-                behind = page.last_key
-                batch = batch[batch.index(behind[self.index.partition_key.name]) :] if behind else []
-                if batch and len(items) < wanted:
-                    partitions -= 1  # the one that is read on counts once
-            if len(items) >= wanted:
-                break
+        async with aclosing(self._batches(wanted, forward, start, stop)) as batches:
+            async for batch in batches:
+                behind = start if start and start[self.index.partition_key.name] == batch[0] else None
+                while batch and len(items) < wanted:
+                    rest = wanted - len(items)
+                    page = await self.table.query_many(
+                        self.index,
+                        batch,
+                        between=self._until(stop, forward),
+                        forward=forward,
+                        start=behind,
+                        limit=max(rest, READ_AT_LEAST) if self.keep else rest,
+                        where=self.where,
+                    )
+                    items += filter(taken, page.items) if taken else page.items
+                    partitions += page.partitions
+                    behind = page.last_key
+                    batch = batch[batch.index(behind[self.index.partition_key.name]) :] if behind else []
+                    if batch and len(items) < wanted:
+                        partitions -= 1  # the one that is read on counts once
+                if len(items) >= wanted:
+                    break
         return Reading(items[:size], len(items) > size, partitions, forward, start)
 
     async def behind(self, reading: Reading) -> bool:
@@ -138,19 +139,20 @@ class Walk:
 
     async def _batches(
         self, wanted: int, forward: bool, start: StartKey | None, stop: StartKey | None
-    ) -> AsyncIterator[list[str]]:
+    ) -> AsyncGenerator[list[str], None]:
         """Partitions to read together: as many as promise the page, then twice that, since promises fail."""
         name = self.index.partition_key.name
         batch: list[str] = []
         promised = 0
-        async for promise in self.plan(forward=forward, start=start[name] if start else None):
-            if stop and (promise.partition > stop[name] if forward else promise.partition < stop[name]):
-                break
-            batch.append(promise.partition)
-            promised += promise.most
-            if promised >= wanted:
-                yield batch
-                batch, promised, wanted = [], 0, wanted * 2
+        async with aclosing(self.plan(forward=forward, start=start[name] if start else None)) as promises:
+            async for promise in promises:
+                if stop and (promise.partition > stop[name] if forward else promise.partition < stop[name]):
+                    break
+                batch.append(promise.partition)
+                promised += promise.most
+                if promised >= wanted:
+                    yield batch
+                    batch, promised, wanted = [], 0, wanted * 2
         if batch:
             yield batch
 

@@ -4,7 +4,7 @@ A page costs what it holds. The summaries name the days on which something can m
 `graph.walk` reads just these, newest or oldest first, until the page is full.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Reversible, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -12,7 +12,7 @@ from typing import TypeVar
 from graph.days import day_bucket, day_span
 from graph.earthquakes.model import Event, possible_id
 from graph.earthquakes.selection import Selection
-from graph.earthquakes.summaries import Summaries, matching, may_match
+from graph.earthquakes.summaries import Summaries
 from graph.earthquakes.table import TIME_ORDERED, day_of, day_partition, event_key, index_key
 from graph.paging import Page, Paging
 from graph.store.contract import Table
@@ -86,27 +86,31 @@ class Catalogue:
         if first_ms > last_ms:
             return 0, []
         first, last = day_bucket(first_ms), day_bucket(last_ms)
-        whole_from, whole_to = day_span(first)[0] >= first_ms, day_span(last)[1] <= last_ms
-        counted, partial_days = 0, []
+        partial_days = {first} if day_span(first)[0] < first_ms else set()
+        if day_span(last)[1] > last_ms:
+            partial_days.add(last)
+        counted, partitions = 0, []
         for year, summary in (await self._summaries.years()).items():
-            if not first[:4] <= year <= last[:4]:
+            begin, end = max(first, f"{year}0101"), min(last, f"{year}1231")
+            if begin > end:
                 continue
-            if first[:4] < year < last[:4]:
-                counted += matching(summary, selection.magnitudes)
+            if (begin, end) == (f"{year}0101", f"{year}1231") and partial_days.isdisjoint((begin, end)):
+                counted += summary.matching(selection.magnitudes)
                 continue
             days = await self._summaries.days(year, summary)
-            for day in days.may_match(selection.magnitudes):
-                if (day == first and not whole_from) or (day == last and not whole_to):
-                    partial_days.append(day_partition(day))
-                elif first <= day <= last:
-                    counted += matching(days.days[day], selection.magnitudes)
-        return counted, partial_days
+            matching = days.matching(selection.magnitudes)
+            counted += matching.total(matching.between(begin, end))
+            for day in partial_days:
+                if day in days.days and begin <= day <= end:
+                    counted -= days.days[day].matching(selection.magnitudes)
+                    partitions.append(day_partition(day))
+        return counted, partitions
 
     async def _unsummarised(self, selection: Selection) -> tuple[int, list[str]]:
         """Nothing, and every partition that may hold a match."""
         return 0, [promise.partition async for promise in self._plan(selection, forward=True, start=None)]
 
-    async def _plan(self, selection: Selection, *, forward: bool, start: str | None) -> AsyncIterator[Promise]:
+    async def _plan(self, selection: Selection, *, forward: bool, start: str | None) -> AsyncGenerator[Promise, None]:
         """The days that may hold a selected event, from the partition `start` on."""
         first_ms, last_ms = selection.span
         if first_ms > last_ms:  # bounds beyond the calendar, which no day has
@@ -115,14 +119,14 @@ class Catalogue:
         if start is not None:
             day = day_of(start)
             first, last = (max(first, day), last) if forward else (first, min(last, day))
-        for year, summary in _in_order(await self._summaries.years(), forward):
-            if not (first[:4] <= year <= last[:4] and may_match(summary, selection.magnitudes)):
+        for year, summary in _in_order((await self._summaries.years()).items(), forward):
+            if not (first[:4] <= year <= last[:4] and summary.may_match(selection.magnitudes)):
                 continue
-            days = await self._summaries.days(year, summary)
-            for day, most in _in_order(days.may_match(selection.magnitudes), forward):
-                if first <= day <= last:
-                    yield Promise(day_partition(day), most)
+            days = (await self._summaries.days(year, summary)).may_match(selection.magnitudes)
+            wanted = days.between(first, last)
+            for at in _in_order(range(wanted.start, wanted.stop), forward):
+                yield Promise(day_partition(days.days[at]), days.counts[at])
 
 
-def _in_order(by_time: dict[str, T], forward: bool) -> Iterable[tuple[str, T]]:
-    return by_time.items() if forward else reversed(by_time.items())
+def _in_order(by_time: Reversible[T], forward: bool) -> Iterable[T]:
+    return by_time if forward else reversed(by_time)

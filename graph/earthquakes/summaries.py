@@ -14,15 +14,21 @@ As every change of a day changes its year too, a year's item is the version of i
 days once read stay good for as long as their year is unchanged, in whatever process.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeVar
 
 from graph.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.earthquakes.model import Event
 from graph.store.contract import Item, Key, Table, Update
 
+T = TypeVar("T")
+
 YEARS = "SUMMARY#YEARS"
+RANGES_REMEMBERED = 32  # of magnitudes, by each summary
 CACHED_YEARS = 150  # a year of 366 busy days takes about 0.5 MB
 
 
@@ -60,41 +66,84 @@ def tally_event(counts: dict[Key, Counter[str]], bucket: str, mag: float) -> Non
             counted[f"edge{tenths}"] += 1
 
 
-def may_match(summary: Item, magnitudes: MagnitudeRange) -> int:
-    """How many of the summary's events may lie in the range, never fewer than do."""
-    if magnitudes.everything:
-        return int(summary["events"])
-    return sum(summary.get(f"bin{tenths}", 0) for tenths in magnitudes.bins)
+class Summary:
+    """How many events a day or a year has, by magnitude. What is asked of it again is not counted again."""
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self._may_match: dict[MagnitudeRange, int] = {}
+
+    def may_match(self, magnitudes: MagnitudeRange) -> int:
+        """How many of the events may lie in the range, never fewer than do."""
+        if (known := self._may_match.get(magnitudes)) is None:
+            if magnitudes.everything:
+                names = ["events"]
+            else:
+                names = [f"bin{tenths}" for tenths in magnitudes.bins]
+            known = sum(int(self.item.get(name, 0)) for name in names)
+            remember(self._may_match, magnitudes, known)
+        return known
+
+    def matching(self, magnitudes: MagnitudeRange) -> int:
+        """How many of the events lie in a range whose ends are on tenths."""
+        within = self.may_match(magnitudes)
+        if magnitudes.maximum is None or not (bins := magnitudes.bins):
+            return within
+        return within - int(self.item.get(f"bin{bins[-1]}", 0)) + int(self.item.get(f"edge{bins[-1]}", 0))
 
 
-def matching(summary: Item, magnitudes: MagnitudeRange) -> int:
-    """How many of the summary's events lie in a range whose ends are on tenths."""
-    within = may_match(summary, magnitudes)
-    if magnitudes.maximum is None or not (bins := magnitudes.bins):
-        return within
-    return within - int(summary.get(f"bin{bins[-1]}", 0)) + int(summary.get(f"edge{bins[-1]}", 0))
+@dataclass(frozen=True, slots=True)
+class DayCounts:
+    """A number of events for each of some days, in order of time."""
+
+    days: list[str]  # day buckets
+    counts: list[int]
+    totals: list[int]  # of the days up to each one, itself included, behind a 0
+
+    @classmethod
+    def of(cls, counts: Iterable[tuple[str, int]]) -> "DayCounts":
+        """Those of the days that have any."""
+        some = [(day, count) for day, count in counts if count]
+        return cls([day for day, _ in some], [n for _, n in some], [0, *accumulate(n for _, n in some)])
+
+    def between(self, first: str, last: str) -> slice:
+        """Where the days from `first` to `last` stand, both included."""
+        return slice(bisect_left(self.days, first), bisect_right(self.days, last))
+
+    def total(self, days: slice) -> int:
+        """The events of these days."""
+        return self.totals[max(days.stop, days.start)] - self.totals[days.start]
 
 
-@dataclass
 class YearOfDays:
     """The days of one year that have events, as of one version of the year's summary."""
 
-    version: Item
-    days: dict[str, Item]  # day bucket → summary, in order of time
-    _promises: dict[MagnitudeRange, dict[str, int]] = field(default_factory=dict)
+    def __init__(self, version: Item, items: Iterable[Item]) -> None:
+        self.version = version
+        self.days = {str(item["sk"]).removeprefix("DAY#"): Summary(item) for item in items if item["events"]}
+        self._may_match: dict[MagnitudeRange, DayCounts] = {}
+        self._matching: dict[MagnitudeRange, DayCounts] = {}
 
-    def may_match(self, magnitudes: MagnitudeRange) -> dict[str, int]:
-        """Day bucket → how many events may match, for the days where some may, in order of time."""
-        if (known := self._promises.get(magnitudes)) is None:
-            bins = [f"bin{tenths}" for tenths in magnitudes.bins if f"bin{tenths}" in self.version]
-            if magnitudes.everything:
-                bins = ["events"]
-            counts = {day: sum(item.get(b, 0) for b in bins) for day, item in self.days.items()}
-            known = {day: count for day, count in counts.items() if count}
-            if len(self._promises) >= 32:  # distinct floors that clients ask for; the rest is recomputed
-                self._promises.clear()
-            self._promises[magnitudes] = known
+    def may_match(self, magnitudes: MagnitudeRange) -> DayCounts:
+        """How many events of each day may match, where some may."""
+        if (known := self._may_match.get(magnitudes)) is None:
+            known = DayCounts.of((day, summary.may_match(magnitudes)) for day, summary in self.days.items())
+            remember(self._may_match, magnitudes, known)
         return known
+
+    def matching(self, magnitudes: MagnitudeRange) -> DayCounts:
+        """How many events of each day match a range whose ends are on tenths."""
+        if (known := self._matching.get(magnitudes)) is None:
+            known = DayCounts.of((day, summary.matching(magnitudes)) for day, summary in self.days.items())
+            remember(self._matching, magnitudes, known)
+        return known
+
+
+def remember(answers: dict[MagnitudeRange, T], magnitudes: MagnitudeRange, answer: T) -> None:
+    """Keep an answer, of the few ranges that clients ask for at a time."""
+    if len(answers) >= RANGES_REMEMBERED:
+        answers.clear()
+    answers[magnitudes] = answer
 
 
 class Summaries:
@@ -103,27 +152,28 @@ class Summaries:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._years: OrderedDict[str, YearOfDays] = OrderedDict()
-        self._summaries: dict[str, Item] = {}  # of the years, as of the table's revision
+        self._summaries: dict[str, Summary] = {}  # of the years, as of the table's revision
         self._revision: object | None = None
 
-    async def years(self) -> dict[str, Item]:
+    async def years(self) -> dict[str, Summary]:
         """Year, `YYYY` → its summary, in order of time."""
         revision = await self._table.revision()
         if revision is None or revision != self._revision:
             page = await self._table.query(self._table.design.primary, YEARS)
-            self._summaries = {str(item["sk"]).removeprefix("YEAR#"): item for item in page.items if item["events"]}
+            self._summaries = {
+                str(item["sk"]).removeprefix("YEAR#"): Summary(item) for item in page.items if item["events"]
+            }
             self._revision = revision
         return self._summaries
 
-    async def days(self, year: str, version: Item) -> YearOfDays:
-        """The days of a year, whose summary was read as `version`."""
+    async def days(self, year: str, summary: Summary) -> YearOfDays:
+        """The days of a year, as of this summary of it."""
+        version = summary.item
         cached = self._years.get(year)
-        if cached is None or cached.version != version:
+        if cached is None or (cached.version is not version and cached.version != version):
             page = await self._table.query(self._table.design.primary, f"SUMMARY#{year}")
-            cached = YearOfDays(
-                version, {str(item["sk"]).removeprefix("DAY#"): item for item in page.items if item["events"]}
-            )
-            if sum(item["events"] for item in cached.days.values()) != version["events"]:
+            cached = YearOfDays(version, page.items)
+            if sum(day.item["events"] for day in cached.days.values()) != version["events"]:
                 return cached  # Read while an ingest was between the two: right for now, and not to be remembered.
             self._years[year] = cached
         self._years.move_to_end(year)

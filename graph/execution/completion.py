@@ -21,12 +21,12 @@ place, an exception, something awaitable, a float for an Int — `Unplain` or wh
 raised leaves the function, and the executor completes the same value again in its own way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from inspect import Parameter, getattr_static
 from operator import attrgetter
 from types import CoroutineType, GeneratorType, NoneType
-from typing import Any
+from typing import Any, cast
 
 from graphql import (
     GraphQLEnumType,
@@ -46,19 +46,11 @@ from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
-from graph.records import Record, Stored
+from graph.execution.compilation import PASSING, Namespace
+from graph.records import Stored
 
 Complete = Callable[[Any], Any]
 """A value as a resolver returns it → the same as it stands in the answer. Raises where it cannot tell."""
-
-PASSING = {
-    "String": "{0}.__class__ is str",
-    "ID": "{0}.__class__ is str",
-    "Boolean": "{0}.__class__ is bool",
-    "Int": "{0}.__class__ is int and -2147483648 <= {0} <= 2147483647",
-    "Float": "{0}.__class__ is float and -1.7976931348623157e308 <= {0} <= 1.7976931348623157e308",
-}
-"""GraphQL's own scalars → the test of a value that stands in the answer as it is."""
 
 
 class NotPlain(Exception):
@@ -83,28 +75,15 @@ def compiled(executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldD
 
 
 class _Compilation:
-    """The namespace of functions that belong together."""
+    """The making of the functions of one selection."""
 
     def __init__(self, executor: Executor[Any]) -> None:
         self.executor = executor
-        self._constants: dict[str, Any] = {"Unplain": Unplain}
-
-    def constant(self, prefix: str, value: Any) -> str:
-        """A name for a value. Of a client's text, nothing is compiled but the names of its fields, quoted."""
-        name = f"{prefix}{len(self._constants)}"
-        self._constants[name] = value
-        return name
-
-    def define(self, lines: Sequence[str]) -> Complete:
-        """The function of one argument, `value`, that these lines are the body of."""
-        scope: dict[str, Any] = {}
-        exec("\n    ".join(("def complete(value):", *lines)), self._constants, scope)  # noqa: S102 — see `constant`
-        function: Complete = scope["complete"]
-        return function
+        self.namespace = Namespace(Unplain=Unplain)
 
     def function(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
         """Completes one value."""
-        return self.define([*self.completion(of, fields, "value", "value"), "return value"])
+        return self.namespace.define("value", [*self.completion(of, fields, "value", "value"), "return value"])
 
     def completion(self, of: GraphQLOutputType, fields: list[FieldDetails], name: str, ask: str) -> list[str]:
         """Lines that complete what the variable `name` holds; `ask` is how to get it in the ordinary way."""
@@ -117,10 +96,10 @@ class _Compilation:
                 listed = f"{name}.__class__ is list or {name}.__class__ is tuple or {name} is None"
                 return [*lines, f"if not ({listed}): raise Unplain", f"{given}{name} = [{each} for each in {name}]"]
             case GraphQLObjectType():
-                records = self.constant("records", _Records(self, named, fields))
+                records = self.namespace.constant("records", _Records(self, named, fields))
                 return [f"{given}{name} = {records}[{name}.__class__]({name})"]
             case GraphQLScalarType() | GraphQLEnumType():
-                leaf = self.constant("leaf", partial(_leaf, named))
+                leaf = self.namespace.constant("leaf", partial(_leaf, named))
                 test = _passing(named).format(name)
                 return [f"{given}{name} = {name} if {test} else {leaf}({ask})"]
         raise NotPlain
@@ -129,8 +108,8 @@ class _Compilation:
         """The expression that completes `each` element of a list."""
         named = get_nullable_type(of)
         if not isinstance(named, GraphQLObjectType):
-            return f"{self.constant('element', self.function(of, fields))}(each)"
-        record = f"{self.constant('records', _Records(self, named, fields))}[each.__class__](each)"
+            return f"{self.namespace.constant('element', self.function(of, fields))}(each)"
+        record = f"{self.namespace.constant('records', _Records(self, named, fields))}[each.__class__](each)"
         return record if named is not of else f"None if each is None else {record}"
 
 
@@ -162,14 +141,13 @@ class _Records(dict[type, Complete]):
     def __missing__(self, record_class: type) -> Complete:
         if not _may_be_record(record_class):
             raise Unplain
-        lines = ["item = value.item"] if issubclass(record_class, Record) else []
+        readings = [line for field in self._fields for line in field.lines(record_class)]
+        lines = ["item = value.item"] if any("item" in line for line in readings) else []
         if self._is_type_of:
-            is_type_of = self._compilation.constant("is_type_of", self._is_type_of)
+            is_type_of = self._compilation.namespace.constant("is_type_of", self._is_type_of)
             lines.append(f"if {is_type_of}(value, None) is not True: raise Unplain")
-        for field in self._fields:
-            lines += field.lines(record_class)
-        lines.append(f"return {{{', '.join(self._members)}}}")
-        function = self[record_class] = self._compilation.define(lines)
+        lines += [*readings, f"return {{{', '.join(self._members)}}}"]
+        function = self[record_class] = self._compilation.namespace.define("value", lines)
         return function
 
 
@@ -181,7 +159,7 @@ class _Field:
     ) -> None:
         self._variable = variable
         self._attribute, resolve = _resolution(definition)
-        self._resolved = f"{compilation.constant('resolve', resolve)}(value)"
+        self._resolved = f"{compilation.namespace.constant('resolve', resolve)}(value)"
         self._completion = compilation.completion(definition.type, details, variable, self._resolved)
 
     def lines(self, record_class: type) -> list[str]:
@@ -216,7 +194,7 @@ def _resolution(definition: GraphQLField) -> tuple[str | None, Complete]:
     taken: list[Parameter] = [parameter for parameter in resolver.reserved_parameters.values() if parameter]
     if taken != [resolver.parent_parameter] or len(resolver.signature.parameters) != 1:
         raise NotPlain
-    return None, resolver.wrapped_func
+    return None, cast("Complete", resolver.wrapped_func)
 
 
 def _passing(leaf: GraphQLLeafType) -> str:

@@ -8,6 +8,7 @@ variables had.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from graphql import (
@@ -25,15 +26,18 @@ from graphql import (
     OperationType,
     VariableNode,
     Visitor,
+    is_non_null_type,
     visit,
 )
 from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails, FragmentDetails, GroupedFieldSet, collect_fields
 from graphql.execution.executor import default_field_resolver, default_type_resolver
-from graphql.execution.values import VariableValues, get_variable_values
+from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
+from graphql.execution.values import VariableValues, VariableValueSource, get_variable_values
 from graphql.pyutils import AwaitableOrValue, Path
 from strawberry.execution import optimized_is_awaitable
 
+from graph.execution.coercion import Coerce, Coercions, Doubtful
 from graph.execution.completion import Complete, compiled
 
 MOST_KEPT = 64  # of each kind in a plan: a client can set its directives in more ways than there is memory for
@@ -47,6 +51,7 @@ class Plan:
     """What is known of an operation before its variables are."""
 
     schema: GraphQLSchema
+    coercions: Coercions
     document: DocumentNode
     operation: OperationDefinitionNode
     _roots: dict[Switched, GroupedFieldSet] = field(default_factory=dict)
@@ -68,6 +73,10 @@ class Plan:
         self, given: Mapping[str, Any], *, max_errors: int, hide_suggestions: bool
     ) -> VariableValues | list[GraphQLError]:
         """The variables as they are declared, or what is wrong with those that were given."""
+        try:
+            return self._coerced(given)
+        except Exception:  # noqa: S110 — graphql-core finds it again, and tells what it is
+            pass
         return get_variable_values(
             self.schema,
             self.operation.variable_definitions or (),
@@ -75,6 +84,30 @@ class Plan:
             max_errors=max_errors,
             hide_suggestions=hide_suggestions,
         )
+
+    def _coerced(self, given: Mapping[str, Any]) -> VariableValues:
+        sources: dict[str, VariableValueSource] = {}
+        coerced: dict[str, Any] = {}
+        for signature, coerce in self._variables:
+            name = signature.name
+            if name in given:
+                sources[name] = VariableValueSource(signature, given[name])
+                coerced[name] = coerce(given[name])
+            elif signature.default or is_non_null_type(signature.type):
+                raise Doubtful
+            else:
+                sources[name] = VariableValueSource(signature)
+        return VariableValues(sources, coerced)
+
+    @cached_property
+    def _variables(self) -> list[tuple[GraphQLVariableSignature, Coerce]]:
+        """The declared variables. Of a valid document, none lacks a type."""
+        declared = [get_variable_signature(self.schema, node) for node in self.operation.variable_definitions or ()]
+        return [
+            (signature, self.coercions.of(signature.type))
+            for signature in declared
+            if isinstance(signature, GraphQLVariableSignature)
+        ]
 
     def root(self, executor: Executor[Any], switched: Switched) -> GroupedFieldSet:
         """The fields that are selected of the root.
@@ -153,7 +186,7 @@ class PlainExecutor(Executor[Any]):
         self,
         return_type: GraphQLOutputType,
         field_details_list: list[FieldDetails],
-        info: GraphQLResolveInfo,
+        info: GraphQLResolveInfo[Any],
         path: Path,
         result: Any,
         position_context: Any,

@@ -42,11 +42,11 @@ TYPES: dict[OperationType, metrics.Operation] = {
 }
 
 ANSWER_HEADERS = {
-    media: [
-        (b"content-type", f"{media}; charset=utf-8".encode()),
-        (b"vary", b"Accept"),
-        (b"cache-control", b"no-store"),
-    ]
+    media: {
+        b"content-type": f"{media}; charset=utf-8".encode(),
+        b"vary": b"Accept",
+        b"cache-control": b"no-store",
+    }
     for media in (JSON, GRAPHQL_JSON)
 }
 
@@ -127,8 +127,9 @@ class GraphQLEndpoint:
         if answer.points is not None and asking.head.headers.get(COST_HEADER):
             body["extensions"] = {"cost": {"points": answer.points, "limit": self._limits.cost}}
         written = orjson.dumps(body)
-        own = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        return status, [*ANSWER_HEADERS[media or JSON], (b"content-length", b"%d" % len(written)), *own], written
+        own = {name.lower().encode(): value.encode() for name, value in headers.items()}
+        told_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
+        return status, list(told_headers.items()), written
 
     async def _executed(self, asking: "_Asking", answer: Answer) -> ExecutionResult:
         """The outcome of what is asked. What forbids its execution is raised."""

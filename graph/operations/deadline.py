@@ -6,7 +6,8 @@ each for the work and for its client took 30 µs a query, of which a whole one t
 """
 
 import asyncio
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
+from functools import partial
 from types import coroutine
 from typing import Any, TypeVar, cast
 
@@ -70,11 +71,11 @@ def _resumed(work: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any
         try:
             answer = yield waits_for
         except BaseException as error:
-            step, argument = work.throw, error
+            step: Callable[[], Any] = partial(work.throw, error)
         else:
-            step, argument = work.send, answer
+            step = partial(work.send, answer)
         try:
-            waits_for = step(argument)
+            waits_for = step()
         except StopIteration as done:
             return cast("T", done.value)
 

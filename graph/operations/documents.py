@@ -34,6 +34,7 @@ from graphql import (
 from graph.access.callers import Scope
 from graph.access.requires import required_scope
 from graph.errors import OperationResolutionFailure, QueryTooComplex
+from graph.execution.coercion import Coercions
 from graph.execution.executor import Plan
 from graph.operations.cost import Pricing
 from graph.operations.shape import Limits, check_shape
@@ -89,6 +90,7 @@ class Documents:
 
     def __init__(self, schema: GraphQLSchema, limits: Limits, page_sizes: PageSizes, *, introspection: bool) -> None:
         self._schema = schema
+        self._coercions = Coercions()
         self._limits = limits
         self._pricing = Pricing(schema, page_sizes)
         self._suggesting = introspection  # what may not be asked for is not given away by a suggestion either
@@ -133,7 +135,7 @@ class Documents:
             len(text),
             (
                 Operation(
-                    Plan(self._schema, document, operation),
+                    Plan(self._schema, self._coercions, document, operation),
                     operation.name.value if operation.name else None,
                     operation.operation,
                     required_scopes(self._schema, operation, fragments),

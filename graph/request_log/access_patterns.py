@@ -1,6 +1,6 @@
 """The access patterns of the request logs: insert, page over days, read whole days."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -112,7 +112,7 @@ class RequestLogs:
                     break
 
 
-async def _days(first_ms: int, last_ms: int, *, forward: bool, start: str | None) -> AsyncIterator[Promise]:
+async def _days(first_ms: int, last_ms: int, *, forward: bool, start: str | None) -> AsyncGenerator[Promise, None]:
     """The days that may hold logs of a span. How many each holds is not known, so each is read on its own."""
     if first_ms > last_ms:
         return

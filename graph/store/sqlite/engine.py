@@ -239,8 +239,11 @@ class SqliteTable(Table):
                     yield item
 
     async def revision(self) -> object | None:
+        def job(db: sqlite3.Connection) -> int:
+            return int(db.execute("PRAGMA data_version").fetchone()[0])
+
         try:
-            return self._short.read(lambda db: db.execute("PRAGMA data_version").fetchone())
+            return self._short.read(job)
         except Lengthy:
             return None
 

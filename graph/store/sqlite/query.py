@@ -11,7 +11,7 @@ from graph.store.conditions import AllOf, Compare, Condition, conjuncts, predica
 from graph.store.contract import Bounds, InvalidItem, Item, KeyValue
 from graph.store.design import Index
 from graph.store.limits import check_value
-from graph.store.sqlite.statements import Statements, quoted, translate
+from graph.store.sqlite.statements import Statements, translate
 
 ROWS_A_FETCH = 500
 
@@ -20,14 +20,14 @@ class Query:
     """A range of sort keys and a filter, in one direction, to be read in any partitions of an index."""
 
     def __init__(self, sql: Statements, index: Index, between: Bounds, forward: bool, where: Condition | None) -> None:
-        self._sql = sql
-        self._index = index
+        self._live = sql.live
+        self._reading = sql.readings[index.name, forward]
         self._between = between
         self._forward = forward
         self._narrowing, self._narrowed, rest = _split(sql, where)
         self._matches = predicate(rest) if rest else None
         ranked = any(isinstance(part, Compare) and _is_rank(index, part) for part in conjuncts(where))
-        self._table = sql.table_by(index, ranked=ranked)
+        self._table = self._reading.ranked_table if ranked else self._reading.table
 
     def read(
         self,
@@ -43,13 +43,13 @@ class Query:
             start: a key in the only partition; what is read is behind it.
         """
         within, values = self._within(partitions, start)
-        in_order = self._sql.in_order(self._index, forward=self._forward)
+        in_order = self._reading.order
         if len(partitions) > 1:
             direction = "ASC" if partitions[0] < partitions[-1] else "DESC"  # type: ignore[operator]  # of one type
-            in_order = f"{quoted(self._index.partition_key.name)} {direction}, {in_order}"
+            in_order = f"{self._reading.partition_key} {direction}, {in_order}"
         most = -1 if limit is None or self._matches else limit
         rows = db.execute(
-            f"SELECT item FROM {self._table} WHERE {within} AND {self._sql.live}{self._narrowing} "
+            f"SELECT item FROM {self._table} WHERE {within} AND {self._live}{self._narrowing} "
             f"ORDER BY {in_order} LIMIT ?",
             (*values, now, *self._narrowed, most),
         )
@@ -63,14 +63,14 @@ class Query:
             return len(self.read(db, partitions, now))
         within, values = self._within(partitions, None)
         counted = db.execute(
-            f"SELECT count(*) FROM {self._table} WHERE {within} AND {self._sql.live}{self._narrowing}",
+            f"SELECT count(*) FROM {self._table} WHERE {within} AND {self._live}{self._narrowing}",
             (*values, now, *self._narrowed),
         )
         return int(counted.fetchone()[0])
 
     def _within(self, partitions: Sequence[KeyValue], start: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
         """The condition that an item stands in the partitions, within the bounds and behind the start."""
-        partition, sort_key = quoted(self._index.partition_key.name), quoted(self._index.sort_key.name)
+        partition, sort_key = self._reading.partition_key, self._reading.sort_key
         if len(partitions) == 1:
             terms, values = [f"{partition} = ?"], [partitions[0]]
         else:
@@ -78,7 +78,7 @@ class Query:
         low, high = self._between
         if start is not None:
             at, *_ = position = self._position(start)
-            terms.append(self._sql.behind(self._index, forward=self._forward))
+            terms.append(self._reading.behind)
             values += position
             if self._forward:
                 low = at if low is None else max(low, at)
@@ -95,7 +95,7 @@ class Query:
 
     def _position(self, start: Mapping[str, Any]) -> list[Any]:
         """A key without its partition."""
-        names = [attribute.name for attribute in self._sql.design.start_attributes(self._index)[1:]]
+        names = self._reading.position
         if missing := [name for name in names if name not in start]:
             raise InvalidItem(f"the start of a reading lacks `{missing[0]}`")
         return [start[name] for name in names]

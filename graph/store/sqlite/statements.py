@@ -107,25 +107,37 @@ class Statements:
     def scan(self) -> str:
         return f"SELECT rowid, item FROM {self.table} WHERE rowid > ? AND {self.live} ORDER BY rowid LIMIT ?"
 
-    def table_by(self, index: Index, *, ranked: bool) -> str:
+    @cached_property
+    def readings(self) -> "dict[tuple[str, bool], Reading]":
+        """Name of an index, and whether forward → how its partitions are read."""
+        every = (self.design.primary, *self.design.indexes)
+        return {(index.name, forward): self._reading(index, forward) for index in every for forward in (True, False)}
+
+    def _reading(self, index: Index, forward: bool) -> "Reading":
+        names = [attribute.name for attribute in self.design.start_attributes(index)[1:]]
+        sort_key, *tie = map(quoted, names)
+        along, against = ("ASC", "DESC") if forward else ("DESC", "ASC")
+        # Of those with one sort key, the last comes first: backwards, the first.
+        order = ", ".join([f"{sort_key} {along}", *(f"{name} {against}" for name in tie)])
+        behind = f"{sort_key} != ?"
+        if tie:
+            passed, marks = ">=" if forward else "<=", ", ".join("?" * len(tie))
+            behind = f"NOT ({sort_key} = ? AND ({', '.join(tie)}) {passed} ({marks}))"
+        return Reading(
+            partition_key=quoted(index.partition_key.name),
+            sort_key=sort_key,
+            position=names,
+            order=order,
+            behind=behind,
+            table=self._indexed_by(index, None),
+            ranked_table=self._indexed_by(index, index.ranked_by),
+        )
+
+    def _indexed_by(self, index: Index, ranked_by: Attribute | None) -> str:
         """The table, as it is found through an index. SQLite has no statistics to choose one by."""
         if index not in self.design.indexes:
             return self.table
-        return f"{self.table} INDEXED BY {quoted(self._name(index, index.ranked_by if ranked else None))}"
-
-    def in_order(self, index: Index, *, forward: bool) -> str:
-        """The order of a partition's items. Of those with one sort key, the last comes first: backwards, the first."""
-        sort_key, *tie = map(quoted, (attribute.name for attribute in self.design.start_attributes(index)[1:]))
-        along, against = ("ASC", "DESC") if forward else ("DESC", "ASC")
-        return ", ".join([f"{sort_key} {along}", *(f"{name} {against}" for name in tie)])
-
-    def behind(self, index: Index, *, forward: bool) -> str:
-        """The condition that an item, not before a key, comes after it; takes the key without its partition."""
-        sort_key, *tie = map(quoted, (attribute.name for attribute in self.design.start_attributes(index)[1:]))
-        if not tie:
-            return f"{sort_key} != ?"
-        passed, marks = ">=" if forward else "<=", ", ".join("?" * len(tie))
-        return f"NOT ({sort_key} = ? AND ({', '.join(tie)}) {passed} ({marks}))"
+        return f"{self.table} INDEXED BY {quoted(self._name(index, ranked_by))}"
 
     def migrate(self, db: sqlite3.Connection) -> None:
         """Create the table and its indexes, or bring those of an older file up to the design."""
@@ -169,7 +181,7 @@ class Statements:
         for index in self.design.indexes:
             partition, sort_key = quoted(index.partition_key.name), quoted(index.sort_key.name)
             narrowing = [quoted(attribute.name) for attribute in index.narrowed_by]
-            wanted = [(self._name(index), [partition, self.in_order(index, forward=True), *ttl, *narrowing])]
+            wanted = [(self._name(index), [partition, self.readings[index.name, True].order, *ttl, *narrowing])]
             if index.ranked_by:
                 ranked = [partition, quoted(index.ranked_by.name), sort_key, *ttl]
                 wanted.append((self._name(index, index.ranked_by), ranked))
@@ -181,6 +193,19 @@ class Statements:
             name, column = f"{self.design.name}.{self.design.ttl}", quoted(self.design.ttl)
             indexes.append((name, f"CREATE INDEX {quoted(name)} ON {self.table} ({column}) WHERE {column} IS NOT NULL"))
         return indexes
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the items of a partition are read in one direction, in SQL."""
+
+    partition_key: str
+    sort_key: str
+    position: list[str]  # the attributes of a key beside its partition
+    order: str
+    behind: str  # the condition that an item, not before a key, comes after it; takes its position
+    table: str
+    ranked_table: str  # by the index that is in order of what it is ranked by
 
 
 def translate(condition: Condition, columns: dict[str, Attribute]) -> tuple[str, list[Any]] | None:

@@ -1,0 +1,7 @@
+"""Where the benchmarks keep what takes long to make: catalogues, installed packages, the last table."""
+
+import os
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or CHECKOUT / ".cache") / "benchmarks"

@@ -1,0 +1,138 @@
+"""This service beside what else could be built, on one machine and on the same events.
+
+    python -m benchmarks.compare --quick        # 100,000 events
+    python -m benchmarks.compare                # a million
+
+makes the catalogue, loads it, starts every server on one CPU, checks that all answer right, measures them in turn from
+another CPU, and prints a table, which is kept in the cache as `comparison.md` too. Runs on Linux. Ends with status 1 if
+a server answered wrong.
+"""
+
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+import click
+
+from benchmarks import stores
+from benchmarks.answers import Reference
+from benchmarks.cache import CACHE
+from benchmarks.contenders import NAMES, Contender, node_peer, our_service, python_peer
+from benchmarks.contest import Contest
+from benchmarks.cpus import Cpus, on_cpu
+from benchmarks.load import Generator, generator
+from benchmarks.node import Node, Unavailable, installed
+from benchmarks.notes import Circumstances, notes
+from benchmarks.servers import running
+from benchmarks.table import Row, markdown
+from benchmarks.workload import queries
+
+BEGAN = monotonic()
+LEAST_EVENTS = 50_000  # so that there is a page 200, and more behind it
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is compared, and for how long."""
+
+    events: int
+    keys: Sequence[str]  # of NAMES
+    rounds: int
+    seconds: float  # a query, server and round
+
+
+def compare(plan: Plan) -> tuple[list[Row], Circumstances]:
+    """Load, start, verify, measure, and end what was started."""
+    cpus, node, lacking = Cpus.of_this_machine(), None, ""
+    try:
+        node = installed()
+    except Unavailable as reason:
+        lacking = str(reason) if "mercurius" in plan.keys else ""
+    load = generator(node)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as until_end:
+        folder = Path(until_end.enter_context(TemporaryDirectory(prefix="run-", dir=CACHE)))
+        until_end.enter_context(on_cpu(cpus.load))
+        _tell(f"making and loading {plan.events:,} events")
+        peers_file, our_store = stores.peers_file(plan.events), folder / "ours.db"
+        import_rate = stores.import_ours(plan.events, our_store, cpus.server) if "ours" in plan.keys else None
+        contests = [
+            Contest(until_end.enter_context(running(contender, cpus.server, folder)))
+            for contender in _contenders(plan.keys, our_store, peers_file, node)
+        ]
+        _measure(contests, plan, load, Reference(peers_file))
+        indexes = stores.indexes(our_store) if "ours" in plan.keys else []
+        here = Circumstances(plan.rounds, plan.seconds, cpus, load.name, node, lacking, import_rate, indexes)
+    return [contest.row for contest in contests], here
+
+
+def _measure(contests: Sequence[Contest], plan: Plan, load: Generator, reference: Reference) -> None:
+    """Each query in rounds, so that a slow minute of the machine meets every server; then the ingests, likewise."""
+    asked = queries(plan.events)
+    _tell("checking the answers")
+    for contest in contests:
+        contest.verify(asked, reference)
+    for number in range(plan.rounds):
+        _tell(f"round {number + 1} of {plan.rounds}")
+        for query in asked:
+            for contest in contests:
+                contest.load(query, load, plan.seconds)
+    for number in range(plan.rounds):
+        _tell(f"ingest {number + 1} of {plan.rounds}")
+        for contest in contests:
+            contest.ingest(number)
+    for contest in contests:
+        contest.weigh()
+
+
+def _contenders(keys: Sequence[str], our_store: Path, peers_file: Path, node: Node | None) -> Iterator[Contender]:
+    """Those that can run here. Each peer gets a file of its own, as each writes to it in the end."""
+    for key in keys:
+        if key == "ours":
+            yield our_service(our_store)
+        elif key != "mercurius" or node:
+            store = shutil.copyfile(peers_file, our_store.with_name(f"{key}.db"))
+            yield node_peer(key, store, node) if node and key == "mercurius" else python_peer(key, store)
+
+
+def _tell(what: str) -> None:
+    click.echo(f"[{monotonic() - BEGAN:4.0f} s] {what}", err=True)
+
+
+def _keys(_context: click.Context, _parameter: click.Parameter, given: str) -> list[str]:
+    keys = given.split(",")
+    if unknown := set(keys) - set(NAMES):
+        raise click.BadParameter(f"{', '.join(sorted(unknown))}: not among {', '.join(NAMES)}")
+    return [key for key in NAMES if key in keys]
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="100,000 events, 2 rounds of 1 second.")
+@click.option("--events", type=click.IntRange(min=LEAST_EVENTS), help="Events of the catalogue.  [default: 1000000]")
+@click.option("--only", callback=_keys, default=",".join(NAMES), show_default=True, help="Servers to compare.")
+@click.option("--rounds", type=click.IntRange(min=1), help="Turns that each server has with each query.  [default: 3]")
+@click.option("--seconds", type=click.FloatRange(min=0.1), help="How long a turn takes.  [default: 3]")
+def main(quick: bool, events: int | None, only: list[str], rounds: int | None, seconds: float | None) -> None:
+    """Measure this service beside its peers, and print a table."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that the servers are ended too
+    usual = (100_000, 2, 1.0) if quick else (1_000_000, 3, 3.0)
+    plan = Plan(events or usual[0], only, rounds or usual[1], seconds or usual[2])
+    rows, here = compare(plan)
+    asked = queries(plan.events)
+    told = [*(f"{query.name}: {query.meaning}." for query in asked), *notes(rows, here)]
+    page = markdown(rows, [query.name for query in asked], f"{plan.events:,} events", told)
+    saved = CACHE / "comparison.md"
+    saved.write_text(page, encoding="utf-8")
+    _tell(f"done; kept in {saved}")
+    click.echo(page)
+    sys.exit(1 if any(row.wrong for row in rows) else 0)
+
+
+if __name__ == "__main__":
+    main()

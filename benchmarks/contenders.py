@@ -1,0 +1,71 @@
+"""Who is compared, and how each is started: this service as it is by default, and its peers."""
+
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.cache import CHECKOUT
+from benchmarks.node import Node
+from benchmarks.workload import OURS, PEERS, Dialect
+
+NAMES = {
+    "ours": "ours",
+    "strawberry": "Strawberry on sqlite3",
+    "mercurius": "Mercurius with jit on better-sqlite3",
+    "floor": "Starlette and orjson on sqlite3, no GraphQL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A server that can be started on a store."""
+
+    key: str  # of NAMES
+    command: Callable[[int], list[str]]  # for a port
+    environment: Mapping[str, str]
+    dialect: Dialect = PEERS
+    headers: Mapping[str, str] = field(default_factory=dict)  # of an ingest
+
+    @property
+    def name(self) -> str:
+        """What it is called in the table."""
+        return NAMES[self.key]
+
+
+def our_service(store: Path) -> Contender:
+    """This service in its default configuration; with a secret, so that there are tokens for its ingest."""
+    environment = surroundings() | {"GRAPH_JWT_SECRET": secrets.token_urlsafe(32)}
+    quakegraph = [sys.executable, "-m", "graph"]
+    issue = [*quakegraph, "token", "--scope", "events:write", "--subject", "benchmark", "--expires", "1d"]
+    issued = subprocess.run(  # noqa: S603
+        issue, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return Contender(
+        "ours",
+        lambda port: [*quakegraph, "serve", "--port", str(port), "--store", f"sqlite:///{store}"],
+        environment,
+        OURS,
+        {"Authorization": f"Bearer {issued.stdout.strip()}"},
+    )
+
+
+def python_peer(key: str, store: Path) -> Contender:
+    """A peer under uvicorn, with the event loop and the parser that ours has."""
+    settings = ["--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning"]
+    uvicorn = [sys.executable, "-m", "uvicorn", f"benchmarks.peers.{key}_app:app", *settings]
+    return Contender(key, lambda port: [*uvicorn, "--port", str(port)], surroundings() | {"EVENTS_DB": str(store)})
+
+
+def node_peer(key: str, store: Path, node: Node) -> Contender:
+    """A peer under Node."""
+    environment = surroundings() | {"EVENTS_DB": str(store), "NODE_ENV": "production"}
+    return Contender(key, lambda port: [*node.command(f"{key}.mjs"), str(port)], environment)
+
+
+def surroundings() -> dict[str, str]:
+    """This process's environment, without what would change the service's defaults."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GRAPH_")}

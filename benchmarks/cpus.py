@@ -1,0 +1,39 @@
+"""Which CPU does what: one serves and one asks, so that neither takes the other's time."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cpus:
+    """Their numbers; None where the machine does not let us choose."""
+
+    server: int | None
+    load: int | None
+
+    @classmethod
+    def of_this_machine(cls) -> "Cpus":
+        """The first two that this process may use."""
+        usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        return cls(usable[0], usable[1]) if len(usable) > 1 else cls(None, None)
+
+    def __str__(self) -> str:
+        if self.server is None:
+            return "Servers and load share what CPUs there are, which is not two: compare with care"
+        return f"The servers run on CPU {self.server}, the load on CPU {self.load}"
+
+
+@contextmanager
+def on_cpu(number: int | None) -> Iterator[None]:
+    """Processes started within stay on that CPU."""
+    if number is None:
+        yield
+        return
+    usable = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {number})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, usable)

@@ -1,0 +1,108 @@
+"""The two services on DynamoDB that are compared, and how the work of each is measured."""
+
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+from benchmarks.contenders import Contender
+from benchmarks.dynamodb_wire import Reads, Wire, counting
+from benchmarks.servers import Connection, Server, running
+
+CONNECTIONS = 4
+CPU_SECONDS = 0.7  # of a service for one question in one round: seventy clock ticks
+LOOK_AFTER = 20  # requests
+SETTLE_SECONDS = 1.2  # in which our service writes the last of its request logs, which count too
+COUNTED = 10  # requests whose calls and units are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A service, and its own way to DynamoDB."""
+
+    server: Server
+    wire: Wire
+
+    def connection(self) -> Connection:
+        """A new connection to the service."""
+        return Connection(self.server)
+
+    def ask(self, body: bytes) -> Any:
+        """The data of one answer."""
+        return self.connection().ask(body)
+
+    def cpu_ms(self, body: bytes) -> float:
+        """Processor time that the service uses for one request, milliseconds."""
+        connections = [self.connection() for _ in range(CONNECTIONS)]
+        began, requests = self.cpu_seconds(), 0
+
+        def some(connection: Connection) -> None:
+            for _ in range(LOOK_AFTER // CONNECTIONS):
+                connection.post(body)
+
+        with ThreadPoolExecutor(CONNECTIONS) as threads:
+            while self.cpu_seconds() - began < CPU_SECONDS:
+                list(threads.map(some, connections))
+                requests += LOOK_AFTER
+        sleep(SETTLE_SECONDS)
+        return (self.cpu_seconds() - began) / requests * 1000
+
+    def reads(self, body: bytes) -> Reads:
+        """What it reads for one request. Writes are left out: only our service has request logs."""
+        before = self.wire.reads
+        for _ in range(COUNTED):
+            self.ask(body)
+        after = self.wire.reads
+        return Reads((after.calls - before.calls) / COUNTED, (after.units - before.units) / COUNTED)
+
+    def cpu_seconds(self) -> float:
+        """Processor time that the process has used, of user and system, in steps of a clock tick."""
+        fields = Path(f"/proc/{self.server.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def our_service(endpoint: str, table: str, cpu: int | None, folder: Path) -> Iterator[Contestant]:
+    """`quakegraph serve` in its default configuration."""
+
+    def command(port: int) -> list[str]:
+        return ["-m", "graph", "serve", "--port", str(port), "--store", f"dynamodb://{table}"]
+
+    settings = {"GRAPH_JWT_SECRET": secrets.token_urlsafe(32)}
+    with _contestant("ours", command, settings, endpoint, cpu, folder) as contestant:
+        yield contestant
+
+
+@contextmanager
+def ordinary_service(endpoint: str, table: str, cpu: int | None, folder: Path) -> Iterator[Contestant]:
+    """The ordinary one, in the same server with the same event loop and HTTP parser."""
+
+    def command(port: int) -> list[str]:
+        settings = ["--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning"]
+        return ["-m", "uvicorn", "benchmarks.ordinary_dynamodb:app", "--port", str(port), *settings]
+
+    with _contestant("ordinary", command, {"TABLE": table}, endpoint, cpu, folder) as contestant:
+        yield contestant
+
+
+@contextmanager
+def _contestant(
+    key: str,
+    arguments: Callable[[int], list[str]],
+    settings: dict[str, str],
+    endpoint: str,
+    cpu: int | None,
+    folder: Path,
+) -> Iterator[Contestant]:
+    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("GRAPH_")}
+    with counting(endpoint) as wire:
+        environment = surroundings | settings | {"AWS_ENDPOINT_URL": wire.url}
+        contender = Contender(key, lambda port: [sys.executable, *arguments(port)], environment)
+        with running(contender, cpu, folder) as server:
+            yield Contestant(server, wire)

@@ -1,0 +1,73 @@
+"""The newest events of the usual catalogue: a file to ingest, a store of ours, and what there is to ask for."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import orjson
+
+from benchmarks.cache import CACHE, CHECKOUT
+from benchmarks.catalogue import DAY_MS, USUAL, event_id
+from benchmarks.stores import catalogue_file
+from benchmarks.workload import Lookup, Selection
+
+SPARSE = 20  # events
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """So many events: the last lines of the catalogue."""
+
+    events: int
+    file: Path  # a GeoJSON feature a line
+    start_ms: int  # origin time of the oldest
+    end_ms: int  # origin time of the newest
+    strong: float  # magnitude that about twenty of them reach, to a tenth
+
+    @classmethod
+    def of(cls, events: int) -> "Newest":
+        """Those events, from the cache where they are in it."""
+        file = _file(events)
+        with file.open("rb") as lines:
+            found = [orjson.loads(line)["properties"] for line in lines]
+        strongest = sorted((each["mag"] for each in found), reverse=True)[:SPARSE]
+        return cls(events, file, found[0]["time"], found[-1]["time"], int(strongest[-1] * 10) / 10)
+
+    @property
+    def everything(self) -> Selection:
+        """All of them, by their times."""
+        return Selection(self.start_ms, self.end_ms + 1)
+
+    @property
+    def sparse(self) -> Selection:
+        """The strongest."""
+        return Selection(self.start_ms, self.end_ms + 1, self.strong)
+
+    @property
+    def middle(self) -> Lookup:
+        """One of them."""
+        return Lookup(event_id(USUAL.events - self.events // 2))
+
+    def last_days(self, days: int, min_mag: float | None = None) -> Selection:
+        """Those of the last days."""
+        return Selection(self.end_ms + 1 - days * DAY_MS, self.end_ms + 1, min_mag)
+
+    def ingest_into(self, store: str) -> None:
+        """Ingest the file by our own command line."""
+        command = [sys.executable, "-m", "graph", "ingest", str(self.file), "--store", store]
+        subprocess.run(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL, check=True)  # noqa: S603
+
+
+def _file(events: int) -> Path:
+    whole = catalogue_file(USUAL.events)
+    if events == USUAL.events:
+        return whole
+    path = CACHE / f"newest-{events}.ndjson"
+    if not path.exists():
+        scratch = path.with_suffix(".scratch")
+        with whole.open("rb") as lines, scratch.open("wb") as last_lines:
+            last_lines.writelines(islice(lines, USUAL.events - events, None))
+        scratch.rename(path)
+    return path

@@ -1,0 +1,146 @@
+"""A server that runs: whose turn it is, what it takes of the machine, and a connection to it.
+
+Only one is awake while it is measured. The others are stopped by SIGSTOP, since Node, for one, collects
+its garbage seconds after its turn, in the time of the next.
+"""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.cache import CHECKOUT
+from benchmarks.contenders import Contender
+from benchmarks.cpus import on_cpu
+
+PATIENCE_S = 60  # for a server to start, to become idle, or to end
+LOOK_S = 0.1
+IDLE_S = 0.02  # of CPU time between two looks, below which a server counts as idle
+JSON = {"Content-Type": "application/json"}
+
+
+class Refused(Exception):
+    """A request was not answered with data; the message has the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One that listens."""
+
+    contender: Contender
+    process: subprocess.Popen[bytes]
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Where it is asked."""
+        return f"http://127.0.0.1:{self.port}/graphql"
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """It is awake within, and idle at both ends."""
+        self.process.send_signal(signal.SIGCONT)
+        self._settle()
+        try:
+            yield
+            self._settle()
+        finally:
+            self.process.send_signal(signal.SIGSTOP)
+
+    def memory_mb(self) -> float:
+        """Its resident set, MB of a million bytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        fields = dict(line.split(":", 1) for line in status.splitlines())
+        return int(fields["VmRSS"].split()[0]) * 1024 / 1e6
+
+    def _settle(self) -> None:
+        """Wait until it has no work left, so that what one turn left over is not done in the next."""
+        for _ in range(round(PATIENCE_S / LOOK_S)):
+            before = self._cpu_seconds()
+            time.sleep(LOOK_S)
+            if self._cpu_seconds() - before <= IDLE_S:
+                return
+
+    def _cpu_seconds(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Connection:
+    """One connection to a server, kept open."""
+
+    def __init__(self, server: Server, headers: Mapping[str, str] | None = None) -> None:
+        self._http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        self._headers = JSON | dict(headers or {})
+
+    def post(self, body: bytes) -> bytes:
+        """The answer's bytes.
+
+        Raises:
+            Refused: Its status is not 200.
+        """
+        self._http.request("POST", "/graphql", body, self._headers)
+        response = self._http.getresponse()
+        answer = response.read()
+        if response.status != http.client.OK:
+            raise Refused(f"HTTP {response.status}: {answer[:300]!r}")
+        return answer
+
+    def ask(self, body: bytes) -> Any:
+        """The answer's data.
+
+        Raises:
+            Refused: There is none, or not all.
+        """
+        answer = orjson.loads(self.post(body))
+        if answer.get("errors"):
+            raise Refused(str(answer["errors"])[:300])
+        return answer["data"]
+
+
+@contextmanager
+def running(contender: Contender, cpu: int | None, folder: Path) -> Iterator[Server]:
+    """Start it, and end it afterwards. What it prints goes to a log in the folder."""
+    port = _free_port()
+    with (folder / f"{contender.key}.log").open("wb") as log, on_cpu(cpu):
+        process = subprocess.Popen(  # noqa: S603
+            contender.command(port), cwd=CHECKOUT, env=contender.environment, stdout=log, stderr=log
+        )
+    server = Server(contender, process, port)
+    try:
+        _wait_until_it_listens(server, Path(log.name))
+        yield server
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _wait_until_it_listens(server: Server, log: Path) -> None:
+    for _ in range(round(PATIENCE_S / LOOK_S)):
+        if server.process.poll() is not None:
+            break
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", server.port)) == 0:
+                return
+        time.sleep(LOOK_S)
+    raise RuntimeError(f"{server.contender.name} does not listen:\n{log.read_text()}")

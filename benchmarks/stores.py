@@ -1,0 +1,106 @@
+"""The catalogue in the three forms that are needed: a file, SQLite as the peers read it, and a store of ours.
+
+The first two are made once and kept in the cache. Ours is made anew each time, by the command line of
+this checkout, since that is measured too.
+"""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+import orjson
+
+from benchmarks.cache import CACHE, CHECKOUT
+from benchmarks.catalogue import DAY_MS, Catalogue
+from benchmarks.contenders import surroundings
+from benchmarks.cpus import on_cpu
+
+INGESTED_AT = 1_735_689_600_000  # of every event in the peers' file, epoch milliseconds
+TABLE = """
+CREATE TABLE events (
+  event_id TEXT PRIMARY KEY, event_ts_ms BIGINT NOT NULL, mag DOUBLE, place TEXT, lat DOUBLE, lon DOUBLE, depth DOUBLE,
+  source TEXT NOT NULL, ingested_at BIGINT NOT NULL, day_bucket TEXT NOT NULL)"""
+PEERS_INDEX = "(event_ts_ms DESC, event_id)"
+
+
+def catalogue_file(events: int) -> Path:
+    """The catalogue as a GeoJSON feature a line."""
+
+    def write(scratch: Path) -> None:
+        with scratch.open("wb") as file:
+            file.writelines(Catalogue(events).lines())
+
+    return _once(CACHE / f"catalogue-{events}.ndjson", write)
+
+
+def peers_file(events: int) -> Path:
+    """The catalogue in SQLite: one table, its primary key, and one index."""
+
+    def write(scratch: Path) -> None:
+        with sqlite3.connect(scratch) as db:
+            db.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {TABLE}")
+            db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _rows(catalogue_file(events)))
+            db.executescript(f"CREATE INDEX events_by_time ON events {PEERS_INDEX}; ANALYZE")
+        db.close()
+
+    return _once(CACHE / f"peers-{events}.db", write)
+
+
+def _once(path: Path, write: Callable[[Path], None]) -> Path:
+    """The file, made first where it is missing; half a file is never found under its name."""
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.with_name(f"{path.name}.{os.getpid()}")
+        try:
+            write(scratch)
+            scratch.rename(path)
+        finally:
+            scratch.unlink(missing_ok=True)
+    return path
+
+
+def _rows(file: Path) -> Iterator[tuple[object, ...]]:
+    day_buckets: dict[int, str] = {}
+    with file.open("rb") as lines:
+        for line in lines:
+            feature = orjson.loads(line)
+            properties = feature["properties"]
+            lon, lat, depth = feature["geometry"]["coordinates"]
+            time_ms = properties["time"]
+            day = time_ms // DAY_MS
+            if day not in day_buckets:
+                day_buckets[day] = datetime.fromtimestamp(day * DAY_MS / 1000, UTC).strftime("%Y%m%d")
+            numbers = (properties["mag"], properties["place"], lat, lon, depth)
+            yield (feature["id"], time_ms, *numbers, "USGS", INGESTED_AT, day_buckets[day])
+
+
+def import_ours(events: int, store: Path, cpu: int | None) -> float:
+    """Fill a new store of ours by `quakegraph ingest`; how many events that took in a second, starting included."""
+    file = catalogue_file(events)
+    command = [sys.executable, "-m", "graph", "ingest", str(file), "--json", "--store", f"sqlite:///{store}"]
+    with on_cpu(cpu):
+        began = perf_counter()
+        done = subprocess.run(command, cwd=CHECKOUT, env=surroundings(), stdout=subprocess.PIPE, check=True)  # noqa: S603
+        took = perf_counter() - began
+    upserted = orjson.loads(done.stdout)["upserted"]
+    if upserted != events:
+        raise RuntimeError(f"the import stored {upserted:,} of {events:,} events")
+    return events / took
+
+
+def indexes(store: Path) -> list[str]:
+    """The indexes of our store, as it has them."""
+    db = sqlite3.connect(store)
+    tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    found = []
+    for table in tables:
+        for name, *_ in db.execute("SELECT name FROM pragma_index_list(?)", (table,)).fetchall():
+            columns = [column for (column,) in db.execute("SELECT name FROM pragma_index_info(?)", (name,))]
+            found.append(f"({', '.join(columns)})")
+    db.close()
+    return found

@@ -1,0 +1,81 @@
+"""The result as Markdown: a line a server, a line a ratio, and what must be known to read them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from benchmarks.load import Measurement
+from benchmarks.markdown import table
+
+INGEST = "ingest, events/s"
+
+
+@dataclass(slots=True)
+class Row:
+    """What was measured of one server."""
+
+    key: str
+    name: str
+    rounds: dict[str, list[Measurement]] = field(default_factory=dict)  # by the query's name
+    wrong: set[str] = field(default_factory=set)  # queries and ingests that were answered wrong
+    ingests: list[float] = field(default_factory=list)  # events a second, a run each
+    memory_mb: float | None = None
+
+    def rate(self, column: str) -> float | None:
+        """The median of a column; None where there is none that is right."""
+        if column in self.wrong:
+            return None
+        rates = self.ingests if column == INGEST else [each.rate for each in self.rounds.get(column, ())]
+        return median(rates) if rates else None
+
+
+def markdown(rows: Sequence[Row], queries: Sequence[str], title: str, notes: Sequence[str]) -> str:
+    """The whole page; the queries by their names."""
+    columns = [*queries, INGEST]
+    measured = table(
+        [f"{title}: answers/s, p50 / p99", *columns, "memory, MB"],
+        [[row.name, *(_cell(row, column) for column in columns), _memory(row)] for row in rows],
+    )
+    ours = [row for row in rows if row.key == "ours"]
+    peers = [row for row in rows if row.key != "ours"]
+    ratios = table(
+        ["ratio", *columns],
+        [
+            [f"ours / {peer.name}", *(_ratio(mine, peer, column) for column in columns)]
+            for mine in ours
+            for peer in peers
+        ],
+    )
+    listed = "\n".join(f"- {note}" for note in notes)
+    return "\n\n".join([measured, *([ratios] if ours and peers else []), listed]) + "\n"
+
+
+def _cell(row: Row, column: str) -> str:
+    if column in row.wrong:
+        return "WRONG"
+    rate = row.rate(column)
+    if rate is None:
+        return "–"
+    if column == INGEST:
+        return f"**{_number(rate)}**"
+    rounds = row.rounds[column]
+    p50, p99 = median(each.p50 for each in rounds), median(each.p99 for each in rounds)
+    return f"**{_number(rate)}** {_duration(p50)} / {_duration(p99)}"
+
+
+def _memory(row: Row) -> str:
+    return "–" if row.memory_mb is None else f"{row.memory_mb:.0f}"
+
+
+def _ratio(ours: Row, peer: Row, column: str) -> str:
+    mine, theirs = ours.rate(column), peer.rate(column)
+    return f"{_number(mine / theirs)} ×" if mine and theirs else "–"
+
+
+def _number(value: float) -> str:
+    """Three figures, or all before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _duration(milliseconds: float) -> str:
+    return f"{_number(milliseconds)} ms" if milliseconds < 1000 else f"{_number(milliseconds / 1000)} s"
