@@ -76,10 +76,7 @@ class Summary:
     def may_match(self, magnitudes: MagnitudeRange) -> int:
         """How many of the events may lie in the range, never fewer than do."""
         if (known := self._may_match.get(magnitudes)) is None:
-            if magnitudes.everything:
-                names = ["events"]
-            else:
-                names = [f"bin{tenths}" for tenths in magnitudes.bins]
+            names = ["events"] if magnitudes.everything else [f"bin{tenths}" for tenths in magnitudes.bins]
             known = sum(int(self.item.get(name, 0)) for name in names)
             remember(self._may_match, magnitudes, known)
         return known

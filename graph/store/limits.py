@@ -102,6 +102,8 @@ def _check_typed_attributes(design: TableDesign, attributes: Mapping[str, Any]) 
 
 def _check_key_value(attribute: Attribute, value: Any, most: int) -> None:
     if attribute.type == "S":
+        if value.__class__ is str and value.isascii() and 0 < len(value) <= most:
+            return  # as nearly all are
         if not isinstance(value, str) or not value:
             raise InvalidItem(f"`{attribute.name}` must be a text that is not empty")
         check_text(value)

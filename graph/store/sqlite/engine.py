@@ -28,7 +28,7 @@ from graph.store.contract import (
     Update,
 )
 from graph.store.design import Index, TableDesign
-from graph.store.limits import check_actions, check_distinct, check_item, check_key, key_of
+from graph.store.limits import check_actions, check_key
 from graph.store.meter import Meter
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.query import ROWS_A_FETCH, Query, decoded
@@ -141,11 +141,10 @@ class SqliteTable(Table):
         return not await self.transact([Put(item, if_absent)])
 
     async def put_many(self, items: Sequence[Item]) -> None:
-        for item in items:
-            check_item(self.design, item)
-        check_distinct([key_of(self.design, item) for item in items])
-        for at in range(0, len(items), self.transaction_limit):
-            await self.transact([Put(item) for item in items[at : at + self.transaction_limit]])
+        puts = [Put(item) for item in items]
+        check_actions(self.design, puts, len(puts))
+        for at in range(0, len(puts), self.transaction_limit):
+            await self._apply(puts[at : at + self.transaction_limit])
 
     async def update(self, update: Update) -> bool:
         return not await self.transact([update])
@@ -155,12 +154,15 @@ class SqliteTable(Table):
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
         check_actions(self.design, actions, self.transaction_limit)
+        return await self._apply(actions)
+
+    async def _apply(self, actions: Sequence[Action]) -> tuple[int, ...]:
+        """Apply what was checked."""
         now = self._now()
 
         def job(db: sqlite3.Connection) -> tuple[int, ...]:
-            refused = tuple(i for i, action in enumerate(actions) if not apply(db, self._sql, action, now))
-            if refused:
-                raise _Refused(refused)
+            if refused := apply(db, self._sql, actions, now):
+                raise _Refused(tuple(refused))
             return ()
 
         try:

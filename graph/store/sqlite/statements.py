@@ -39,12 +39,14 @@ class Statements:
     @cached_property
     def row(self) -> Callable[[dict[str, Any]], list[Any]]:
         """Reads an item's columns, in order; None where it lacks one or has it in another type."""
-        kinds = [(a.name, float if a.type == "N" else str) for a in self.columns]
+        kinds = [(a.name, (int, float) if a.type == "N" else (str,)) for a in self.columns]
 
         def read(item: dict[str, Any]) -> list[Any]:
+            get = item.get
+            # The exact class first, as that is what all but a few values have.
             return [
-                value if (value := item.get(name)) is not None and kind_of(value) is kind else None
-                for name, kind in kinds
+                value if (value := get(name)).__class__ in classes or _is_one(value, classes) else None
+                for name, classes in kinds
             ]
 
         return read
@@ -71,21 +73,19 @@ class Statements:
             f"SELECT {pk}, {sk}, item FROM wanted CROSS JOIN {self.table} ON {pk} = p AND {sk} = s WHERE {self.live}"
         )
 
-    @cached_property
-    def put(self) -> str:
+    def put(self, rows: int = 1, *, if_absent: bool = False) -> str:
+        """Writes so many rows; with `if_absent`, only where nothing is or what has expired by the time bound last."""
         names = [quoted(a.name) for a in self.columns] + ["item"]
         changes = ", ".join(f"{name} = excluded.{name}" for name in names)
         keys = f"{quoted(self.design.partition_key.name)}, {quoted(self.design.sort_key.name)}"
-        return (
-            f"INSERT INTO {self.table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) "
+        row = f"({', '.join('?' * len(names))})"
+        put = (
+            f"INSERT INTO {self.table} ({', '.join(names)}) VALUES {', '.join([row] * rows)} "
             f"ON CONFLICT ({keys}) DO UPDATE SET {changes}"
         )
-
-    @cached_property
-    def put_if_absent(self) -> str:
-        """As `put`, but only in the place of nothing or of an expired item; takes the time last."""
-        stored = self._live(f"{self.table}.{quoted(self.design.ttl)}")
-        return f"{self.put} WHERE NOT {stored}"
+        if not if_absent:
+            return put
+        return f"{put} WHERE NOT {self._live(f'{self.table}.{quoted(self.design.ttl)}')}"
 
     def _live(self, ttl: str) -> str:
         # Where nothing expires, the time is taken all the same, so that all statements bind alike.
@@ -206,6 +206,11 @@ class Reading:
     behind: str  # the condition that an item, not before a key, comes after it; takes its position
     table: str
     ranked_table: str  # by the index that is in order of what it is ranked by
+
+
+def _is_one(value: Any, classes: tuple[type, ...]) -> bool:
+    """Whether a value is of a kind of column; a truth value is no number."""
+    return isinstance(value, classes) and not isinstance(value, bool)
 
 
 def translate(condition: Condition, columns: dict[str, Attribute]) -> tuple[str, list[Any]] | None:
