@@ -12,6 +12,7 @@ import click
 import orjson
 from strawberry.utils.str_converters import to_camel_case
 
+from graph import garbage
 from graph.app import Parts, open_parts
 from graph.days import DAY_MS, EPOCH_TIME
 from graph.earthquakes.ingest import IngestReport
@@ -59,6 +60,7 @@ class Outcome:
 async def ingest_all(settings: Settings, files: Sequence[str], asked: RecentEvents | None, *, as_json: bool) -> bool:
     """Ingest every source, and tell about each. False where one of them did not succeed."""
     succeeded = True
+    garbage.settle()
     async with open_parts(settings) as parts:
         outcomes = [_ingest_recent(parts, asked)] if asked else [_ingest_file(parts, name) for name in files]
         for ingesting in outcomes:

@@ -20,12 +20,11 @@ from graph.earthquakes.geojson import Fingerprinted, InvalidGeoJson, Readable, r
 from graph.earthquakes.model import Event, RejectedFeature, Rejection, checked_event
 from graph.earthquakes.normalise import normalise
 from graph.earthquakes.summaries import additions
-from graph.earthquakes.table import event_key
 from graph.earthquakes.usgs import RecentEvents, UsgsClient
 from graph.errors import BadUserInput, GraphError, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.model import LogType, RequestLog
-from graph.store.contract import Put, Table
+from graph.store.contract import Key, Put, Table
 
 T = TypeVar("T")
 
@@ -161,24 +160,24 @@ class Ingest:
 
     def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Event]) -> list[Event]:
         """The events of a chunk, the first of each id; the rest is counted."""
-        events: dict[str, Event] = {}
+        events: dict[Key, Event] = {}
         for value in chunk:
             try:
                 event = check(value)
             except RejectedFeature as refusal:
                 report.reject(refusal.rejection)
                 continue
-            if event.event_id in events:
+            if (key := event.key) in events:
                 report.fetched += 1
                 report.skipped += 1
             else:
-                events[event.event_id] = event
+                events[key] = event
         return list(events.values())
 
     async def _store(self, report: IngestReport, events: list[Event]) -> None:
         """Insert those of the events that are not stored yet."""
-        stored = await self._table.get_many([event_key(e.event_id) for e in events], only=("pk", "sk"))
-        new = [event for event in events if event_key(event.event_id) not in stored]
+        stored = await self._table.get_many([event.key for event in events], only=("pk", "sk"))
+        new = [event for event in events if event.key not in stored]
         report.fetched += len(events) - len(new)
         report.skipped += len(events) - len(new)
         for some in _transactions(new, self._table.transaction_limit):
@@ -242,11 +241,12 @@ def _transactions(events: list[Event], limit: int) -> Iterator[list[Event]]:
     """The events in order of time, cut so that each part fits one transaction with its summaries."""
     part: list[Event] = []
     summaries: set[str] = set()
-    for event in sorted(events, key=lambda event: event.event_ts_ms):
-        touched = summaries | {event.day_bucket, event.day_bucket[:4]}
+    for event in sorted(events, key=lambda event: event.item["eventTsMs"]):
+        bucket = event.item["dayBucket"]
+        touched = summaries if bucket in summaries else summaries | {bucket, bucket[:4]}
         if part and len(part) + 1 + len(touched) > limit:
             yield part
-            part, touched = [], {event.day_bucket, event.day_bucket[:4]}
+            part, touched = [], {bucket, bucket[:4]}
         part.append(event)
         summaries = touched
     if part:

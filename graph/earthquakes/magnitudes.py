@@ -12,8 +12,12 @@ from functools import lru_cache
 LEAST_BIN, GREATEST_BIN = -20, 100
 
 
+Bin = tuple[int, bool]
+"""The bin's lower edge in tenths, and whether the edge itself is meant."""
+
+
 @lru_cache(maxsize=4096)
-def bin_of(mag: float) -> tuple[int, bool]:
+def bin_of(mag: float) -> Bin:
     """The bin that a magnitude falls into, and whether it stands on the bin's edge."""
     tenths = Decimal(repr(float(mag))) * 10
     floor = int(tenths.to_integral_value(ROUND_FLOOR))

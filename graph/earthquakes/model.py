@@ -12,7 +12,7 @@ from graph.days import DAY_MS, FIRST_MS, datetime_of, day_bucket
 from graph.earthquakes.table import day_partition, event_key
 from graph.paging import Position, cursor_at
 from graph.records import Record, Stored
-from graph.store.contract import Item
+from graph.store.contract import Item, Key
 
 EVENTS = "events"  # the connection's name in cursors
 
@@ -52,6 +52,11 @@ class Event(Record):
     alert = Stored[str | None]("alert", optional=True)  # PAGER level: "green", "yellow", "orange", "red"
     sig = Stored[int | None]("sig", optional=True)  # USGS's significance, 0 to about 1000
     day_bucket = Stored[str]("dayBucket")  # the UTC day of the origin time, `YYYYMMDD`
+
+    @property
+    def key(self) -> Key:
+        """The primary key."""
+        return self.item["pk"], self.item["sk"]
 
     @property
     def time(self) -> datetime:
@@ -121,25 +126,25 @@ def checked_event(
         RejectedFeature: The id, time, magnitude, depth or a coordinate is missing or not possible.
     """
     event_id = _id(event_id)
-
-    def rejected(code: str, message: str) -> RejectedFeature:
-        return RejectedFeature(Rejection(event_id, code, message))
-
-    if type_of(event_ts_ms) is not int:
-        raise rejected("TIME_INVALID", "The time must be a whole number of milliseconds since 1970.")
+    if event_ts_ms.__class__ is not int:  # and no truth value; 1.0 is no whole number either
+        raise _rejected(event_id, "TIME_INVALID", "The time must be a whole number of milliseconds since 1970.")
     if not FIRST_MS <= event_ts_ms <= ingested_at + FUTURE_MS:
-        raise rejected("TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
+        raise _rejected(event_id, "TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
     if mag is None:
-        raise rejected("MAGNITUDE_MISSING", "The event has no magnitude yet. A later ingest takes it once it has one.")
+        message = "The event has no magnitude yet. A later ingest takes it once it has one."
+        raise _rejected(event_id, "MAGNITUDE_MISSING", message)
     if (magnitude := _number(mag)) is None:
-        raise rejected("MAGNITUDE_INVALID", "The magnitude must be a number.")
-    if (north := _number(lat)) is None or abs(north) > 90:
-        raise rejected("COORDINATES_INVALID", "The latitude must be a number from -90 to 90 degrees.")
-    if (east := _number(lon)) is None or abs(east) > 180:
-        raise rejected("COORDINATES_INVALID", "The longitude must be a number from -180 to 180 degrees.")
+        raise _rejected(event_id, "MAGNITUDE_INVALID", "The magnitude must be a number.")
+    if (north := _number(lat)) is None or not -90 <= north <= 90:
+        message = "The latitude must be a number from -90 to 90 degrees."
+        raise _rejected(event_id, "COORDINATES_INVALID", message)
+    if (east := _number(lon)) is None or not -180 <= east <= 180:
+        message = "The longitude must be a number from -180 to 180 degrees."
+        raise _rejected(event_id, "COORDINATES_INVALID", message)
     down = _number(depth)
     if depth is not None and (down is None or down > GREATEST_DEPTH):
-        raise rejected("DEPTH_INVALID", "The depth must be a number of kilometres, or be left out.")
+        message = "The depth must be a number of kilometres, or be left out."
+        raise _rejected(event_id, "DEPTH_INVALID", message)
     bucket = day_bucket(event_ts_ms)
     pk, sk = event_key(event_id)
     item: Item = {
@@ -158,18 +163,21 @@ def checked_event(
         "source": _text(source) or SOURCE,
         "ingestedAt": ingested_at,
     }
-    if down is not None:
-        item["depth"] = max(down, 0.0)
-    for attribute, text in (("magType", mag_type), ("type", type), ("status", status), ("url", url), ("alert", alert)):
-        if text and (taken := _text(text)):
-            item[attribute] = taken
-    if type_of(updated) is int and abs(updated) < 2**53:
-        item["updated"] = updated
-    if tsunami in (0, 1):
-        item["tsunami"] = int(tsunami)
-    for attribute, number in (("felt", felt), ("sig", sig)):
-        if number is not None and (counted := _int(number)) is not None:
-            item[attribute] = counted
+    optional: Item = {
+        "depth": None if down is None else max(down, 0.0),
+        "magType": _text(mag_type),
+        "type": _text(type),
+        "status": _text(status),
+        "updated": updated if updated.__class__ is int and abs(updated) < 2**53 else None,
+        "url": _text(url),
+        "tsunami": int(tsunami) if tsunami in (0, 1) else None,
+        "felt": _int(felt),
+        "alert": _text(alert),
+        "sig": _int(sig),
+    }
+    for attribute, value in optional.items():
+        if value is not None:
+            item[attribute] = value
     return Event(item)
 
 
@@ -190,16 +198,19 @@ def _id(value: Any) -> str:
     )
 
 
-def type_of(value: object) -> type:
-    """The type of a JSON value; a number with a zero fraction is not a whole one."""
-    return value.__class__
+def _rejected(event_id: str, code: str, message: str) -> RejectedFeature:
+    return RejectedFeature(Rejection(event_id, code, message))
 
 
 def _number(value: Any) -> float | None:
     """A finite number as a store can keep it; None for anything else."""
-    if type_of(value) not in (int, float) or not -GREATEST_NUMBER < value < GREATEST_NUMBER:  # NaN is in no range
-        return None
-    return float(value) if abs(value) >= LEAST_NUMBER else 0.0
+    if value.__class__ is float or value.__class__ is int:
+        size = abs(value)
+        if LEAST_NUMBER <= size < GREATEST_NUMBER:
+            return float(value)
+        if size < LEAST_NUMBER:  # NaN is in no range
+            return 0.0
+    return None
 
 
 def _text(value: Any, longest: int = LONGEST_TEXT) -> str | None:
@@ -207,12 +218,15 @@ def _text(value: Any, longest: int = LONGEST_TEXT) -> str | None:
 
     Half a surrogate pair, which JSON can express and no store takes, becomes a question mark.
     """
-    return value[:longest].encode(errors="replace").decode() if isinstance(value, str) and value else None
+    if value.__class__ is not str or not value:
+        return None
+    text: str = value[:longest]
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _int(value: Any) -> int | None:
     """A number that fits the graph's 32-bit Int."""
-    return value if type_of(value) is int and -INT_32 <= value < INT_32 else None
+    return value if value.__class__ is int and -INT_32 <= value < INT_32 else None
 
 
 def _coordinates(lat: float, lon: float) -> str:

@@ -28,7 +28,9 @@ def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
         raise RejectedFeature(Rejection(None, "FEATURE_UNREADABLE", message))
     properties = _mapping(feature.get("properties"))
     coordinates = _mapping(feature.get("geometry")).get("coordinates")
-    lon, lat, depth, *_ = [*coordinates, None, None, None] if isinstance(coordinates, list) else [None] * 3
+    if not isinstance(coordinates, list):
+        coordinates = []
+    lon, lat, depth = coordinates if len(coordinates) == 3 else [*coordinates, None, None, None][:3]
     get = properties.get
     return checked_event(
         event_id=feature.get("id"),

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.days import day_bucket
-from graph.earthquakes.summaries import YEARS, tally_event, year_of
+from graph.earthquakes.magnitudes import Bin, bin_of
+from graph.earthquakes.summaries import YEARS, tally, year_of
 from graph.errors import DatabaseUnavailable
 from graph.store.conditions import Absent, Compare, Present
 from graph.store.contract import Item, Key, Table, Update
@@ -35,9 +36,10 @@ async def rebuild_summaries(table: Table) -> RebuildReport:
     corrected = 0
     for _ in range(ROUNDS):
         before = {(i["pk"], i["sk"]): i async for i in table.scan(where=Compare("entity", "=", "SUMMARY"))}
-        counts: dict[Key, Counter[str]] = {}
+        alike: Counter[tuple[str, Bin]] = Counter()
         async for item in table.scan(where=Compare("entity", "=", "EVENT")):
-            tally_event(counts, day_bucket(item["eventTsMs"]), float(item["mag"]))
+            alike[day_bucket(item["eventTsMs"]), bin_of(item["mag"])] += 1
+        counts = tally(alike)
         keys = counts.keys() | before.keys()
         wrong = [update for key in keys if (update := _correction(key, counts.get(key, {}), before.get(key, {})))]
         applied = [await table.update(update) for update in wrong]

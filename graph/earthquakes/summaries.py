@@ -16,12 +16,12 @@ days once read stay good for as long as their year is unchanged, in whatever pro
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
 
-from graph.earthquakes.magnitudes import MagnitudeRange, bin_of
+from graph.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.earthquakes.model import Event
 from graph.store.contract import Item, Key, Table, Update
 
@@ -49,21 +49,22 @@ def year_of(key: Key) -> Key:
 
 def additions(events: Iterable[Event]) -> list[Update]:
     """The updates that count newly inserted events, one an item."""
-    counts: dict[Key, Counter[str]] = {}
-    for event in events:
-        tally_event(counts, event.day_bucket, event.mag)
+    # As there are many more events than bins of days, what is alike is counted first.
+    counts = tally(Counter((event.item["dayBucket"], bin_of(event.item["mag"])) for event in events))
     return [Update(key, set={"entity": "SUMMARY"}, add={**counted, "revision": 1}) for key, counted in counts.items()]
 
 
-def tally_event(counts: dict[Key, Counter[str]], bucket: str, mag: float) -> None:
-    """Count one event for its day and its year."""
-    tenths, on_edge = bin_of(mag)
-    for key in (day_key(bucket), year_key(bucket[:4])):
-        counted = counts.setdefault(key, Counter())
-        counted["events"] += 1
-        counted[f"bin{tenths}"] += 1
-        if on_edge:
-            counted[f"edge{tenths}"] += 1
+def tally(alike: Mapping[tuple[str, Bin], int]) -> dict[Key, Counter[str]]:
+    """Key of a summary → what it counts, from how many events there are in each bin of each day."""
+    counts: dict[Key, Counter[str]] = {}
+    for (bucket, (tenths, on_edge)), number in alike.items():
+        for key in (day_key(bucket), year_key(bucket[:4])):
+            counted = counts.setdefault(key, Counter())
+            counted["events"] += number
+            counted[f"bin{tenths}"] += number
+            if on_edge:
+                counted[f"edge{tenths}"] += number
+    return counts
 
 
 class Summary:
@@ -109,7 +110,8 @@ class DayCounts:
 
     def total(self, days: slice) -> int:
         """The events of these days."""
-        return self.totals[max(days.stop, days.start)] - self.totals[days.start]
+        begin, end = days.start, max(days.start, days.stop)
+        return int(self.totals[end] - self.totals[begin])
 
 
 class YearOfDays:

@@ -4,7 +4,6 @@ On SIGTERM or SIGINT the service drains (see `drain`), requests in flight are fi
 logs are flushed, and the process ends with status 0.
 """
 
-import gc
 import os
 import signal
 import socket
@@ -19,7 +18,7 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from graph import graphiql
+from graph import garbage, graphiql
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.rate import rates
@@ -92,19 +91,8 @@ def _serve_here(settings: Settings, listener: socket.socket, all_end: Callable[[
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)
     server = DrainingServer(configuration(create_app(settings), settings), settings.drain, all_end=all_end)
-    _leave_out_of_collections()
+    garbage.settle()
     server.run(sockets=[listener])
-
-
-def _leave_out_of_collections() -> None:
-    """Have the garbage collector pass over all that is there by now, the schema above all, and come less often.
-
-    Answers hold no cycles, and are gone when they are sent. Left as it is, the collector took half
-    the time of a page of a hundred.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
 
 
 def configuration(app: ASGIApp, settings: Settings) -> uvicorn.Config:

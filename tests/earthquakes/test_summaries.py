@@ -85,8 +85,8 @@ async def test_a_year_says_what_its_days_together_say(engine: str) -> None:
         for year, summary in years.items():
             total: Counter[str] = Counter()
             for day in (await summaries.days(year, summary)).days.values():
-                total.update(numbers_of(day))
-            assert total == numbers_of(summary)
+                total.update(numbers_of(day.item))
+            assert total == numbers_of(summary.item)
 
 
 async def test_what_is_remembered_of_a_year_ends_with_an_ingest_by_someone_else(engine: str) -> None:
