@@ -23,6 +23,7 @@ from graph.access.requires import describe_scope
 from graph.context import Context
 from graph.earthquakes.schema import EarthquakeMutations, EarthquakeQueries, Event, events_by_key
 from graph.errors import BadUserInput
+from graph.execution.resolvers import shorten
 from graph.logged import Logged
 from graph.operations.sizes import ListSize
 from graph.request_log.schema import RequestLog, RequestLogQueries, logs_by_key
@@ -119,6 +120,7 @@ def _leave_out(values: Iterable[GraphQLArgument | GraphQLInputField]) -> None:
 
 
 _finish(schema.type_map.values())
+shorten(schema.type_map.values())
 
 
 def printed() -> str:

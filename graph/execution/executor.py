@@ -6,17 +6,21 @@ are selected may depend on `@skip` and `@include`: what is kept holds for the va
 variables had.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import iscoroutinefunction
 from typing import Any, cast
 
 from graphql import (
     DirectiveNode,
     DocumentNode,
     ExecutionResult,
+    FieldNode,
     FragmentDefinitionNode,
     GraphQLError,
+    GraphQLField,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
@@ -37,6 +41,7 @@ from graphql.execution.values import VariableValues, VariableValueSource, get_va
 from graphql.pyutils import AwaitableOrValue, Path
 from strawberry.execution import optimized_is_awaitable
 
+from graph.execution.arguments import Arguments, compiled_arguments
 from graph.execution.coercion import Coerce, Coercions, Doubtful
 from graph.execution.completion import Complete, compiled
 
@@ -44,6 +49,15 @@ MOST_KEPT = 64  # of each kind in a plan: a client can set its directives in mor
 
 Switched = tuple[Any, ...]
 """The values that decide which fields of an operation are selected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A field whose resolver is a coroutine function, so that it cannot fail before it is awaited."""
+
+    definition: GraphQLField
+    resolve: Callable[..., Any]
+    arguments: Arguments
 
 
 @dataclass(eq=False)
@@ -55,6 +69,7 @@ class Plan:
     document: DocumentNode
     operation: OperationDefinitionNode
     _roots: dict[Switched, GroupedFieldSet] = field(default_factory=dict)
+    _resolutions: "dict[int, Resolution | None]" = field(default_factory=dict)
     _functions: dict[tuple[Any, ...], Complete | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -108,6 +123,20 @@ class Plan:
             for signature in declared
             if isinstance(signature, GraphQLVariableSignature)
         ]
+
+    def resolution(self, parent_type: GraphQLObjectType, node: FieldNode) -> "Resolution | None":
+        """How a field of the root is resolved; None where the executor has to find out."""
+        key = id(node)
+        if key not in self._resolutions:
+            self._resolutions[key] = self._resolution(parent_type, node)
+        return self._resolutions[key]
+
+    def _resolution(self, parent_type: GraphQLObjectType, node: FieldNode) -> "Resolution | None":
+        definition = self.schema.get_field(parent_type, node.name.value)
+        if definition is None or definition.resolve is None or not iscoroutinefunction(definition.resolve):
+            return None
+        arguments = compiled_arguments(definition, node)
+        return Resolution(definition, definition.resolve, arguments) if arguments else None
 
     def root(self, executor: Executor[Any], switched: Switched) -> GroupedFieldSet:
         """The fields that are selected of the root.
@@ -181,6 +210,25 @@ class PlainExecutor(Executor[Any]):
             self.collected_errors.add(error, None)
             data = None
         return ExecutionResult(cast("dict[str, Any] | None", data), self.collected_errors.errors or None)
+
+    def execute_field(
+        self,
+        parent_type: GraphQLObjectType,
+        source: Any,
+        field_details_list: list[FieldDetails],
+        path: Path,
+        position_context: Any,
+    ) -> Any:
+        ready = self._plan.resolution(parent_type, field_details_list[0].node) if path.prev is None else None
+        if ready:
+            with suppress(Doubtful):
+                given = ready.arguments(self.variable_values.coerced)
+                nodes = [details.node for details in field_details_list]
+                info = self.build_resolve_info(ready.definition, nodes, parent_type, path)
+                work = ready.resolve(source, info, **given)
+                of = ready.definition.type
+                return self.complete_awaitable_value(of, field_details_list, info, path, work, position_context)
+        return super().execute_field(parent_type, source, field_details_list, path, position_context)
 
     def complete_value(
         self,

@@ -39,6 +39,8 @@ from graph.store.sqlite.threads import Job, Readers, T, Writer
 READERS = 4  # threads; SQLite reads of this size are bound by the processor, so more would only queue
 BUSY_S = 2.0
 KEYS_A_STATEMENT = 500
+CACHE_KIB = 8 * 1024  # of each connection; SQLite's own 2 MiB hold too little of an index of a million events
+PAGES_A_CHECKPOINT = 4000  # of 4 KiB in the write-ahead log; an import writes most pages again and again
 SWEEP_EVERY_S = 600.0
 SWEEP_AT_ONCE = 1000  # rows, so that a sweep never holds up a write for long
 
@@ -84,6 +86,8 @@ def _connect(path: str | Path, busy_s: float, *, writable: bool = True) -> sqlit
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk before the mutation answers
+        db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        db.execute(f"PRAGMA wal_autocheckpoint = {PAGES_A_CHECKPOINT}")
         if not writable:
             db.execute("PRAGMA query_only = ON")
     except sqlite3.Error:

@@ -45,7 +45,7 @@ class Statements:
             get = item.get
             # The exact class first, as that is what all but a few values have.
             return [
-                value if (value := get(name)).__class__ in classes or _is_one(value, classes) else None
+                value if (value := get(name)) is None or value.__class__ in classes or _is_one(value, classes) else None
                 for name, classes in kinds
             ]
 
