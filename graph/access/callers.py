@@ -29,9 +29,9 @@ class Caller:
             Unauthenticated: A scope is missing, and a token might have it.
             Forbidden: A scope is missing in the caller's token.
         """
-        missing = sorted(set(scopes) - self.scopes)
-        if not missing:
+        if self.scopes.issuperset(scopes):
             return
+        missing = sorted(set(scopes) - self.scopes)
         named = ", ".join(f"`{scope}`" for scope in missing)
         if self.subject is None:
             raise Unauthenticated(f"This needs a token with {named}: send it as `Authorization: Bearer …`.")

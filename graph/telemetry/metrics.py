@@ -6,10 +6,9 @@ prometheus-client keeps the values in files of a folder that they share, which i
 names; a value that is read and not counted is then written there now and then, by `sample`.
 """
 
-import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from time import perf_counter
 from typing import Literal
@@ -30,6 +29,7 @@ from graph.earthquakes.ingest import IngestReport
 from graph.errors import outcome_of
 from graph.request_log.buffer import LogBuffer
 from graph.store.meter import PoolUse
+from graph.telemetry.timed import Timed
 
 OK = "OK"
 CANCELLED = "CANCELLED"  # the outcome of a store call that nobody waits for any more
@@ -57,26 +57,32 @@ class Metrics:
         def counter(name: str, help_: str, *labels: str) -> Counter:
             return Counter(f"quakegraph_{name}", help_, labels, registry=registry)
 
-        def seconds(name: str, help_: str, label: str, buckets: Sequence[float]) -> Callable[[str], Histogram]:
-            # A child is looked up once and kept, since prometheus-client takes a lock for it.
-            return cache(
-                Histogram(f"quakegraph_{name}_seconds", help_, [label], registry=registry, buckets=buckets).labels
-            )
+        def timed(counter: Counter, name: str, help_: str, label: str, bounds: Sequence[float]) -> Timed:
+            seconds = Histogram(f"quakegraph_{name}_seconds", help_, [label], registry=registry, buckets=bounds)
+            found = Timed(counter, seconds, bounds, at_once=self.shared_folder is not None)
+            self._readings.append(found.hand_over)
+            return found
 
         def gauge(name: str, help_: str, *labels: str) -> Gauge:
             return Gauge(f"quakegraph_{name}", help_, labels, registry=registry, multiprocess_mode="livesum")
 
-        self._requests = cache(
-            counter("requests", "Requests by their operation and first error.", "operation", "code").labels
+        self._requests = timed(
+            counter("requests", "Requests by their operation and first error.", "operation", "code"),
+            *("request", "Time to answer a request.", "operation", REQUEST_SECONDS),
         )
-        self._request_seconds = seconds("request", "Time to answer a request.", "operation", REQUEST_SECONDS)
-        self._fields = cache(counter("fields", "Root fields of queries, by outcome.", "field", "code").labels)
-        self._field_seconds = seconds("field", "Time to resolve a root field of a query.", "field", FIELD_SECONDS)
-        self._calls = cache(counter("store_calls", "Calls of the store, by outcome.", "operation", "outcome").labels)
-        self._call_seconds = seconds("store_call", "Time of a call of the store.", "operation", STORE_SECONDS)
+        self._fields = timed(
+            counter("fields", "Root fields of queries, by outcome.", "field", "code"),
+            *("field", "Time to resolve a root field of a query.", "field", FIELD_SECONDS),
+        )
+        self._calls = timed(
+            counter("store_calls", "Calls of the store, by outcome.", "operation", "outcome"),
+            *("store_call", "Time of a call of the store.", "operation", STORE_SECONDS),
+        )
         self._units = cache(counter("dynamodb_units", "Capacity units that DynamoDB reported.", "kind").labels)
-        self._ingests = cache(counter("ingests", "Ingests, polls among them, by outcome.", "route", "code").labels)
-        self._ingest_seconds = seconds("ingest", "Time of an ingest.", "route", REQUEST_SECONDS)
+        self._ingests = timed(
+            counter("ingests", "Ingests, polls among them, by outcome.", "route", "code"),
+            *("ingest", "Time of an ingest.", "route", REQUEST_SECONDS),
+        )
         self._events = cache(counter("ingest_events", "What became of events.", "route", "outcome").labels)
         self._retries = counter("upstream_retries", "Attempts on USGS after the first.")
         self._logs_lost = counter("request_logs_lost", "Request logs that were never written.")
@@ -87,7 +93,7 @@ class Metrics:
         build = Gauge("quakegraph_build_info", "Always 1.", ["version"], registry=registry, multiprocess_mode="max")
         build.labels(__version__).set(1)
         for operation in ("query", "mutation"):  # A rate is known only of a counter that was there before.
-            self._requests(operation, OK)
+            self._requests.declare(operation, OK)
         for kind in ("read", "write"):
             self._units(kind)
         if self.shared_folder:
@@ -99,38 +105,22 @@ class Metrics:
 
     def request(self, operation: Operation, code: str, seconds: float) -> None:
         """A request of the graph was answered, with the code of its first error or OK."""
-        self._requests(operation, code).inc()
-        self._request_seconds(operation).observe(seconds)
+        self._requests.add(operation, code, seconds)
 
     def field(self, field: str, code: str, seconds: float) -> None:
         """A root field of a query was resolved."""
-        self._fields(field, code).inc()
-        self._field_seconds(field).observe(seconds)
+        self._fields.add(field, code, seconds)
 
     def ingest(self, route: str, report: IngestReport, code: str) -> None:
         """An ingest ended, as its report says."""
-        self._ingests(route, code).inc()
-        self._ingest_seconds(route).observe(report.latency_ms / 1000)
+        self._ingests.add(route, code, report.latency_ms / 1000)
         for outcome in ("upserted", "skipped", "rejected"):
             self._events(route, outcome).inc(getattr(report, outcome))
         self._retries.inc(report.retries)
 
-    @contextmanager
-    def call(self, operation: str) -> Iterator[None]:
+    def call(self, operation: str) -> "AbstractContextManager[None]":
         """Around a call of the store."""
-        started = perf_counter()
-        outcome = OK
-        try:
-            yield
-        except asyncio.CancelledError:
-            outcome = CANCELLED
-            raise
-        except Exception as error:
-            outcome = str(outcome_of(error)[1])
-            raise
-        finally:
-            self._calls(operation, outcome).inc()
-            self._call_seconds(operation).observe(perf_counter() - started)
+        return _Call(self._calls, operation)
 
     def units(self, kind: Literal["read", "write"], count: float) -> None:
         """DynamoDB has charged for a request."""
@@ -162,6 +152,26 @@ class Metrics:
         """Take over what is read and not counted. Called from the event loop alone."""
         for read in self._readings:
             read()
+
+
+class _Call:
+    """A call of the store, until it ends."""
+
+    __slots__ = ("_calls", "_operation", "_started")
+
+    def __init__(self, calls: Timed, operation: str) -> None:
+        self._calls = calls
+        self._operation = operation
+
+    def __enter__(self) -> None:
+        self._started = perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        seconds = perf_counter() - self._started
+        outcome = OK if error is None else CANCELLED
+        if isinstance(error, Exception):
+            outcome = str(outcome_of(error)[1])
+        self._calls.add(self._operation, outcome, seconds)
 
 
 def _shared_process_metrics(registry: CollectorRegistry) -> Callable[[], None]:

@@ -72,6 +72,7 @@ def test_a_request_that_nobody_waits_for_any_more_is_counted_as_abandoned() -> N
     with pytest.raises(ClientDisconnect), Telemetry(metrics, Untraced()).request({}):
         raise ClientDisconnect
 
+    metrics.sample()
     scrape = parsed(generate_latest(metrics.registry).decode())
     assert scrape.value("quakegraph_requests_total", operation="none", code="ABANDONED") == 1
 
@@ -133,7 +134,7 @@ def test_calls_of_a_store_that_fails_are_counted_by_its_code(service: Service, t
     assert service.codes(EVENT) == ["DATABASE_UNAVAILABLE"]
 
     scrape = scraped(service.url)
-    assert scrape.value("quakegraph_store_calls_total", operation="get_many", outcome="DATABASE_UNAVAILABLE") == 1
+    assert scrape.value("quakegraph_store_calls_total", operation="get", outcome="DATABASE_UNAVAILABLE") == 1
     assert scrape.value("quakegraph_fields_total", field="event", code="DATABASE_UNAVAILABLE") == 1
     assert scrape.value("quakegraph_requests_total", operation="query", code="DATABASE_UNAVAILABLE") == 1
     assert scrape.value("quakegraph_request_logs_waiting") == 1

@@ -93,8 +93,8 @@ def test_an_operation_is_a_span_with_its_store_calls_below(
     assert (anonymous.name, attributes(anonymous)) == ("query", {"graphql.operation.type": "query"})
     for operation in (named, anonymous):
         (call,) = collector.below(operation)
-        assert (call.name, call.kind) == ("get_many earthquake-events", Span.SPAN_KIND_CLIENT)
-        assert attributes(call) == {**STORE, "db.operation.name": "get_many"}
+        assert (call.name, call.kind) == ("get earthquake-events", Span.SPAN_KIND_CLIENT)
+        assert attributes(call) == {**STORE, "db.operation.name": "get"}
         assert call.trace_id == operation.trace_id
         assert operation.start_time_unix_nano <= call.start_time_unix_nano <= call.end_time_unix_nano
         assert call.end_time_unix_nano <= operation.end_time_unix_nano
