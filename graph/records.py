@@ -42,7 +42,11 @@ class Stored(Generic[T]):
 
 
 class Record:
-    """An item with names for what stands in it. Two are equal where all that has a name is."""
+    """An item with names for what stands in it. Two are equal where all that has a name is.
+
+    All that a record says, by its properties too, follows from its item alone: not from the time, nor
+    from another item. So what was made of an item once can be used again.
+    """
 
     __slots__ = ("item",)
 

@@ -7,9 +7,12 @@ its records, and a slice adds a connection by naming it.
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from typing import Annotated, Any, Generic, TypeVar, cast
 
 import strawberry
+from graphql import FieldNode, SelectionNode
+from strawberry.types import Info
 
 from graph.errors import BadUserInput
 from graph.operations.sizes import ListSize
@@ -80,6 +83,16 @@ class PageInfo:
     @staticmethod
     def end_cursor(page: strawberry.Parent[Page[Any]]) -> str | None:
         return page.records[-1].cursor if page.records else None
+
+
+def asks_for_total_alone(info: Info[Any, Any]) -> bool:
+    """Whether of a connection nothing is selected but its total, so that no page need be read."""
+    selected = [selection for node in info._raw_info.field_nodes for selection in _selections(node)]
+    return all(isinstance(each, FieldNode) and each.name.value in ("totalCount", "__typename") for each in selected)
+
+
+def _selections(node: FieldNode) -> Sequence[SelectionNode]:
+    return node.selection_set.selections if node.selection_set else ()
 
 
 def _itself(parent: strawberry.Parent[Any]) -> Any:

@@ -9,7 +9,7 @@ than equality. Where a reading must end before a given key, the store itself is 
 items of that tie come first.
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -34,11 +34,14 @@ class Promise(NamedTuple):
     most: int
 
 
+Promises = Iterable[Promise]
+
+
 class Plan(Protocol):
     """Says which partitions to read."""
 
-    def __call__(self, *, forward: bool, start: str | None) -> AsyncGenerator[Promise, None]:
-        """The partitions in order of time, or backwards, from `start` on, itself included."""
+    def __call__(self, *, forward: bool, start: str | None) -> AsyncGenerator[Promises, None]:
+        """The partitions in order of time, or backwards, from `start` on, itself included, some at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +148,17 @@ class Walk:
         batch: list[str] = []
         promised = 0
         async with aclosing(self.plan(forward=forward, start=start[name] if start else None)) as promises:
-            async for promise in promises:
-                if stop and (promise.partition > stop[name] if forward else promise.partition < stop[name]):
-                    break
-                batch.append(promise.partition)
-                promised += promise.most
-                if promised >= wanted:
-                    yield batch
-                    batch, promised, wanted = [], 0, wanted * 2
+            async for some in promises:
+                for partition, most in some:
+                    if stop and (partition > stop[name] if forward else partition < stop[name]):
+                        if batch:
+                            yield batch
+                        return
+                    batch.append(partition)
+                    promised += most
+                    if promised >= wanted:
+                        yield batch
+                        batch, promised, wanted = [], 0, wanted * 2
         if batch:
             yield batch
 

@@ -24,8 +24,8 @@ def authentication(settings: Settings, http: httpx.AsyncClient) -> Authenticate:
         UnusableSecret: The service's own secret cannot be trusted.
     """
     keys: Keys = KeySet(settings.jwks_url, http, claims_of(settings)) if settings.jwks_url else shared_secret(settings)
-    public = frozenset({Scope.EVENTS_READ} if settings.public_read else ())
-    return partial(_caller, keys, public)
+    anonymous = Caller(None, frozenset({Scope.EVENTS_READ} if settings.public_read else ()))
+    return partial(_caller, keys, anonymous)
 
 
 def shared_secret(settings: Settings) -> SharedSecret:
@@ -44,11 +44,11 @@ def claims_of(settings: Settings) -> Claims:
     return Claims(settings.jwt_issuer, settings.jwt_audience, settings.jwt_leeway)
 
 
-async def _caller(keys: Keys, public: frozenset[Scope], header: str | None) -> Caller:
+async def _caller(keys: Keys, anonymous: Caller, header: str | None) -> Caller:
     if header is None:
-        return Caller(None, public)
+        return anonymous
     scheme, _, token = header.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated("`Authorization` must be `Bearer`, a space, and your token.")
     known = await keys.caller(token.strip())
-    return Caller(known.subject, known.scopes | public)
+    return Caller(known.subject, known.scopes | anonymous.scopes)

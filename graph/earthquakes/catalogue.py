@@ -16,7 +16,7 @@ from graph.earthquakes.summaries import Summaries
 from graph.earthquakes.table import TIME_ORDERED, day_of, day_partition, event_key, index_key
 from graph.paging import Page, Paging
 from graph.store.contract import Table
-from graph.walk import Promise, Walk
+from graph.walk import Promise, Promises, Walk
 
 T = TypeVar("T")
 
@@ -28,6 +28,7 @@ class EventPage(Page[Event]):
     """A page of events, which can be asked how many there are on all pages."""
 
     total: Callable[[], Awaitable[int | None]]
+    was_read: bool = True  # not where nobody wants more of it than the total
 
 
 class Catalogue:
@@ -65,6 +66,13 @@ class Catalogue:
         )
         page = await walk.page(paging, forward=ascending, key_of=index_key, record_of=Event)
         return EventPage(**vars(page), total=partial(self.total, selection))
+
+    def unread_page(self, selection: Selection) -> EventPage:
+        """A page without its records, which can be asked for the total alone."""
+        total = partial(self.total, selection)
+        return EventPage(
+            records=(), partitions=0, backward=False, has_more=False, has_behind=False, total=total, was_read=False
+        )
 
     async def total(self, selection: Selection) -> int | None:
         """How many events are selected: exact, or None where counting would read too many days."""
@@ -108,9 +116,10 @@ class Catalogue:
 
     async def _unsummarised(self, selection: Selection) -> tuple[int, list[str]]:
         """Nothing, and every partition that may hold a match."""
-        return 0, [promise.partition async for promise in self._plan(selection, forward=True, start=None)]
+        plan = self._plan(selection, forward=True, start=None)
+        return 0, [partition async for some in plan for partition, _ in some]
 
-    async def _plan(self, selection: Selection, *, forward: bool, start: str | None) -> AsyncGenerator[Promise, None]:
+    async def _plan(self, selection: Selection, *, forward: bool, start: str | None) -> AsyncGenerator[Promises, None]:
         """The days that may hold a selected event, from the partition `start` on."""
         first_ms, last_ms = selection.span
         if first_ms > last_ms:  # bounds beyond the calendar, which no day has
@@ -124,8 +133,8 @@ class Catalogue:
                 continue
             days = (await self._summaries.days(year, summary)).may_match(selection.magnitudes)
             wanted = days.between(first, last)
-            for at in _in_order(range(wanted.start, wanted.stop), forward):
-                yield Promise(day_partition(days.days[at]), days.counts[at])
+            places = _in_order(range(wanted.start, wanted.stop), forward)
+            yield (Promise(day_partition(days.days[at]), days.counts[at]) for at in places)
 
 
 def _in_order(by_time: Reversible[T], forward: bool) -> Iterable[T]:

@@ -149,7 +149,7 @@ def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | Non
         facts["starttime"] = millis_ceil(asked.start_time) if asked.start_time else None
         facts["endtime"] = millis_floor(asked.end_time) if asked.end_time else None
         facts["minmagnitude"] = asked.min_magnitude
-    if page:
+    if page and page.was_read:
         facts["result_count"] = len(page.records)
         facts["has_next_token"] = page.has_more
         facts["buckets_scanned"] = page.partitions
@@ -190,6 +190,8 @@ class EarthquakeQueries:
         sizes = info.context.page_sizes
         paging = Paging.of(model.EVENTS, sizes, first=first, after=after, last=last, before=before)
         selection = filter.selection if filter else Selection()
+        if relay.asks_for_total_alone(info):
+            return info.context.catalogue.unread_page(selection)
         return await info.context.catalogue.page(selection, paging, ascending=order_by is EventOrder.TIME_ASC)
 
 

@@ -47,7 +47,9 @@ from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
 from graph.execution.compilation import PASSING, Namespace
-from graph.records import Stored
+from graph.recent import Recent
+from graph.records import Record, Stored
+from graph.store.contract import Item
 
 Complete = Callable[[Any], Any]
 """A value as a resolver returns it → the same as it stands in the answer. Raises where it cannot tell."""
@@ -61,7 +63,13 @@ class Unplain(Exception):
     """A value is not what its type says, or the executor alone can tell what it is."""
 
 
-def compiled(executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete | None:
+Parts = Recent[tuple[object, int], tuple[Item, Any]]
+"""(of what function, identity of an item) → the item, and what the function made of its record."""
+
+
+def compiled(
+    executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldDetails], parts: Parts
+) -> Complete | None:
     """The function that completes values of a type with the fields that are selected of it; None if that is not plain.
 
     What `@skip` and `@include` leave out is left out as the executor's variables have it.
@@ -69,7 +77,7 @@ def compiled(executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldD
     if any(field.fragment_variable_values or field.defer_usage for field in fields):
         return None
     try:
-        return _Compilation(executor).function(of, fields)
+        return _Compilation(executor, parts).function(of, fields)
     except NotPlain:
         return None
 
@@ -77,8 +85,9 @@ def compiled(executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldD
 class _Compilation:
     """The making of the functions of one selection."""
 
-    def __init__(self, executor: Executor[Any]) -> None:
+    def __init__(self, executor: Executor[Any], parts: Parts) -> None:
         self.executor = executor
+        self.parts = parts
         self.namespace = Namespace(Unplain=Unplain)
 
     def function(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
@@ -109,15 +118,19 @@ class _Compilation:
         named = get_nullable_type(of)
         if not isinstance(named, GraphQLObjectType):
             return f"{self.namespace.constant('element', self.function(of, fields))}(each)"
-        record = f"{self.namespace.constant('records', _Records(self, named, fields))}[each.__class__](each)"
+        records = _Records(self, named, fields, in_list=True)
+        record = f"{self.namespace.constant('records', records)}[each.__class__](each)"
         return record if named is not of else f"None if each is None else {record}"
 
 
 class _Records(dict[type, Complete]):
     """The class of a record → what completes one of that class, compiled when the first comes."""
 
-    def __init__(self, compilation: _Compilation, of: GraphQLObjectType, fields: list[FieldDetails]) -> None:
+    def __init__(
+        self, compilation: _Compilation, of: GraphQLObjectType, fields: list[FieldDetails], *, in_list: bool = False
+    ) -> None:
         super().__init__()
+        self._in_list = in_list
         executor = compilation.executor
         collected = executor.collect_subfields(of, fields)
         if collected.new_defer_usages:
@@ -147,7 +160,10 @@ class _Records(dict[type, Complete]):
             is_type_of = self._compilation.namespace.constant("is_type_of", self._is_type_of)
             lines.append(f"if {is_type_of}(value, None) is not True: raise Unplain")
         lines += [*readings, f"return {{{', '.join(self._members)}}}"]
-        function = self[record_class] = self._compilation.namespace.define("value", lines)
+        function = self._compilation.namespace.define("value", lines)
+        if self._in_list and issubclass(record_class, Record):
+            function = _remembering(function, self._compilation.parts)
+        self[record_class] = function
         return function
 
 
@@ -175,6 +191,27 @@ class _Field:
             case Stored(attribute=attribute):
                 return f"item[{attribute!r}]"
         return f"value.{self._attribute}"
+
+
+def _remembering(complete: Complete, parts: Parts) -> Complete:
+    """The function, which does not do again what it did for the same item.
+
+    What a record says follows from its item alone, and stores give the same object for an item
+    that they gave lately.
+    """
+    function = object()
+
+    def remembered(record: Record) -> Any:
+        item = record.item
+        key = (function, id(item))
+        found = parts.get(key)
+        if found is not None and found[0] is item:
+            return found[1]
+        completed = complete(record)
+        parts.keep(key, (item, completed))
+        return completed
+
+    return remembered
 
 
 def _resolution(definition: GraphQLField) -> tuple[str | None, Complete]:

@@ -6,7 +6,7 @@ are selected may depend on `@skip` and `@include`: what is kept holds for the va
 variables had.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,6 +28,7 @@ from graphql import (
     Node,
     OperationDefinitionNode,
     OperationType,
+    Undefined,
     VariableNode,
     Visitor,
     is_non_null_type,
@@ -43,7 +44,7 @@ from strawberry.execution import optimized_is_awaitable
 
 from graph.execution.arguments import Arguments, compiled_arguments
 from graph.execution.coercion import Coerce, Coercions, Doubtful
-from graph.execution.completion import Complete, compiled
+from graph.execution.completion import Complete, Parts, compiled
 
 MOST_KEPT = 64  # of each kind in a plan: a client can set its directives in more ways than there is memory for
 
@@ -66,6 +67,7 @@ class Plan:
 
     schema: GraphQLSchema
     coercions: Coercions
+    parts: Parts
     document: DocumentNode
     operation: OperationDefinitionNode
     _roots: dict[Switched, GroupedFieldSet] = field(default_factory=dict)
@@ -168,7 +170,7 @@ class Plan:
         except KeyError:
             if len(self._functions) >= MOST_KEPT:
                 return None
-            function = self._functions[key] = compiled(executor, of, fields)
+            function = self._functions[key] = compiled(executor, of, fields, self.parts)
             return function
 
 
@@ -197,19 +199,39 @@ class PlainExecutor(Executor[Any]):
         """The outcome of the operation."""
         plan = self._plan
         try:
-            data = self.execute_root_grouped_field_set(
-                plan.root_type,
-                None,
-                plan.root(self, self._switched),
-                plan.operation.operation is OperationType.MUTATION,
-                None,
-            )
+            fields = plan.root(self, self._switched)
+            serially = plan.operation.operation is OperationType.MUTATION
+            data: Any = self.execute_root_grouped_field_set(plan.root_type, None, fields, serially, None)
             if self.is_awaitable(data):
                 data = await data
         except GraphQLError as error:
             self.collected_errors.add(error, None)
             data = None
+        finally:
+            del self.async_helpers  # methods of this executor: left there, only the garbage collector could free it
         return ExecutionResult(cast("dict[str, Any] | None", data), self.collected_errors.errors or None)
+
+    def execute_fields(
+        self,
+        parent_type: GraphQLObjectType,
+        source_value: Any,
+        path: Path | None,
+        grouped_field_set: GroupedFieldSet,
+        position_context: Any,
+    ) -> AwaitableOrValue[dict[str, Any]]:
+        if path is not None or len(grouped_field_set) > 1:
+            return super().execute_fields(parent_type, source_value, path, grouped_field_set, position_context)
+        # The one field of nearly all operations needs nothing that would wait for several.
+        ((name, details),) = grouped_field_set.items()
+        result = self.execute_field(
+            parent_type, source_value, details, Path(None, name, parent_type.name), position_context
+        )
+        if self.is_awaitable(result):
+            return _named(name, result)
+        return {} if result is Undefined else {name: result}
+
+    def with_abort_signal(self, awaitable: Any) -> Any:
+        return awaitable  # an operation has none: `within` cancels it
 
     def execute_field(
         self,
@@ -247,6 +269,10 @@ class PlainExecutor(Executor[Any]):
                 except Exception:  # noqa: S110 — the executor finds it again, and tells where it is
                     pass
         return super().complete_value(return_type, field_details_list, info, path, result, position_context)
+
+
+async def _named(name: str, value: Awaitable[Any]) -> dict[str, Any]:
+    return {name: await value}
 
 
 def _switches(document: DocumentNode) -> dict[str, None]:

@@ -1,10 +1,14 @@
 """Around every request: an id of its own, and headers that keep a browser from misusing the answer."""
 
-from uuid import uuid4
+import os
+from collections.abc import Iterator
+from uuid import UUID
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.telemetry.logs import during_request
+
+IDS_AT_ONCE = 256
 
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",  # an answer is what its media type says
@@ -22,6 +26,14 @@ SECURITY_HEADERS = {
 _ADDED = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
 
 
+def random_ids() -> Iterator[str]:
+    """UUIDs of version 4. The system is asked for the randomness of many at a time, as a question takes 4 µs."""
+    while True:
+        some = os.urandom(16 * IDS_AT_ONCE)
+        for begin in range(0, len(some), 16):
+            yield str(UUID(bytes=some[begin : begin + 16], version=4))
+
+
 class RequestIds:
     """ASGI middleware: `request.state.request_id`, told to the client as `X-Request-Id`.
 
@@ -30,13 +42,14 @@ class RequestIds:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self._ids = random_ids()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with an id."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request_id = str(uuid4())
+        request_id = next(self._ids)
         scope.setdefault("state", {})["request_id"] = request_id
 
         async def send_with_headers(message: Message) -> None:

@@ -18,7 +18,7 @@ from graph.request_log.model import (
 )
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Table
-from graph.walk import Promise, Walk
+from graph.walk import Promise, Promises, Walk
 
 LONGEST_ROUTE = 256  # characters; ours are shorter than 30
 ITEMS_AT_ONCE = 1000  # of a day that is read whole
@@ -112,12 +112,14 @@ class RequestLogs:
                     break
 
 
-async def _days(first_ms: int, last_ms: int, *, forward: bool, start: str | None) -> AsyncGenerator[Promise, None]:
+async def _days(first_ms: int, last_ms: int, *, forward: bool, start: str | None) -> AsyncGenerator[Promises, None]:
     """The days that may hold logs of a span. How many each holds is not known, so each is read on its own."""
     if first_ms > last_ms:
         return
     first, last = date_of(day_bucket(first_ms)), date_of(day_bucket(last_ms))
     days = [day_partition(bucket_of(day)) for day in days_between(first, last)]
-    for partition in days if forward else reversed(days):
-        if start is None or (partition >= start if forward else partition <= start):
-            yield Promise(partition, UNKNOWN)
+    yield (
+        Promise(partition, UNKNOWN)
+        for partition in (days if forward else reversed(days))
+        if start is None or (partition >= start if forward else partition <= start)
+    )

@@ -45,7 +45,10 @@ class InvalidItem(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some items of a query in order, and where the reading stopped."""
+    """Some items of a query in order, and where the reading stopped.
+
+    An engine may give the same object for the same item: who wants to change one makes a copy.
+    """
 
     items: list[Item]
     last_key: Item | None  # pass as `start` to read on; None when nothing is left

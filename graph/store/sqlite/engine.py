@@ -12,6 +12,7 @@ import orjson
 
 from graph.clock import Clock, now_ms
 from graph.errors import DatabaseUnavailable
+from graph.recent import Recent
 from graph.store.conditions import Condition, predicate
 from graph.store.contract import (
     UNBOUNDED,
@@ -39,6 +40,7 @@ from graph.store.sqlite.threads import Job, Readers, T, Writer
 READERS = 4  # threads; SQLite reads of this size are bound by the processor, so more would only queue
 BUSY_S = 2.0
 KEYS_A_STATEMENT = 500
+ITEMS_REMEMBERED = 4096  # some 10 MB; clients ask for the newest above all, again and again
 CACHE_KIB = 8 * 1024  # of each connection; SQLite's own 2 MiB hold too little of an index of a million events
 PAGES_A_CHECKPOINT = 4000  # of 4 KiB in the write-ahead log; an import writes most pages again and again
 SWEEP_EVERY_S = 600.0
@@ -110,6 +112,7 @@ class SqliteTable(Table):
         self._short = short
         self._readers = readers
         self._clock = clock
+        self._recent: Recent[bytes, Item] = Recent(ITEMS_REMEMBERED)  # JSON → item
 
     async def get(self, key: Key) -> Item | None:
         check_key(self.design, key)
@@ -203,7 +206,7 @@ class SqliteTable(Table):
         if limit is not None and limit < 1:
             raise InvalidItem("a page has room for one item at least")
 
-        wanted = Query(self._sql, index, between, forward, where)
+        wanted = Query(self._sql, self._recent, index, between, forward, where)
         keys = [attribute.name for attribute in self.design.start_attributes(index)]
 
         def job(db: sqlite3.Connection) -> Page:
@@ -228,7 +231,7 @@ class SqliteTable(Table):
         between: Bounds = UNBOUNDED,
         where: Condition | None = None,
     ) -> int:
-        wanted = Query(self._sql, index, between, True, where)
+        wanted = Query(self._sql, self._recent, index, between, True, where)
         return await self._read(lambda db: wanted.count(db, partitions, self._now()) if partitions else 0)
 
     async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
@@ -240,7 +243,7 @@ class SqliteTable(Table):
 
         while rows := await self._read(job, short=False):  # on the loop, one after the other would hold it up
             last = rows[-1][0]
-            for item in decoded(blob for _, blob in rows):
+            for item in decoded([blob for _, blob in rows]):
                 if matches is None or matches(item):
                     yield item
 

@@ -1,12 +1,13 @@
 """Reading the items of partitions: what SQL can test, it tests; the rest of a filter is tested here."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 import orjson
 
+from graph.recent import Recent
 from graph.store.conditions import AllOf, Compare, Condition, conjuncts, predicate, values_of
 from graph.store.contract import Bounds, InvalidItem, Item, KeyValue
 from graph.store.design import Index
@@ -19,7 +20,16 @@ ROWS_A_FETCH = 500
 class Query:
     """A range of sort keys and a filter, in one direction, to be read in any partitions of an index."""
 
-    def __init__(self, sql: Statements, index: Index, between: Bounds, forward: bool, where: Condition | None) -> None:
+    def __init__(
+        self,
+        sql: Statements,
+        recent: Recent[bytes, Item],
+        index: Index,
+        between: Bounds,
+        forward: bool,
+        where: Condition | None,
+    ) -> None:
+        self._recent = recent
         self._live = sql.live
         self._reading = sql.readings[index.name, forward]
         self._between = between
@@ -54,7 +64,7 @@ class Query:
             (*values, now, *self._narrowed, most),
         )
         if self._matches is None:
-            return decoded([blob for (blob,) in rows])
+            return self._recent.all([blob for (blob,) in rows], decoded)
         return list(islice(filter(self._matches, _fetched(rows)), limit))
 
     def count(self, db: sqlite3.Connection, partitions: Sequence[KeyValue], now: int) -> int:
@@ -106,7 +116,7 @@ def _is_rank(index: Index, part: Compare) -> bool:
     return index.ranked_by is not None and part.attribute == index.ranked_by.name
 
 
-def decoded(blobs: Iterable[bytes]) -> list[Item]:
+def decoded(blobs: Sequence[bytes]) -> list[Item]:
     """Many items in one call of the JSON parser, which costs half of one call each."""
     items: list[Item] = orjson.loads(b"[" + b",".join(blobs) + b"]")
     return items
