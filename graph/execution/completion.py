@@ -28,6 +28,7 @@ from operator import attrgetter
 from types import CoroutineType, GeneratorType, NoneType
 from typing import Any, cast
 
+import orjson
 from graphql import (
     GraphQLEnumType,
     GraphQLField,
@@ -42,17 +43,20 @@ from graphql import (
 )
 from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails
+from orjson import Fragment
 from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
 from graph.execution.compilation import PASSING, Namespace
-from graph.recent import Recent
 from graph.records import Record, Stored
-from graph.store.contract import Item
+from graph.store.contract import KeptItem
 
 Complete = Callable[[Any], Any]
 """A value as a resolver returns it → the same as it stands in the answer. Raises where it cannot tell."""
+
+
+MOST_PARTS = 8  # of one item: there are not many selections that clients ask for at a time
 
 
 class NotPlain(Exception):
@@ -63,13 +67,7 @@ class Unplain(Exception):
     """A value is not what its type says, or the executor alone can tell what it is."""
 
 
-Parts = Recent[tuple[object, int], tuple[Item, Any]]
-"""(of what function, identity of an item) → the item, and what the function made of its record."""
-
-
-def compiled(
-    executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldDetails], parts: Parts
-) -> Complete | None:
+def compiled(executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete | None:
     """The function that completes values of a type with the fields that are selected of it; None if that is not plain.
 
     What `@skip` and `@include` leave out is left out as the executor's variables have it.
@@ -77,7 +75,7 @@ def compiled(
     if any(field.fragment_variable_values or field.defer_usage for field in fields):
         return None
     try:
-        return _Compilation(executor, parts).function(of, fields)
+        return _Compilation(executor).function(of, fields)
     except NotPlain:
         return None
 
@@ -85,9 +83,8 @@ def compiled(
 class _Compilation:
     """The making of the functions of one selection."""
 
-    def __init__(self, executor: Executor[Any], parts: Parts) -> None:
+    def __init__(self, executor: Executor[Any]) -> None:
         self.executor = executor
-        self.parts = parts
         self.namespace = Namespace(Unplain=Unplain)
 
     def function(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
@@ -162,7 +159,7 @@ class _Records(dict[type, Complete]):
         lines += [*readings, f"return {{{', '.join(self._members)}}}"]
         function = self._compilation.namespace.define("value", lines)
         if self._in_list and issubclass(record_class, Record):
-            function = _remembering(function, self._compilation.parts)
+            function = _remembering(function)
         self[record_class] = function
         return function
 
@@ -193,23 +190,25 @@ class _Field:
         return f"value.{self._attribute}"
 
 
-def _remembering(complete: Complete, parts: Parts) -> Complete:
-    """The function, which does not do again what it did for the same item.
+def _remembering(complete: Complete) -> Complete:
+    """The function, which does not do again what it did for an item that the store gives again.
 
-    What a record says follows from its item alone, and stores give the same object for an item
-    that they gave lately.
+    What a record says follows from its item alone. So its part of an answer is kept with the item,
+    as the JSON that it is in the end.
     """
-    function = object()
 
     def remembered(record: Record) -> Any:
         item = record.item
-        key = (function, id(item))
-        found = parts.get(key)
-        if found is not None and found[0] is item:
-            return found[1]
-        completed = complete(record)
-        parts.keep(key, (item, completed))
-        return completed
+        if item.__class__ is not KeptItem:
+            return complete(record)
+        made: dict[object, Any] = item.made
+        part = made.get(remembered)
+        if part is None:
+            part = Fragment(orjson.dumps(complete(record)))
+            if len(made) >= MOST_PARTS:
+                made.clear()
+            made[remembered] = part
+        return part
 
     return remembered
 

@@ -44,7 +44,7 @@ from strawberry.execution import optimized_is_awaitable
 
 from graph.execution.arguments import Arguments, compiled_arguments
 from graph.execution.coercion import Coerce, Coercions, Doubtful
-from graph.execution.completion import Complete, Parts, compiled
+from graph.execution.completion import Complete, compiled
 
 MOST_KEPT = 64  # of each kind in a plan: a client can set its directives in more ways than there is memory for
 
@@ -67,7 +67,6 @@ class Plan:
 
     schema: GraphQLSchema
     coercions: Coercions
-    parts: Parts
     document: DocumentNode
     operation: OperationDefinitionNode
     _roots: dict[Switched, GroupedFieldSet] = field(default_factory=dict)
@@ -170,7 +169,7 @@ class Plan:
         except KeyError:
             if len(self._functions) >= MOST_KEPT:
                 return None
-            function = self._functions[key] = compiled(executor, of, fields, self.parts)
+            function = self._functions[key] = compiled(executor, of, fields)
             return function
 
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from uuid import UUID
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -27,11 +26,18 @@ _ADDED = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HE
 
 
 def random_ids() -> Iterator[str]:
-    """UUIDs of version 4. The system is asked for the randomness of many at a time, as a question takes 4 µs."""
+    """UUIDs of version 4, for which the system is asked for the randomness of many at a time: a question takes 4 µs.
+
+    Source: RFC 9562, section 5.4.
+    """
     while True:
-        some = os.urandom(16 * IDS_AT_ONCE)
-        for begin in range(0, len(some), 16):
-            yield str(UUID(bytes=some[begin : begin + 16], version=4))
+        digits = os.urandom(16 * IDS_AT_ONCE).hex()
+        for at in range(0, len(digits), 32):
+            variant = "89ab"[int(digits[at + 16], 16) % 4]
+            yield (
+                f"{digits[at : at + 8]}-{digits[at + 8 : at + 12]}-4{digits[at + 13 : at + 16]}-"
+                f"{variant}{digits[at + 17 : at + 20]}-{digits[at + 20 : at + 32]}"
+            )
 
 
 class RequestIds:

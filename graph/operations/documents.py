@@ -35,15 +35,12 @@ from graph.access.callers import Scope
 from graph.access.requires import required_scope
 from graph.errors import OperationResolutionFailure, QueryTooComplex
 from graph.execution.coercion import Coercions
-from graph.execution.completion import Parts
 from graph.execution.executor import Plan
 from graph.operations.cost import Pricing
 from graph.operations.shape import Limits, check_shape
 from graph.paging import PageSizes
-from graph.recent import Recent
 
 REMEMBERED_CHARACTERS = 2**17  # of text; parsed, a document takes some 150 times as many bytes
-PARTS_REMEMBERED = 8192  # of answers, one for each record of a list; some 10 MB
 GIVEN_UP = " Parsing aborted."  # ends the parser's message where there were too many tokens or levels of nesting
 MOST_ERRORS = 20  # of a document; more would tell nobody anything
 
@@ -94,7 +91,6 @@ class Documents:
     def __init__(self, schema: GraphQLSchema, limits: Limits, page_sizes: PageSizes, *, introspection: bool) -> None:
         self._schema = schema
         self._coercions = Coercions()
-        self._parts: Parts = Recent(PARTS_REMEMBERED)
         self._limits = limits
         self._pricing = Pricing(schema, page_sizes)
         self._suggesting = introspection  # what may not be asked for is not given away by a suggestion either
@@ -139,7 +135,7 @@ class Documents:
             len(text),
             (
                 Operation(
-                    Plan(self._schema, self._coercions, self._parts, document, operation),
+                    Plan(self._schema, self._coercions, document, operation),
                     operation.name.value if operation.name else None,
                     operation.operation,
                     required_scopes(self._schema, operation, fragments),

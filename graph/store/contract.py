@@ -33,6 +33,17 @@ returned as 2, which equals it. Numbers beyond DynamoDB's range (±1e-130 to ±9
 infinities, whole numbers past 64 bits and text that is not valid Unicode raise `InvalidItem`.
 """
 
+
+class KeptItem(dict[str, Any]):
+    """An item that an engine keeps and may give again, and what was made of it."""
+
+    __slots__ = ("made",)
+
+    def __init__(self, item: Item) -> None:
+        super().__init__(item)
+        self.made: dict[object, Any] = {}  # whoever makes something of an item tells it apart by a key of its own
+
+
 Bounds = tuple[KeyValue | None, KeyValue | None]
 """Least and greatest sort key, both inclusive; None leaves a side open."""
 

@@ -21,6 +21,7 @@ from graph.store.contract import (
     Delete,
     InvalidItem,
     Item,
+    KeptItem,
     Key,
     KeyValue,
     Page,
@@ -112,7 +113,7 @@ class SqliteTable(Table):
         self._short = short
         self._readers = readers
         self._clock = clock
-        self._recent: Recent[bytes, Item] = Recent(ITEMS_REMEMBERED)  # JSON → item
+        self._recent: Recent[bytes, KeptItem] = Recent(ITEMS_REMEMBERED)  # JSON → item
 
     async def get(self, key: Key) -> Item | None:
         check_key(self.design, key)

@@ -9,7 +9,7 @@ import orjson
 
 from graph.recent import Recent
 from graph.store.conditions import AllOf, Compare, Condition, conjuncts, predicate, values_of
-from graph.store.contract import Bounds, InvalidItem, Item, KeyValue
+from graph.store.contract import Bounds, InvalidItem, Item, KeptItem, KeyValue
 from graph.store.design import Index
 from graph.store.limits import check_value
 from graph.store.sqlite.statements import Statements, translate
@@ -23,7 +23,7 @@ class Query:
     def __init__(
         self,
         sql: Statements,
-        recent: Recent[bytes, Item],
+        recent: Recent[bytes, KeptItem],
         index: Index,
         between: Bounds,
         forward: bool,
@@ -64,7 +64,7 @@ class Query:
             (*values, now, *self._narrowed, most),
         )
         if self._matches is None:
-            return self._recent.all([blob for (blob,) in rows], decoded)
+            return [*self._recent.all([blob for (blob,) in rows], kept)]
         return list(islice(filter(self._matches, _fetched(rows)), limit))
 
     def count(self, db: sqlite3.Connection, partitions: Sequence[KeyValue], now: int) -> int:
@@ -120,6 +120,11 @@ def decoded(blobs: Sequence[bytes]) -> list[Item]:
     """Many items in one call of the JSON parser, which costs half of one call each."""
     items: list[Item] = orjson.loads(b"[" + b",".join(blobs) + b"]")
     return items
+
+
+def kept(blobs: Sequence[bytes]) -> list[KeptItem]:
+    """The items, to be given again as long as they are kept."""
+    return list(map(KeptItem, decoded(blobs)))
 
 
 def _fetched(rows: sqlite3.Cursor) -> Iterator[Item]:
