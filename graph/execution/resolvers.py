@@ -20,7 +20,9 @@ from graphql import (
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLResolveInfo,
+    Undefined,
     get_nullable_type,
+    is_required_input_field,
 )
 from strawberry.extensions import FieldExtension
 from strawberry.extensions.field_extension import build_field_extension_resolvers
@@ -29,6 +31,8 @@ from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types import Info
 from strawberry.types.base import StrawberryMaybe, StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
+
+from graph.execution.compilation import Namespace
 
 Convert = Callable[[Any], Any]
 """A coerced value → what a resolver takes. Never asked about null, which stays None."""
@@ -107,25 +111,21 @@ def _input(of: GraphQLInputObjectType) -> Convert:
     definition = of.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
     if not isinstance(definition, StrawberryObjectDefinition) or definition.from_input or definition.is_one_of:
         raise NotPlain
-    left_out = {
-        field.python_name: None
-        for field in definition.fields
-        if field.default_value is MISSING and field.default_factory is MISSING
-    }
-    fields: list[tuple[str, str, Convert | None]] = []
+    namespace = Namespace(make=definition.origin)
+    arguments: list[str] = []
     for name, given in of.fields.items():
         field = given.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
         if not isinstance(field, StrawberryField) or isinstance(field.type, StrawberryMaybe) or field.type is GlobalID:
             raise NotPlain
-        fields.append((name, field.python_name, _conversion(given.type)))
-    make = definition.origin
-
-    def convert(value: dict[str, Any]) -> Any:
-        arguments: dict[str, Any] = left_out.copy()
-        for name, python_name, inner in fields:
-            if name in value:
-                found = value[name]
-                arguments[python_name] = found if found is None or inner is None else inner(found)
-        return make(**arguments)
-
-    return convert
+        if field.default_factory is not MISSING:
+            raise NotPlain
+        # What has a default for clients is there; of the rest, what has one for Python has None.
+        is_there = is_required_input_field(given) or given.default_value is not Undefined
+        if not is_there and field.default_value not in (None, MISSING):
+            raise NotPlain
+        value = f"value[{name!r}]" if is_there else f"value.get({name!r})"
+        if inner := _conversion(given.type):
+            convert = namespace.constant("convert", inner)
+            value = f"None if (given := {value}) is None else {convert}(given)"
+        arguments.append(f"{field.python_name}=({value})")
+    return namespace.define("value", [f"return make({', '.join(arguments)})"])
