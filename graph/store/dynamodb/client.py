@@ -11,6 +11,7 @@ from botocore.awsrequest import AWSPreparedRequest
 from graph.errors import DatabaseUnavailable
 from graph.store.dynamodb.errors import CONFIGURATION, told_in_our_words
 from graph.store.dynamodb.metering import count_units, pooled
+from graph.store.dynamodb.parsing import parsing_session
 from graph.store.dynamodb.patience import CONNECTIONS, Patience
 from graph.store.meter import Meter
 
@@ -27,7 +28,7 @@ async def connected(table: str, patience: Patience, meter: Meter | None = None) 
     async with AsyncExitStack() as stack:
         with told_in_our_words(table):
             try:
-                opening = aioboto3.Session().client("dynamodb", config=config)
+                opening = aioboto3.Session(botocore_session=parsing_session()).client("dynamodb", config=config)
                 client = await stack.enter_async_context(opening)
             except ValueError as error:  # of an endpoint that is no URL
                 raise DatabaseUnavailable(f"table {table} {CONFIGURATION} ({error})") from error

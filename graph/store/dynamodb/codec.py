@@ -5,7 +5,6 @@ and read as int; any other is written as the shortest text that reads back as th
 float. boto's own serializer would want Decimal for every magnitude and refuse float.
 """
 
-from base64 import b64encode
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -34,7 +33,11 @@ def encode_item(item: Mapping[str, Any]) -> EncodedItem:
 
 def decode_item(item: Mapping[str, Mapping[str, Any]]) -> Item:
     """The item that an answer holds."""
-    return {name: decode(value) for name, value in item.items()}
+    return {
+        # Text first, as most attributes are, and a look-up takes less than to take the value apart.
+        name: text if (text := value.get("S")) is not None else decode(value)
+        for name, value in item.items()
+    }
 
 
 def _encode(value: Any) -> AttributeValue:
@@ -78,12 +81,14 @@ def decode(value: Mapping[str, Any]) -> Any:
         case "NS":
             return sorted(map(_read_number, content))
         case "BS":
-            return sorted(map(_read_bytes, content))
+            return sorted(content)
         case _:
-            return _read_bytes(content)
+            return content  # binary, in base64: an item is made of what JSON has
 
 
 def _read_number(text: str) -> int | float:
+    if "." in text and not (short := float(text)).is_integer():
+        return short  # as nearly all that have a point
     try:
         number = int(text)
     except ValueError:
@@ -92,8 +97,3 @@ def _read_number(text: str) -> int | float:
             return float(text)
         number = int(exact)
     return number if LEAST_INTEGER <= number <= GREATEST_INTEGER else float(text)
-
-
-def _read_bytes(content: bytes) -> str:
-    """As JSON would carry them, since an item is made of what JSON has."""
-    return b64encode(content).decode("ascii")
