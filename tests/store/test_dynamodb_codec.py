@@ -72,8 +72,8 @@ def test_numbers_that_others_wrote_are_read(text: str, value: float) -> None:
     [
         ({"SS": ["b", "a"]}, ["a", "b"]),
         ({"NS": ["2", "1.5"]}, [1.5, 2]),
-        ({"BS": [b"b", b"a"]}, ["YQ==", "Yg=="]),
-        ({"B": b"\x00\xff"}, "AP8="),
+        ({"BS": ["Yg==", "YQ=="]}, ["YQ==", "Yg=="]),
+        ({"B": "AP8="}, "AP8="),
     ],
 )
 def test_types_that_only_others_write_are_read_as_json_would_have_them(encoded: dict[str, Any], value: Any) -> None:
