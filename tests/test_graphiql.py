@@ -11,7 +11,6 @@ import pytest
 from graphql import build_schema, parse, validate
 from playwright.async_api import Route as BrowserRoute
 from playwright.async_api import expect
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -19,7 +18,7 @@ from starlette.routing import Route
 from graph import graphiql
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
-from graph.app import create_app
+from graph.app import Application, create_app
 from graph.http.request_ids import RequestIds
 from graph.schema import printed
 from graph.settings import Settings
@@ -55,8 +54,8 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
     file.write_bytes(week_file.read_bytes())
     app = create_app(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9"))
     assert isinstance(app, RequestIds)
-    assert isinstance(app.app, Starlette)
-    app.app.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
+    assert isinstance(app.app, Application)
+    app.app.others.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
     with serving(app) as url:
         yield url
 

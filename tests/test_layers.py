@@ -15,12 +15,15 @@ ROOT = Path(graph.__file__).parent
 # From the ground up. An entry is a module, or a package with all that it holds except what has an
 # entry of its own. Entries of one floor do not import each other; within an entry, no circle.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("graph", "graph.access", "graph.operations", "graph.http", "graph.telemetry", "graph.serving"),
-    ("graph.errors", "graph.clock", "graph.days", "graph.telemetry.logs"),
+    (
+        *("graph", "graph.access", "graph.operations", "graph.http", "graph.telemetry", "graph.serving"),
+        "graph.execution",
+    ),
+    ("graph.errors", "graph.clock", "graph.days", "graph.telemetry.logs", "graph.recent", "graph.garbage"),
     ("graph.paging", "graph.scalars", "graph.access.callers", "graph.serving.listener", "graph.serving.workers"),
     ("graph.store", "graph.store.design", "graph.store.conditions"),
     ("graph.store.contract",),
-    ("graph.store.limits", "graph.store.meter"),
+    ("graph.store.limits", "graph.store.meter", "graph.records"),
     ("graph.store.sqlite", "graph.store.dynamodb"),
     ("graph.store.location", "graph.store.cloudformation", "graph.store.policy", "graph.telemetry.otel"),
     ("graph.settings", "graph.walk", "graph.access.tokens", "graph.telemetry.tracing"),
@@ -35,8 +38,11 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "graph.operations.shape",
         "graph.operations.deadline",
         "graph.telemetry.metrics",
+        "graph.execution.compilation",
     ),
-    ("graph.relay", "graph.operations.cost"),
+    ("graph.relay", "graph.operations.cost", "graph.execution.coercion", "graph.execution.completion"),
+    ("graph.execution.arguments", "graph.execution.resolvers"),
+    ("graph.execution.executor",),
     ("graph.logged", "graph.operations.documents"),
     ("graph.operations.persisted",),
     ("graph.earthquakes.schema", "graph.request_log.schema"),
@@ -71,6 +77,11 @@ GRAPHQL = (
     "graph.operations.documents",
     "graph.http.telling",
     "graph.http.endpoint",
+    "graph.execution.completion",
+    "graph.execution.coercion",
+    "graph.execution.arguments",
+    "graph.execution.resolvers",
+    "graph.execution.executor",
     "graph.ingest_command",  # for its spelling of names
 )
 COMMANDS = ("graph.access.options", "graph.serving.server", "graph.ingest_command", "graph.cli")
@@ -79,6 +90,7 @@ COMMANDS = ("graph.access.options", "graph.serving.server", "graph.ingest_comman
 KNOWN_TO: dict[str, tuple[str, ...]] = {
     "aioboto3": ("graph.store.dynamodb",),
     "botocore": ("graph.store.dynamodb",),
+    "aiobotocore": ("graph.store.dynamodb",),
     "sqlite3": ("graph.store.sqlite",),
     "strawberry": GRAPHQL,
     "graphql": GRAPHQL,
@@ -95,7 +107,7 @@ KNOWN_TO: dict[str, tuple[str, ...]] = {
     ),
     "uvicorn": ("graph.serving.connections", "graph.serving.drain", "graph.serving.workers", "graph.serving.server"),
     "structlog": ("graph.telemetry.logs",),
-    "prometheus_client": ("graph.telemetry.metrics", "graph.telemetry.scrape"),
+    "prometheus_client": ("graph.telemetry.metrics", "graph.telemetry.scrape", "graph.telemetry"),
     "opentelemetry": ("graph.telemetry.otel",),
     "jwt": ("graph.access.tokens", "graph.access.key_set"),
     "limits": ("graph.access.rate",),

@@ -91,14 +91,14 @@ def _maps_arguments(extension: FieldExtension) -> bool:
     return type(extension).map_arguments is not FieldExtension.map_arguments
 
 
-def _conversion(of: GraphQLInputType) -> Convert | None:
+def _conversion(of: GraphQLInputType, inside: tuple[GraphQLInputObjectType, ...] = ()) -> Convert | None:
     """How values of a type are converted; None where they are taken as they are."""
     named = get_nullable_type(of)
     if isinstance(named, GraphQLList):
-        each = _conversion(named.of_type)
+        each = _conversion(named.of_type, inside)
         return list if each is None else partial(_list, each)
     if isinstance(named, GraphQLInputObjectType):
-        return _input(named)
+        return _input(named, inside)
     return None
 
 
@@ -106,8 +106,10 @@ def _list(convert: Convert, values: list[Any]) -> list[Any]:
     return [value if value is None else convert(value) for value in values]
 
 
-def _input(of: GraphQLInputObjectType) -> Convert:
+def _input(of: GraphQLInputObjectType, inside: tuple[GraphQLInputObjectType, ...]) -> Convert:
     """Makes the instance of an input type's class."""
+    if of in inside:
+        raise NotPlain
     definition = of.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
     if not isinstance(definition, StrawberryObjectDefinition) or definition.from_input or definition.is_one_of:
         raise NotPlain
@@ -124,7 +126,7 @@ def _input(of: GraphQLInputObjectType) -> Convert:
         if not is_there and field.default_value not in (None, MISSING):
             raise NotPlain
         value = f"value[{name!r}]" if is_there else f"value.get({name!r})"
-        if inner := _conversion(given.type):
+        if inner := _conversion(given.type, (*inside, of)):
             convert = namespace.constant("convert", inner)
             value = f"None if (given := {value}) is None else {convert}(given)"
         arguments.append(f"{field.python_name}=({value})")

@@ -1,0 +1,116 @@
+"""What is compiled answers as graphql-core and Strawberry do, to the last byte, errors included.
+
+Documents with fragments, aliases, `@skip`, `@include` and `__typename` are executed over records
+that are right, null, of wrong types, failing or awaitable, both ways. The compiled way is taken
+twice: the second time, it uses what it kept of the first.
+"""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import orjson
+from graphql import (
+    ExecutionResult,
+    NoUnusedFragmentsRule,
+    NoUnusedVariablesRule,
+    OperationDefinitionNode,
+    execute,
+    parse,
+    specified_rules,
+    validate,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strawberry.execution import optimized_is_awaitable
+
+from graph.execution.coercion import Coercions
+from graph.execution.executor import PlainExecutor, Plan
+from tests.execution.stones import ORDINARY, SHORTENED, Quarry, documents, quarries, questions
+
+RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, NoUnusedVariablesRule)]
+EXAMPLES = 400
+THOROUGHLY = settings(
+    max_examples=EXAMPLES, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+def plan_of(text: str) -> Plan:
+    document = parse(text)
+    assert validate(SHORTENED, document, RULES) == []
+    (operation,) = (node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    return Plan(SHORTENED, Coercions(), document, operation)
+
+
+def told(result: ExecutionResult) -> bytes:
+    """The answer as it is sent. What JSON cannot hold has no answer in either way."""
+    try:
+        return orjson.dumps({"data": result.data, "errors": [error.formatted for error in result.errors or ()]})
+    except TypeError as error:
+        return f"unwritable: {error}".encode()
+
+
+async def ordinarily(text: str, variables: dict[str, Any], quarry: Quarry) -> bytes:
+    result: Any = execute(
+        ORDINARY,
+        parse(text),
+        context_value=quarry,
+        variable_values=variables,
+        is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
+    )
+    return told(await result if optimized_is_awaitable(result) else result)
+
+
+async def compiled(plan: Plan, given: dict[str, Any], quarry: Quarry) -> bytes:
+    variables = plan.variables(given, max_errors=50, hide_suggestions=False)
+    if isinstance(variables, list):
+        return told(ExecutionResult(None, variables))
+    return told(await PlainExecutor(plan, variables, quarry, hide_suggestions=False).execute())
+
+
+def both_ways_agree(runner: asyncio.Runner, plan: Plan, text: str, variables: dict[str, Any], quarry: Quarry) -> bytes:
+    """The answer, which all ways have."""
+
+    async def answers() -> list[bytes]:
+        expected = await ordinarily(text, variables, quarry)
+        return [expected, *[await compiled(plan, variables, quarry) for _ in range(2)]]
+
+    expected, first, second = runner.run(answers())
+    assert first == expected
+    assert second == expected
+    return expected
+
+
+def test_a_compiled_selection_answers_as_the_executor_does() -> None:
+    met: Counter[str] = Counter()
+
+    with asyncio.Runner() as runner:
+
+        @THOROUGHLY
+        @given(documents(), quarries(), st.booleans(), st.sampled_from([{}, {"no": True}, {"no": False}]))
+        def agree(text: str, quarry: Quarry, yes: bool, no: dict[str, Any]) -> None:
+            plan = plan_of(text)
+            for switch in (yes, not yes):
+                answer = both_ways_agree(runner, plan, text, {"yes": switch, **no}, quarry)
+                met["failed" if b'"errors":[{' in answer else "succeeded"] += 1
+            met["compiled"] += any(plan._functions.values())
+            met["not plain"] += None in plan._functions.values()
+
+        agree()
+    assert min(met[kind] for kind in ("failed", "succeeded", "compiled", "not plain")) > EXAMPLES / 10
+
+
+def test_compiled_variables_and_arguments_reach_resolvers_as_they_always_did() -> None:
+    met: Counter[str] = Counter()
+
+    with asyncio.Runner() as runner:
+
+        @THOROUGHLY
+        @given(questions())
+        def agree(question: tuple[str, dict[str, Any]]) -> None:
+            text, variables = question
+            answer = both_ways_agree(runner, plan_of(text), text, variables, Quarry())
+            met["refused" if b'"data":null' in answer else "answered"] += 1
+
+        agree()
+    assert min(met["refused"], met["answered"]) > EXAMPLES / 10
