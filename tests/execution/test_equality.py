@@ -10,6 +10,7 @@ from collections import Counter
 from typing import Any
 
 import orjson
+import pytest
 from graphql import (
     ExecutionResult,
     NoUnusedFragmentsRule,
@@ -26,9 +27,22 @@ from strawberry.execution import optimized_is_awaitable
 
 from graph.execution.coercion import Coercions
 from graph.execution.executor import PlainExecutor, Plan
-from tests.execution.stones import ORDINARY, SHORTENED, Quarry, documents, quarries, questions
+from tests.execution.stones import (
+    BROKEN_SIEVES,
+    ODD,
+    ORDINARY,
+    PLACES,
+    SHORTENED,
+    Quarry,
+    documents,
+    quarries,
+    questions,
+    right_stone,
+)
 
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, NoUnusedVariablesRule)]
+ATTRIBUTES = {"shout": "name", "whisper": "name"}  # resolver → what it reads
+ODD_JSON: list[Any] = [None, "", "x", 2.5, 3.0, 2**31, -(2**31) - 1, 2**70, True, [], [None], {}]
 EXAMPLES = 400
 THOROUGHLY = settings(
     max_examples=EXAMPLES, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -98,6 +112,31 @@ def test_a_compiled_selection_answers_as_the_executor_does() -> None:
 
         agree()
     assert min(met[kind] for kind in ("failed", "succeeded", "compiled", "not plain")) > EXAMPLES / 10
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_whatever_an_attribute_holds_is_answered_alike(place: str) -> None:
+    text = f"{{ stones {{ key {PLACES[place]} }} perhaps {{ {PLACES[place]} }} first {{ {PLACES[place]} }} }}"
+    plan = plan_of(text)
+    with asyncio.Runner() as runner:
+        for odd in ODD:
+            held = [odd] if place == "beside" else odd
+            quarry = Quarry([right_stone(), right_stone(**{ATTRIBUTES.get(place, place): held})])
+            both_ways_agree(runner, plan, text, {}, quarry)
+            both_ways_agree(runner, plan, text, {}, Quarry(quarry.stones[::-1]))
+            both_ways_agree(runner, plan, text, {}, Quarry([odd]))
+
+
+@pytest.mark.parametrize("sent", [*BROKEN_SIEVES, *ODD_JSON], ids=repr)
+def test_a_variable_that_is_wrong_is_refused_in_the_same_words(sent: Any) -> None:
+    declared = "$sieve: Sieve, $sieves: [Sieve], $size: Int!"
+    text = f"query ({declared}) {{ sieved(sieve: $sieve, sieves: $sieves, size: $size) }}"
+        "query ($sieve: Sieve, $sieves: [Sieve], $size: Int!) { sieved(sieve: $sieve, sieves: $sieves, size: $size) }"
+    )
+    plan = plan_of(text)
+    with asyncio.Runner() as runner:
+        for variables in ({"sieve": sent, "size": 1}, {"sieves": [sent], "size": 1}, {"size": sent}, {"sieve": sent}):
+            both_ways_agree(runner, plan, text, variables, Quarry())
 
 
 def test_compiled_variables_and_arguments_reach_resolvers_as_they_always_did() -> None:
