@@ -131,8 +131,6 @@ def test_whatever_an_attribute_holds_is_answered_alike(place: str) -> None:
 def test_a_variable_that_is_wrong_is_refused_in_the_same_words(sent: Any) -> None:
     declared = "$sieve: Sieve, $sieves: [Sieve], $size: Int!"
     text = f"query ({declared}) {{ sieved(sieve: $sieve, sieves: $sieves, size: $size) }}"
-        "query ($sieve: Sieve, $sieves: [Sieve], $size: Int!) { sieved(sieve: $sieve, sieves: $sieves, size: $size) }"
-    )
     plan = plan_of(text)
     with asyncio.Runner() as runner:
         for variables in ({"sieve": sent, "size": 1}, {"sieves": [sent], "size": 1}, {"size": sent}, {"sieve": sent}):
