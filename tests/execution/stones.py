@@ -324,8 +324,9 @@ def questions(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
         elif way == "variable":
             arguments.append(f"{name}: ${name}")
             if name != "atLeast":
-                default = " = 5" if name == "size" and draw(st.booleans()) else ""
-                declared.append(f"${name}: {of}{default}")
+                # A variable that may be null stands in for one that may not, where it has a default.
+                of = "Int = 5" if name == "size" and draw(st.booleans()) else of
+                declared.append(f"${name}: {of}")
         if draw(st.sampled_from([True, True, True, False])) and (way == "variable" or name == "atLeast"):
             sent[name] = draw(JUNK if draw(st.integers(0, 7)) == 0 else values)
     listed = f"({', '.join(arguments)})" if arguments else ""
