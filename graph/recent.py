@@ -39,7 +39,7 @@ class Recent(Generic[K, V]):
         if None in found:
             found = [self.get(key) for key in keys]
             missing = [key for key, value in zip(keys, found, strict=True) if value is None]
-            computed = iter(compute(missing))
+            computed = iter(compute(missing) if missing else ())
             for at, (key, value) in enumerate(zip(keys, found, strict=True)):
                 if value is None:
                     found[at] = answer = next(computed)

@@ -151,3 +151,13 @@ def test_compiled_variables_and_arguments_reach_resolvers_as_they_always_did() -
 
         agree()
     assert min(met["refused"], met["answered"]) > EXAMPLES / 10
+
+
+@pytest.mark.parametrize(("sent", "taken"), [({"size": None}, None), ({"size": 4}, 4), ({}, 5)])
+def test_null_does_not_pass_for_what_may_not_be_null_though_its_variable_may(
+    sent: dict[str, Any], taken: int | None
+) -> None:
+    text = "query ($size: Int = 5) { sieved(size: $size) }"
+    with asyncio.Runner() as runner:
+        answer = both_ways_agree(runner, plan_of(text), text, sent, Quarry())
+    assert orjson.loads(answer)["data"] == ({"sieved": f"(None, None, {taken}, None)"} if taken else None)

@@ -1,0 +1,123 @@
+"""A read of the event loop's own: short ones are done there, and no sum of them holds it up."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from graph.store.contract import Table
+from graph.store.sqlite import open_sqlite
+from graph.store.sqlite.short_reads import UNITS_A_TURN, Lengthy, ShortReads
+from tests.store.samples import BY_TIME, SAMPLES, sks, timed
+
+FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> ShortReads:
+    return ShortReads(sqlite3.connect(tmp_path / "any.db"))
+
+
+@pytest.fixture
+async def table(tmp_path: Path) -> AsyncIterator[Table]:
+    async with open_sqlite(tmp_path / "table.db", SAMPLES) as table:
+        yield table
+
+
+def one(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT 1").fetchone()[0])
+
+
+def threads() -> set[str]:
+    return {thread.name for thread in threading.enumerate() if thread.name.startswith("sqlite-reader")}
+
+
+async def test_a_read_without_an_end_is_interrupted(short: ShortReads) -> None:
+    with pytest.raises(Lengthy):
+        short.read(lambda db: db.execute(FOR_EVER).fetchone())
+
+    await asyncio.sleep(0)
+    assert short.read(one) == 1
+
+
+async def test_all_reads_of_a_turn_have_one_budget(short: ShortReads) -> None:
+    def read_for_long() -> int:
+        for done in range(2 * UNITS_A_TURN):
+            try:
+                short.read(one)
+            except Lengthy:
+                return done
+        return 2 * UNITS_A_TURN
+
+    assert UNITS_A_TURN * 0.9 < read_for_long() <= UNITS_A_TURN
+    assert read_for_long() == 0
+
+    await asyncio.sleep(0)
+    assert read_for_long() > UNITS_A_TURN * 0.9, "the next turn has another"
+
+
+async def test_a_page_needs_no_thread(table: Table) -> None:
+    await table.put_many([timed(f"t{number:04}", number) for number in range(1001)])
+
+    page = await table.query(BY_TIME, "mon", limit=1000, forward=False)
+
+    assert sks(page.items) == [f"t{number:04}" for number in range(1000, 0, -1)]
+    assert threads() == set()
+
+
+async def test_what_is_too_long_for_the_loop_is_read_by_a_thread(table: Table) -> None:
+    await table.put_many([timed(f"t{number}", number) for number in range(9000)])
+
+    assert len((await table.query(BY_TIME, "mon")).items) == 9000
+    assert threads() != set()
+
+
+async def test_who_writes_holds_up_no_read(tmp_path: Path, table: Table) -> None:
+    await table.put(timed("t1", 1))
+    other = sqlite3.connect(tmp_path / "table.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    assert await table.get(("p", "t1")) is not None
+    assert threads() == set()
+    other.close()
+
+
+async def test_a_revision_is_the_same_until_anybody_writes(tmp_path: Path, table: Table) -> None:
+    revisions = [await table.revision(), await table.revision()]
+    await table.put(timed("t1", 1))
+    revisions.append(await table.revision())
+    async with open_sqlite(tmp_path / "table.db", SAMPLES) as other:
+        await other.put(timed("t2", 2))
+    revisions += [await table.revision(), await table.revision()]
+
+    assert None not in revisions
+    first, second, third, fourth, fifth = revisions
+    assert (first, fourth) == (second, fifth)
+    assert len({first, third, fourth}) == 3
+
+
+@pytest.mark.parametrize("forward", [False, True])
+async def test_of_one_millisecond_the_newest_first_come_by_their_ids(table: Table, forward: bool) -> None:
+    """As people expect it of a list that begins with the newest; the other direction is exactly turned round."""
+    await table.put_many([timed(f"t{number}", number // 3) for number in range(9)])
+    expected = [*("t6", "t7", "t8"), *("t3", "t4", "t5"), *("t0", "t1", "t2")]
+
+    found = sks((await table.query(BY_TIME, "mon", forward=forward)).items)
+
+    assert found == (expected[::-1] if forward else expected)
+
+
+async def test_a_partition_of_many_is_searched_by_its_rank(tmp_path: Path, table: Table) -> None:
+    """SQLite has no statistics: which index it takes is told by the statement, and seen in its plan."""
+    db = sqlite3.connect(tmp_path / "table.db")
+    indexes = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
+    assert {"samples.ByTime", "samples.ByTime.mag"} <= indexes
+    statement = (
+        'EXPLAIN QUERY PLAN SELECT item FROM samples INDEXED BY "samples.ByTime.mag" '
+        "WHERE day IN (SELECT value FROM json_each(?)) AND at IS NOT NULL AND mag >= ?"
+    )
+    assert "(day=? AND mag>?)" in db.execute(statement, ("[]", 4)).fetchone()[3]
+    db.close()
