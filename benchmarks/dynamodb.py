@@ -93,7 +93,7 @@ def main(events: int, rounds: int) -> None:
 def loaded(events: int) -> Newest:
     """The newest events, in a new table."""
     create = [sys.executable, "-m", "graph", "tables", "create", "--store", STORE]
-    subprocess.run(create, cwd=CHECKOUT, stdout=subprocess.DEVNULL, check=True)  # noqa: S603
+    subprocess.run(create, cwd=CHECKOUT, stdout=subprocess.DEVNULL, check=True)
     newest = Newest.of(events)
     newest.ingest_into(STORE)
     return newest

@@ -112,7 +112,7 @@ def running(contender: Contender, cpu: int | None, folder: Path) -> Iterator[Ser
     """Start it, and end it afterwards. What it prints goes to a log in the folder."""
     port = _free_port()
     with (folder / f"{contender.key}.log").open("wb") as log, on_cpu(cpu):
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(
             contender.command(port), cwd=CHECKOUT, env=contender.environment, stdout=log, stderr=log
         )
     server = Server(contender, process, port)

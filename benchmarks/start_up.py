@@ -22,7 +22,7 @@ def start_seconds(contender: Contender, cpu: int | None) -> float:
         port: int = listener.getsockname()[1]
     began = perf_counter()
     with on_cpu(cpu):
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(
             contender.command(port), cwd=CHECKOUT, env=contender.environment, stderr=subprocess.DEVNULL
         )
     with process:

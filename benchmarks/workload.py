@@ -164,7 +164,7 @@ OURS = Dialect(
 def new_events(run: int) -> Iterator[dict[str, Any]]:
     """Events of 2025 that no other run has."""
     chance = random.Random(run)  # noqa: S311 - reproducible on purpose
-    assert SINCE_INGEST.start_ms is not None  # noqa: S101
+    assert SINCE_INGEST.start_ms is not None
     time_ms = SINCE_INGEST.start_ms + run * 100 * DAY_MS
     for number in range(INGEST_CALLS * INGEST_CALL):
         time_ms += chance.randrange(1, 300_000)

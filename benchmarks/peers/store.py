@@ -2,7 +2,6 @@
 
 `EVENTS_DB` names the file; `benchmarks.stores` makes it. Times are epoch milliseconds; an end is exclusive.
 """
-# ruff: noqa: S608 - SQL is composed of the names above it; every value is bound
 
 import base64
 import os
