@@ -52,6 +52,10 @@ def notes(rows: Sequence[Row], here: Circumstances) -> Iterator[str]:
             "logged. It plans pages and counts by summaries of each day and year, which it keeps at every ingest. Its "
             f"indexes: {', '.join(here.our_indexes)}."
         )
+        yield (
+            "A query is asked again and again, so ours finds the rows of its answer among the 4,096 that it read "
+            "last, and what it made of them. `python -m benchmarks.scaling` tells what a page costs that it never met."
+        )
     yield f"The peers have the primary key and one index, {PEERS_INDEX}; none on magnitude, and no summaries."
     yield (
         f"An ingest is {INGEST_CALLS} mutations of {INGEST_CALL} new events, one after another on one connection. "

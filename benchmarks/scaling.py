@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import click
+import orjson
 
 from benchmarks import markdown
 from benchmarks.cache import CACHE
@@ -33,6 +34,7 @@ PAGE = 100
 WINDOWS = {"1 day": 1, "7 days": 7, "30 days": 30, "1 year": 365, "10 years": USUAL.days}
 DEPTHS = (1, 10, 100, 1_000, 10_000)
 SIZES = (10_000, 100_000, USUAL.events)
+WALK = 40  # pages: as many events as the service remembers at least
 STARTS = 5
 FILE = "quakegraph.db"
 WARM_UP = 5  # rounds that do not count
@@ -72,7 +74,7 @@ def main(store: str | None, rounds: int, again: bool) -> None:
     stores = {size: given.get(size) or ingested(newest[size], again) for size in SIZES}
     with on_cpu(cpus.load), serving(stores, cpus) as connections:
         scene = Scene(newest, connections, rounds)
-        print(of_windows(scene), of_depths(scene), of_sizes(scene), sep="\n\n")
+        print(of_windows(scene), of_depths(scene), of_sizes(scene), of_walks(scene), sep="\n\n")
     with on_cpu(cpus.load):
         starts = [start_seconds(our_service(stores[USUAL.events]), cpus.server) for _ in range(STARTS)]
     print(f"\nFrom the start of `quakegraph serve` to its first answer: {median(starts):.2f} s. {cpus}.")
@@ -140,6 +142,25 @@ def of_sizes(scene: Scene) -> str:
 def _middle(scene: Scene, size: int) -> bytes:
     place = size // 2
     return OURS.body(Page(PAGE), cursors_behind(scene.connections[size], [place], Selection())[place])
+
+
+def of_walks(scene: Scene) -> str:
+    """Pages one after the other, of which the service has met none, and then all."""
+    connection = scene.connections[USUAL.events]
+    place = DEPTHS[-2] * PAGE * 2
+    cursor = cursors_behind(connection, [place], Selection())[place]
+    walks = []
+    for _ in range(2):
+        at, took = cursor, []
+        for _ in range(WALK):
+            body = OURS.body(Page(PAGE), at)
+            began = perf_counter()
+            answer = connection.post(body)
+            took.append((perf_counter() - began) * 1000)
+            at = orjson.loads(answer)["data"]["events"]["pageInfo"]["endCursor"]
+        walks.append(f"{median(took):.2f}")
+    walked = [[way, took] for way, took in zip(("for the first time", "again"), walks, strict=True)]
+    return markdown.table([f"{WALK} pages of 100, one after the other", "ms a page"], walked)
 
 
 KINDS: dict[str, Callable[[Scene, int], bytes]] = {

@@ -65,12 +65,13 @@ class Server:
     def _settle(self) -> None:
         """Wait until it has no work left, so that what one turn left over is not done in the next."""
         for _ in range(round(PATIENCE_S / LOOK_S)):
-            before = self._cpu_seconds()
+            before = self.cpu_seconds()
             time.sleep(LOOK_S)
-            if self._cpu_seconds() - before <= IDLE_S:
+            if self.cpu_seconds() - before <= IDLE_S:
                 return
 
-    def _cpu_seconds(self) -> float:
+    def cpu_seconds(self) -> float:
+        """Processor time that it has used, of user and system, in steps of a clock tick."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
