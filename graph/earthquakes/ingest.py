@@ -8,6 +8,7 @@ write of an event wins; when another ingest was faster with one, the transaction
 again without it. `fetched = upserted + skipped + rejected` at every moment.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,7 +124,7 @@ class Ingest:
 
         Args:
             stream: read in the thread of the event loop, as a local file is.
-            advanced: told after each chunk how far the ingest is, in bytes and in events.
+            advanced: told with each chunk how far the ingest is, in bytes read and in events stored.
 
         Raises:
             InvalidUpstreamResponse: The file is not GeoJSON, or breaks off; what was complete is stored.
@@ -153,10 +154,23 @@ class Ingest:
         check: Callable[[T], Event],
         advanced: Callable[[IngestReport], None] = lambda report: None,
     ) -> None:
-        """Check and store values chunk by chunk, counting in `report`."""
-        for chunk in _chunks(values):
-            await self._store(report, self._checked(report, chunk, check))
-            advanced(report)
+        """Check and store values chunk by chunk, counting in `report`.
+
+        While the store writes a chunk, and waits for the disk, the next one is read and checked.
+        """
+        storing: asyncio.Task[None] | None = None
+        try:
+            for chunk in _chunks(values):
+                events = self._checked(report, chunk, check)
+                if storing:
+                    await storing
+                storing = asyncio.create_task(self._store(report, events))
+                await asyncio.sleep(0)  # has it begun
+                advanced(report)
+        finally:
+            if storing:
+                await storing
+                advanced(report)
 
     def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Event]) -> list[Event]:
         """The events of a chunk, the first of each id; the rest is counted."""
