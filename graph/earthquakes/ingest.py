@@ -124,22 +124,27 @@ class Ingest:
 
         Args:
             stream: read in the thread of the event loop, as a local file is.
-            advanced: told with each chunk how far the ingest is, in bytes read and in events stored.
+            advanced: told after each chunk how far the ingest is, in bytes and in events.
 
         Raises:
             InvalidUpstreamResponse: The file is not GeoJSON, or breaks off; what was complete is stored.
         """
         raw = Fingerprinted(stream)
 
-        def tell(report: IngestReport) -> None:
-            report.upstream_size = raw.size
-            if advanced:
-                advanced(report)
-
         async def work(report: IngestReport) -> None:
+            def read() -> Callable[[], None]:
+                size = raw.size
+
+                def stored() -> None:
+                    report.upstream_size = size
+                    if advanced:
+                        advanced(report)
+
+                return stored
+
             try:
                 check = partial(normalise, ingested_at=self._clock())
-                await self._take(report, read_features(raw), check, tell)
+                await self._take(report, read_features(raw), check, read)
             except InvalidGeoJson as error:
                 raise InvalidUpstreamResponse(str(error)) from error
             finally:
@@ -152,25 +157,26 @@ class Ingest:
         report: IngestReport,
         values: Iterable[T],
         check: Callable[[T], Event],
-        advanced: Callable[[IngestReport], None] = lambda report: None,
+        read: Callable[[], Callable[[], None]] = lambda: lambda: None,
     ) -> None:
         """Check and store values chunk by chunk, counting in `report`.
+
+        `read` is called when a chunk was read, and what it answers when that is stored.
 
         While the store writes a chunk, and waits for the disk, the next one is read and checked.
         """
         storing: asyncio.Task[None] | None = None
         try:
             for chunk in _chunks(values):
+                stored = read()
                 events = self._checked(report, chunk, check)
                 if storing:
                     await storing
-                storing = asyncio.create_task(self._store(report, events))
+                storing = asyncio.create_task(self._store_and_tell(report, events, stored))
                 await asyncio.sleep(0)  # has it begun
-                advanced(report)
         finally:
             if storing:
                 await storing
-                advanced(report)
 
     def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Event]) -> list[Event]:
         """The events of a chunk, the first of each id; the rest is counted."""
@@ -187,6 +193,10 @@ class Ingest:
             else:
                 events[key] = event
         return list(events.values())
+
+    async def _store_and_tell(self, report: IngestReport, events: list[Event], stored: Callable[[], None]) -> None:
+        await self._store(report, events)
+        stored()
 
     async def _store(self, report: IngestReport, events: list[Event]) -> None:
         """Insert those of the events that are not stored yet."""
