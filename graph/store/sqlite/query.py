@@ -69,8 +69,8 @@ class Query:
 
     def count(self, db: sqlite3.Connection, partitions: Sequence[KeyValue], now: int) -> int:
         """How many items there are."""
-        if self._matches:
-            return len(self.read(db, partitions, now))
+        if self._matches:  # by what only the items tell, of which a partition at a time is in memory
+            return sum(len(self.read(db, [partition], now)) for partition in partitions)
         within, values = self._within(partitions, None)
         counted = db.execute(
             f"SELECT count(*) FROM {self._table} WHERE {within} AND {self._live}{self._narrowing}",
