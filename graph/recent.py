@@ -1,6 +1,7 @@
 """Answers of a function that depends on its argument alone, kept for what was asked lately."""
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -11,8 +12,9 @@ class Recent(Generic[K, V]):
     """The answers for at least so many keys that were asked for last, and at most twice as many.
 
     They stand in two generations: when the younger one is full, it becomes the older one, whose
-    answers are gone. To find an answer costs a look into a dictionary, and no order is kept. From
-    several threads it may forget more than it should, and is never wrong.
+    answers are gone; what is asked again returns to the younger one. To find an answer costs a look
+    into a dictionary, and no order is kept. From several threads it may forget more than it should,
+    and is never wrong.
     """
 
     def __init__(self, least: int) -> None:
@@ -20,28 +22,20 @@ class Recent(Generic[K, V]):
         self._young: dict[K, V] = {}
         self._old: dict[K, V] = {}
 
-    def get(self, key: K) -> V | None:
-        """The answer, if it is still there."""
-        value = self._young.get(key)
-        if value is None and (value := self._old.get(key)) is not None:
-            self.keep(key, value)
-        return value
-
-    def keep(self, key: K, value: V) -> None:
-        """Keep an answer."""
-        if len(self._young) >= self._least:
-            self._old, self._young = self._young, {}
-        self._young[key] = value
-
     def all(self, keys: Sequence[K], compute: Callable[[Sequence[K]], Sequence[V]]) -> list[V]:
         """The answers for keys, of which those that are missing are computed together."""
-        found: list[V | None] = list(map(self._young.get, keys))
-        if None in found:
-            found = [self.get(key) for key in keys]
-            missing = [key for key, value in zip(keys, found, strict=True) if value is None]
-            computed = iter(compute(missing) if missing else ())
-            for at, (key, value) in enumerate(zip(keys, found, strict=True)):
-                if value is None:
-                    found[at] = answer = next(computed)
-                    self.keep(key, answer)
-        return found  # type: ignore[return-value]  # nothing is missing any more
+        found = list(map(self._young.get, keys))
+        if None not in found:
+            return found  # type: ignore[return-value]  # nothing is missing
+        missing = [key for key, value in zip(keys, found, strict=True) if value is None]
+        known = {key: self._old[key] for key in missing if key in self._old}
+        if unknown := [key for key in missing if key not in known]:
+            known.update(zip(unknown, compute(unknown), strict=True))
+        self._keep_all(known)
+        return [known[key] if value is None else value for key, value in zip(keys, found, strict=True)]
+
+    def _keep_all(self, answers: dict[K, V]) -> None:
+        if len(self._young) + len(answers) > self._least:
+            self._old, self._young = self._young, {}
+        too_many = max(len(answers) - self._least, 0)
+        self._young.update(islice(answers.items(), too_many, None))

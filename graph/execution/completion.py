@@ -194,21 +194,25 @@ def _remembering(complete: Complete) -> Complete:
     """The function, which does not do again what it did for an item that the store gives again.
 
     What a record says follows from its item alone. So its part of an answer is kept with the item,
-    as the JSON that it is in the end.
+    as the JSON that it is in the end: when it is asked for a second time, since most are not.
     """
 
     def remembered(record: Record) -> Any:
         item = record.item
         if item.__class__ is not KeptItem:
             return complete(record)
-        made: dict[object, Any] = item.made
-        part = made.get(remembered)
-        if part is None:
-            part = Fragment(orjson.dumps(complete(record)))
-            if len(made) >= MOST_PARTS:
-                made.clear()
-            made[remembered] = part
-        return part
+        try:
+            made = item.made
+        except AttributeError:
+            item.made = {remembered: None}
+            return complete(record)
+        if (part := made.get(remembered)) is not None:
+            return part
+        completed = complete(record)
+        if len(made) >= MOST_PARTS:
+            made.clear()
+        made[remembered] = Fragment(orjson.dumps(completed)) if remembered in made else None
+        return completed
 
     return remembered
 

@@ -35,13 +35,14 @@ infinities, whole numbers past 64 bits and text that is not valid Unicode raise 
 
 
 class KeptItem(dict[str, Any]):
-    """An item that an engine keeps and may give again, and what was made of it."""
+    """An item that an engine keeps and may give again, and what was made of it.
+
+    `made` is set by whoever first makes something: each by a key of its own.
+    """
 
     __slots__ = ("made",)
 
-    def __init__(self, item: Item) -> None:
-        super().__init__(item)
-        self.made: dict[object, Any] = {}  # whoever makes something of an item tells it apart by a key of its own
+    made: dict[object, Any]
 
 
 Bounds = tuple[KeyValue | None, KeyValue | None]
