@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,8 +28,8 @@ class Answer:
 
 
 Forward = Callable[[dict[str, Any]], Awaitable[Answer]]
-Rule = Callable[[str, dict[str, Any], Forward], Awaitable[Answer | None]]
-"""Operation, request and the way to the emulator → the answer, or None to hang up."""
+Rule = Callable[[str, dict[str, Any], Forward], Awaitable[Answer | bytes | None]]
+"""Operation, request and the way to the emulator → the answer, or the body of a good one, or None to hang up."""
 
 
 async def pass_on(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
@@ -41,7 +41,7 @@ def first(rule: Rule) -> Rule:
     """`rule` for the first request, then none."""
     rules = [rule]
 
-    async def once(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+    async def once(operation: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
         return await (rules.pop() if rules else pass_on)(operation, request, forward)
 
     return once
@@ -63,6 +63,7 @@ class Meddler:
     rule: Rule = pass_on
     url: str = ""
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    heads: list[Mapping[str, str]] = field(default_factory=list)  # of the requests
     connections: set[object] = field(default_factory=set)  # the ports of the client's side
     most_at_once: int = 0
     _at_once: int = 0
@@ -76,6 +77,7 @@ class Meddler:
         operation = request.headers["X-Amz-Target"].partition(".")[2]
         sent = json.loads(await request.read())
         self.requests.append((operation, sent))
+        self.heads.append(request.headers)
         assert request.transport is not None
         self.connections.add(request.transport.get_extra_info("peername"))
 
@@ -94,6 +96,8 @@ class Meddler:
         if answer is None:
             request.transport.abort()
             raise asyncio.CancelledError
+        if isinstance(answer, bytes):
+            return web.Response(body=answer, content_type=JSON)
         return web.Response(status=answer.status, body=BytesIO(json.dumps(answer.body).encode()), content_type=JSON)
 
 

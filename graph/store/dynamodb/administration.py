@@ -35,9 +35,9 @@ async def create_table(table_name: str, design: TableDesign, *, patience: Patien
     Raises:
         DatabaseUnavailable: The table cannot be had, or exists with other keys.
     """
-    async with connected(table_name, patience) as client:
+    async with connected(table_name, patience) as connection:
         with told_in_our_words(table_name):
-            return [line async for line in _Administration(client, table_name, design, patience).steps()]
+            return [line async for line in _Administration(connection.client, table_name, design, patience).steps()]
 
 
 @dataclass(frozen=True, slots=True)

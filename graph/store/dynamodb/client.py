@@ -2,15 +2,18 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import aioboto3
 from botocore.awsrequest import AWSPreparedRequest
 
 from graph.errors import DatabaseUnavailable
+from graph.store.dynamodb.connections import Connections
+from graph.store.dynamodb.direct import DirectReads
 from graph.store.dynamodb.errors import CONFIGURATION, told_in_our_words
-from graph.store.dynamodb.metering import count_units, pooled
+from graph.store.dynamodb.metering import count_units
 from graph.store.dynamodb.parsing import parsing_session
 from graph.store.dynamodb.patience import CONNECTIONS, Patience
 from graph.store.meter import Meter
@@ -21,21 +24,45 @@ if TYPE_CHECKING:
 STREAM_FROM_BYTES = 2**19
 
 
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A client that is open, and its reads."""
+
+    client: "DynamoDBClient"
+    reads: "DirectReads | DynamoDBClient"
+
+
 @asynccontextmanager
-async def connected(table: str, patience: Patience, meter: Meter | None = None) -> AsyncIterator["DynamoDBClient"]:
+async def connected(table: str, patience: Patience, meter: Meter | None = None) -> AsyncIterator[Connected]:
     """A client that is configured by the environment as AWS's own tools are."""
-    config = patience.config(pooled(meter, CONNECTIONS)) if meter else patience.config()
+    opened: list[Connections] = []
+
+    def open_connections(**settings: Any) -> Connections:
+        opened.append(Connections(**settings))
+        return opened[-1]
+
+    session = parsing_session()
     async with AsyncExitStack() as stack:
         with told_in_our_words(table):
             try:
-                opening = aioboto3.Session(botocore_session=parsing_session()).client("dynamodb", config=config)
+                opening = aioboto3.Session(botocore_session=session).client(
+                    "dynamodb", config=patience.config(open_connections)
+                )
                 client = await stack.enter_async_context(opening)
             except ValueError as error:  # of an endpoint that is no URL
                 raise DatabaseUnavailable(f"table {table} {CONFIGURATION} ({error})") from error
+            credentials = await session.get_credentials()
+        (connections,) = opened
         client.meta.events.register("before-send.dynamodb", _stream_large_body)
         if meter:
             count_units(client, meter)
-        yield client
+            meter.pool("connections", CONNECTIONS, lambda: connections.use(CONNECTIONS))
+        if credentials is None or connections.proxied(client.meta.endpoint_url):
+            yield Connected(client, client)
+        else:
+            yield Connected(
+                client, DirectReads(client, connections, credentials, seconds=patience.direct_seconds, meter=meter)
+            )
 
 
 def _stream_large_body(request: AWSPreparedRequest, **_: object) -> None:

@@ -9,7 +9,7 @@ would be added twice, and a plain conditional put would find itself and say Fals
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
@@ -32,7 +32,7 @@ from graph.store.contract import (
 )
 from graph.store.design import Index, TableDesign
 from graph.store.dynamodb.cancellation import may_pass, refused_positions
-from graph.store.dynamodb.client import connected
+from graph.store.dynamodb.client import Connected, connected
 from graph.store.dynamodb.codec import EncodedItem, decode_item, encode_item
 from graph.store.dynamodb.errors import CONFLICTS, CONTENTION, OVERLOAD, UNLIKE, code_of, told_in_our_words
 from graph.store.dynamodb.pages import answers, first_reading
@@ -41,9 +41,6 @@ from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.window import in_order
 from graph.store.limits import check_actions, check_distinct, check_item, check_key, key_of
 from graph.store.meter import Meter
-
-if TYPE_CHECKING:
-    from types_aiobotocore_dynamodb import DynamoDBClient
 
 T = TypeVar("T")
 
@@ -71,8 +68,8 @@ async def open_dynamodb(
     The usual configuration of AWS says where and as whom: AWS_REGION, AWS_ENDPOINT_URL,
     AWS_PROFILE, a role. Whether the table is there, `ping` tells.
     """
-    async with connected(table_name, patience, meter) as client:
-        yield DynamoTable(client, Requests(table_name, design), clock, patience)
+    async with connected(table_name, patience, meter) as connection:
+        yield DynamoTable(connection, Requests(table_name, design), clock, patience)
 
 
 class DynamoTable(Table):
@@ -80,9 +77,10 @@ class DynamoTable(Table):
 
     transaction_limit = ACTIONS_A_TRANSACTION
 
-    def __init__(self, client: "DynamoDBClient", requests: Requests, clock: Clock, patience: Patience) -> None:
+    def __init__(self, connection: Connected, requests: Requests, clock: Clock, patience: Patience) -> None:
         self.design = requests.design
-        self._client = client
+        self._client = connection.client
+        self._reads = connection.reads
         self._requests = requests
         self._clock = clock
         self._patience = patience
@@ -90,7 +88,7 @@ class DynamoTable(Table):
     async def get(self, key: Key) -> Item | None:
         check_key(self.design, key)
         with self._told():
-            answer = await self._client.get_item(**self._requests.get(key))
+            answer = await self._reads.get_item(**self._requests.get(key))
         found = answer.get("Item")
         return self._unless_expired(decode_item(found)) if found else None
 
@@ -102,7 +100,7 @@ class DynamoTable(Table):
 
         async def read(pending: list[EncodedItem]) -> list[EncodedItem]:
             with self._told():
-                answer = await self._client.batch_get_item(**self._requests.get_many(pending, only))
+                answer = await self._reads.batch_get_item(**self._requests.get_many(pending, only))
             for encoded in answer["Responses"].get(self._requests.table, ()):
                 item = self._unless_expired(decode_item(encoded))
                 if item is not None:
@@ -197,7 +195,7 @@ class DynamoTable(Table):
             return Page([], None)
         items: list[Item] = []
         at_first = first_reading(limit, filtered=where is not None)
-        async with aclosing(answers(self._client.query, request, at_first)) as pages:
+        async with aclosing(answers(self._reads.query, request, at_first)) as pages:
             async for answer in pages:
                 items += map(decode_item, answer["Items"])
                 if limit is not None and len(items) >= limit:
@@ -253,13 +251,13 @@ class DynamoTable(Table):
             request = self._requests.query(index, partition, between, True, None, where, self._now())
             if request is None:
                 return 0
-            return sum([answer["Count"] async for answer in answers(self._client.query, request | COUNT)])
+            return sum([answer["Count"] async for answer in answers(self._reads.query, request | COUNT)])
 
         work = [partial(count_one, partition) for partition in partitions]
         return sum([counted async for counted in in_order(work, PARTITIONS_AT_ONCE)])
 
     async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
-        async for answer in answers(self._client.scan, self._requests.scan(where, self._now())):
+        async for answer in answers(self._reads.scan, self._requests.scan(where, self._now())):
             for item in answer["Items"]:
                 yield decode_item(item)
 

@@ -4,17 +4,25 @@ DynamoDB reports the units of a request that succeeded, where it is asked to. A 
 that was cancelled is charged too, and tells nothing: the count is a lower bound.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from aiobotocore.httpsession import AIOHTTPSession
 from botocore.model import OperationModel
 
-from graph.store.meter import Meter, PoolUse
+from graph.store.meter import Meter
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
 
 WRITES = frozenset({"PutItem", "BatchWriteItem", "TransactWriteItems"})
+ASK_FOR_UNITS = {"ReturnConsumedCapacity": "TOTAL"}
+
+
+def units_of(answer: Mapping[str, Any]) -> float:
+    """The units that an answer reports."""
+    consumed = answer.get("ConsumedCapacity", [])
+    each = consumed if isinstance(consumed, list) else [consumed]  # a list where tables could be several
+    return sum(float(table.get("CapacityUnits", 0)) for table in each)
 
 
 def count_units(client: "DynamoDBClient", meter: Meter) -> None:
@@ -22,33 +30,11 @@ def count_units(client: "DynamoDBClient", meter: Meter) -> None:
 
     def ask(params: dict[str, Any], model: OperationModel, **_: object) -> None:
         if model.input_shape is not None and "ReturnConsumedCapacity" in model.input_shape.members:
-            params["ReturnConsumedCapacity"] = "TOTAL"
+            params.update(ASK_FOR_UNITS)
 
     def report(parsed: dict[str, Any], model: OperationModel, **_: object) -> None:
-        consumed = parsed.get("ConsumedCapacity", [])
-        each = consumed if isinstance(consumed, list) else [consumed]  # a list where tables could be several
-        if units := sum(table.get("CapacityUnits", 0) for table in each):
+        if units := units_of(parsed):
             meter.units("write" if model.name in WRITES else "read", units)
 
     client.meta.events.register("before-parameter-build.dynamodb", ask)
     client.meta.events.register("after-call.dynamodb", report)
-
-
-def pooled(meter: Meter, connections: int) -> type[AIOHTTPSession]:
-    """The class of a client's HTTP session, which knows how many requests are under way."""
-    under_way = 0
-
-    class PooledSession(AIOHTTPSession):
-        async def send(self, request: Any) -> Any:
-            nonlocal under_way
-            under_way += 1
-            try:
-                return await super().send(request)
-            finally:
-                under_way -= 1
-
-    def use() -> PoolUse:
-        return PoolUse(busy=min(under_way, connections), waiting=max(under_way - connections, 0))
-
-    meter.pool("connections", connections, use)
-    return PooledSession

@@ -19,6 +19,7 @@ from graph.errors import DatabaseUnavailable
 
 T = TypeVar("T")
 
+USER_AGENT = f"quakegraph/{__version__}"
 CONNECTIONS = 50  # at once; more requests wait for one of them
 
 
@@ -32,13 +33,14 @@ class Patience:
 
     connect_seconds: float = 2.0
     read_seconds: float = 2.0  # DynamoDB answers in milliseconds, 1 MB or 100 actions included
-    attempts: int = 3  # of one request; all together within the time that a query may take
+    direct_seconds: float = 1.0  # for a read before it is botocore's
+    attempts: int = 3  # of one request by botocore; all together within the time that a query may take
     rounds: int = 10  # without progress
     first_pause_seconds: float = 0.05
     longest_pause_seconds: float = 1.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
-    def config(self, session: type[AIOHTTPSession] = AIOHTTPSession) -> AioConfig:
+    def config(self, open_session: Callable[..., AIOHTTPSession]) -> AioConfig:
         """botocore's share. What it would check of a request's shape is ours by construction."""
         return AioConfig(
             connect_timeout=self.connect_seconds,
@@ -46,8 +48,8 @@ class Patience:
             retries={"mode": "standard", "total_max_attempts": self.attempts},
             max_pool_connections=CONNECTIONS,
             parameter_validation=False,
-            user_agent=f"quakegraph/{__version__}",  # botocore's own is put together twice a call, for 0.1 ms
-            http_session_cls=session,
+            user_agent=USER_AGENT,  # botocore's own is put together twice a call, for 0.1 ms
+            http_session_cls=open_session,  # type: ignore[arg-type]  # called, and no more
         )
 
     async def persist(self, once: Callable[[], Awaitable[T]]) -> T:

@@ -1,0 +1,51 @@
+"""The HTTP connections of a client: botocore's own, which also take a request that is ready to be sent."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from aiobotocore.httpsession import AIOHTTPSession
+from aiohttp import ClientTimeout
+from yarl import URL
+
+from graph.store.meter import PoolUse
+
+
+class Connections(AIOHTTPSession):
+    """botocore's session, with its time limits, certificates and pool, which knows how many requests are under way."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._under_way = 0
+
+    async def send(self, request: Any) -> Any:
+        """Send a request of botocore's."""
+        with self._one_more():
+            return await super().send(request)
+
+    def proxied(self, url: str) -> bool:
+        """Whether requests to a URL go through a proxy."""
+        return self._proxy_config.proxy_url_for(url) is not None  # type: ignore[attr-defined]  # not in the stubs
+
+    async def post(self, url: URL, body: bytes, headers: Mapping[str, str], limits: ClientTimeout) -> tuple[int, bytes]:
+        """Send a request through no proxy; status and body of the answer.
+
+        Raises:
+            aiohttp.ClientError, TimeoutError: There is none.
+        """
+        with self._one_more():
+            session = await self._get_session(None)  # type: ignore[attr-defined]  # nor this
+            async with session.post(url, data=body, headers=headers, timeout=limits) as answer:
+                return answer.status, await answer.read()
+
+    def use(self, connections: int) -> PoolUse:
+        """How many of so many connections are taken."""
+        return PoolUse(busy=min(self._under_way, connections), waiting=max(self._under_way - connections, 0))
+
+    @contextmanager
+    def _one_more(self) -> Iterator[None]:
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1

@@ -1,0 +1,150 @@
+"""Reads go to DynamoDB without botocore, and by it where that does not succeed."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from graph.store.conditions import Compare
+from graph.store.contract import Table
+from graph.store.dynamodb import Patience, create_table, open_dynamodb
+from graph.store.dynamodb.direct import BY_BOTOCORE
+from tests.store.meddler import Answer, Forward, Meddler, Rule, first, meddling
+from tests.store.samples import BY_TIME, SAMPLES, sks, timed
+from tests.store.test_meter import Recorder
+
+DIRECT, BY_BOTOCORES = False, True
+
+
+@pytest.fixture
+async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
+    async with meddling(dynamodb_endpoint) as meddler:
+        yield meddler
+
+
+@pytest.fixture
+async def name(meddler: Meddler, monkeypatch: pytest.MonkeyPatch) -> str:
+    name = f"samples-direct-{id(meddler)}"
+    await create_table(name, SAMPLES)
+    async with open_dynamodb(name, SAMPLES) as table:
+        await table.put_many([timed(f"t{n}", n, "mon", mag=n) for n in range(5)])
+    monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    return name
+
+
+@pytest.fixture
+async def table(name: str) -> AsyncIterator[Table]:
+    async with open_dynamodb(name, SAMPLES, patience=Patience(direct_seconds=0.2, read_seconds=10)) as table:
+        yield table
+
+
+def ways(meddler: Meddler) -> list[bool]:
+    """Of each request, whether botocore sent it, which tells its attempts."""
+    return ["amz-sdk-request" in head for head in meddler.heads]
+
+
+async def test_reads_that_succeed_are_asked_once_and_not_by_botocore(table: Table, meddler: Meddler) -> None:
+    found = timed("t3", 3, "mon", mag=3)
+
+    assert await table.get((found["pk"], found["sk"])) == found
+    assert await table.get_many([(found["pk"], found["sk"])]) == {(found["pk"], found["sk"]): found}
+    assert sks((await table.query(BY_TIME, "mon", limit=2, where=Compare("mag", ">", 1))).items) == ["t2", "t3"]
+    assert await table.count(BY_TIME, ["mon"]) == 5
+    assert len([item async for item in table.scan()]) == 5
+
+    assert [operation for operation, _ in meddler.requests] == ["GetItem", "BatchGetItem", "Query", "Query", "Scan"]
+    assert ways(meddler) == [DIRECT] * 5
+
+
+async def test_writes_are_botocores(table: Table, meddler: Meddler) -> None:
+    await table.put(timed("t9", 9))
+    await table.put_many([timed("t9", 9)])
+    assert not await table.put(timed("t9", 9), if_absent=True)
+
+    assert ways(meddler) == [BY_BOTOCORES] * 3
+
+
+async def hang_up(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+    return None
+
+
+async def be_late(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+    await asyncio.sleep(0.5)
+    return await forward(request)
+
+
+def answering(answer: Answer | bytes) -> Rule:
+    async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
+        return answer
+
+    return rule
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param(hang_up, id="the connection ends"),
+        pytest.param(be_late, id="no answer in time"),
+        pytest.param(answering(Answer.error("InternalServerError", 500)), id="an outage"),
+        pytest.param(answering(Answer.error("ThrottlingException")), id="throttling"),
+        pytest.param(answering(Answer.error("ExpiredTokenException")), id="credentials that expired"),
+        pytest.param(answering(b"{"), id="half an answer"),
+    ],
+)
+async def test_what_does_not_succeed_is_asked_again_by_botocore_and_so_is_what_follows(
+    table: Table, meddler: Meddler, rule: Rule
+) -> None:
+    found = timed("t3", 3, "mon", mag=3)
+    meddler.rule = first(rule)
+
+    for _ in range(BY_BOTOCORE + 2):
+        assert await table.get((found["pk"], found["sk"])) == found
+
+    assert ways(meddler) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1), DIRECT]
+
+
+async def test_both_ways_ask_the_same(table: Table, meddler: Meddler) -> None:
+    meddler.rule = first(hang_up)
+    await table.get(("p", "s"))
+
+    (_, directly), (_, ordinarily) = meddler.requests
+    assert directly == ordinarily
+    head, botocores = meddler.heads
+    for name in ("host", "content-type", "x-amz-target", "accept-encoding"):
+        assert head[name] == botocores[name]
+    assert botocores["user-agent"].startswith(f"{head['user-agent']} ")
+
+
+async def test_a_session_token_is_sent_and_signed(name: str, meddler: Meddler, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "of-a-role")
+    async with open_dynamodb(name, SAMPLES) as table:
+        await table.get(("p", "s"))
+
+    (head,) = meddler.heads
+    assert head["x-amz-security-token"] == "of-a-role"
+    assert "x-amz-security-token" in head["authorization"]
+
+
+async def test_units_are_counted_either_way(name: str, meddler: Meddler) -> None:
+    recorder = Recorder()
+    async with open_dynamodb(name, SAMPLES, meter=recorder) as table:
+        await table.get(("p", "s"))
+        meddler.rule = first(hang_up)
+        await table.get(("p", "s"))
+
+    assert ways(meddler) == [DIRECT, DIRECT, BY_BOTOCORES]
+    assert recorder.consumed == [("read", 1.0)] * 2
+
+
+async def test_through_a_proxy_botocore_knows_the_way(
+    name: str, meddler: Meddler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://dynamodb.test")
+    monkeypatch.setenv("HTTP_PROXY", meddler.url)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    async with open_dynamodb(name, SAMPLES) as table:
+        assert await table.get(("p", "s")) is None
+
+    assert ways(meddler) == [BY_BOTOCORES]

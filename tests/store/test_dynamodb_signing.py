@@ -1,0 +1,47 @@
+"""What signs direct reads signs as botocore does."""
+
+from datetime import UTC, datetime
+
+import pytest
+from botocore import auth
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import ReadOnlyCredentials
+from hypothesis import given
+from hypothesis import strategies as st
+from yarl import URL
+
+from graph.store.dynamodb.signing import Signer
+
+TOKENS = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1)
+TIMES = st.datetimes(datetime(2020, 1, 1), datetime(2200, 1, 1)).map(lambda time: time.replace(tzinfo=UTC))  # noqa: DTZ001
+ENDPOINTS = st.sampled_from(
+    [
+        "https://dynamodb.eu-central-1.amazonaws.com",
+        "https://dynamodb.eu-central-1.amazonaws.com:443/",
+        "http://127.0.0.1:8000",
+        "http://[::1]:8000/",
+        "http://LocalHost",
+    ]
+)
+
+
+@given(
+    ENDPOINTS,
+    st.sampled_from(["GetItem", "Query"]),
+    st.binary(),
+    st.builds(ReadOnlyCredentials, TOKENS, TOKENS, st.none() | TOKENS),
+    TIMES,
+)
+def test_a_signature_is_botocores(
+    endpoint: str, operation: str, body: bytes, credentials: ReadOnlyCredentials, now: datetime
+) -> None:
+    headers = Signer.of(URL(endpoint), "eu-central-1").headers(operation, body, credentials, now)
+
+    unsigned = {name: headers[name] for name in ("content-type", "x-amz-target")}
+    request = AWSRequest("POST", URL(endpoint).human_repr(), headers=unsigned, data=body)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(auth, "get_current_datetime", lambda: now)
+        SigV4Auth(credentials, "dynamodb", "eu-central-1").add_auth(request)
+    expected = {name.lower(): value for name, value in request.headers.items()}
+    assert {name: value for name, value in headers.items() if name != "host"} == expected
