@@ -1,4 +1,4 @@
-"""Reads go to DynamoDB without botocore, and by it where that does not succeed."""
+"""Calls go to DynamoDB without botocore, and by it where that does not succeed."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graph.store.conditions import Compare
-from graph.store.contract import Table
+from graph.store.contract import Table, Update
 from graph.store.dynamodb import Patience, create_table, open_dynamodb
 from graph.store.dynamodb.direct import BY_BOTOCORE
 from tests.store.meddler import Answer, Forward, Meddler, Rule, first, meddling
@@ -44,25 +44,27 @@ def ways(meddler: Meddler) -> list[bool]:
     return ["amz-sdk-request" in head for head in meddler.heads]
 
 
-async def test_reads_that_succeed_are_asked_once_and_not_by_botocore(table: Table, meddler: Meddler) -> None:
+async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: Table, meddler: Meddler) -> None:
     found = timed("t3", 3, "mon", mag=3)
 
     assert await table.get((found["pk"], found["sk"])) == found
     assert await table.get_many([(found["pk"], found["sk"])]) == {(found["pk"], found["sk"]): found}
     assert sks((await table.query(BY_TIME, "mon", limit=2, where=Compare("mag", ">", 1))).items) == ["t2", "t3"]
     assert await table.count(BY_TIME, ["mon"]) == 5
-    assert len([item async for item in table.scan()]) == 5
+    await table.put(timed("t5", 5))
+    await table.put_many([timed("t6", 6)])
+    assert len([item async for item in table.scan()]) == 7
 
-    assert [operation for operation, _ in meddler.requests] == ["GetItem", "BatchGetItem", "Query", "Query", "Scan"]
-    assert ways(meddler) == [DIRECT] * 5
+    asked = ["GetItem", "BatchGetItem", "Query", "Query", "PutItem", "BatchWriteItem", "Scan"]
+    assert [operation for operation, _ in meddler.requests] == asked
+    assert ways(meddler) == [DIRECT] * 7
 
 
-async def test_writes_are_botocores(table: Table, meddler: Meddler) -> None:
-    await table.put(timed("t9", 9))
-    await table.put_many([timed("t9", 9)])
-    assert not await table.put(timed("t9", 9), if_absent=True)
+async def test_what_must_not_arrive_twice_is_botocores(table: Table, meddler: Meddler) -> None:
+    assert not await table.put(timed("t3", 3), if_absent=True)
+    assert await table.update(Update((timed("t3", 3)["pk"], "t3"), add={"mag": 1}))
 
-    assert ways(meddler) == [BY_BOTOCORES] * 3
+    assert ways(meddler) == [BY_BOTOCORES] * 2
 
 
 async def hang_up(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
@@ -129,12 +131,15 @@ async def test_a_session_token_is_sent_and_signed(name: str, meddler: Meddler, m
 async def test_units_are_counted_either_way(name: str, meddler: Meddler) -> None:
     recorder = Recorder()
     async with open_dynamodb(name, SAMPLES, meter=recorder) as table:
+        await table.put_many([timed("t8", 8)])
         await table.get(("p", "s"))
         meddler.rule = first(hang_up)
         await table.get(("p", "s"))
+        await table.put_many([timed("t9", 9)])
 
-    assert ways(meddler) == [DIRECT, DIRECT, BY_BOTOCORES]
-    assert recorder.consumed == [("read", 1.0)] * 2
+    assert ways(meddler) == [DIRECT] * 3 + [BY_BOTOCORES] * 2
+    (index,) = {units for kind, units in recorder.consumed if kind == "write"}
+    assert recorder.consumed == [("write", index), ("read", 1.0), ("read", 1.0), ("write", index)]
 
 
 async def test_through_a_proxy_botocore_knows_the_way(

@@ -1,4 +1,4 @@
-"""What signs direct reads signs as botocore does."""
+"""What signs direct calls signs as botocore does."""
 
 from datetime import UTC, datetime
 

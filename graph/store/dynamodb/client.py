@@ -3,15 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import aioboto3
-from botocore.awsrequest import AWSPreparedRequest
 
 from graph.errors import DatabaseUnavailable
 from graph.store.dynamodb.connections import Connections
-from graph.store.dynamodb.direct import DirectReads
+from graph.store.dynamodb.direct import DirectCalls
 from graph.store.dynamodb.errors import CONFIGURATION, told_in_our_words
 from graph.store.dynamodb.metering import count_units
 from graph.store.dynamodb.parsing import parsing_session
@@ -21,15 +19,13 @@ from graph.store.meter import Meter
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
 
-STREAM_FROM_BYTES = 2**19
-
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """A client that is open, and its reads."""
+    """A client that is open."""
 
     client: "DynamoDBClient"
-    reads: "DirectReads | DynamoDBClient"
+    direct: "DirectCalls | DynamoDBClient"
 
 
 @asynccontextmanager
@@ -53,7 +49,6 @@ async def connected(table: str, patience: Patience, meter: Meter | None = None) 
                 raise DatabaseUnavailable(f"table {table} {CONFIGURATION} ({error})") from error
             credentials = await session.get_credentials()
         (connections,) = opened
-        client.meta.events.register("before-send.dynamodb", _stream_large_body)
         if meter:
             count_units(client, meter)
             meter.pool("connections", CONNECTIONS, lambda: connections.use(CONNECTIONS))
@@ -61,11 +56,5 @@ async def connected(table: str, patience: Patience, meter: Meter | None = None) 
             yield Connected(client, client)
         else:
             yield Connected(
-                client, DirectReads(client, connections, credentials, seconds=patience.direct_seconds, meter=meter)
+                client, DirectCalls(client, connections, credentials, seconds=patience.direct_seconds, meter=meter)
             )
-
-
-def _stream_large_body(request: AWSPreparedRequest, **_: object) -> None:
-    # aiohttp writes bytes in one go, holding up everything else, and warns about it from 1 MB on.
-    if isinstance(request.body, bytes) and len(request.body) > STREAM_FROM_BYTES:
-        request.body = BytesIO(request.body)

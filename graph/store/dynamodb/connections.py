@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from typing import Any
 
 from aiobotocore.httpsession import AIOHTTPSession
@@ -9,6 +10,8 @@ from aiohttp import ClientTimeout
 from yarl import URL
 
 from graph.store.meter import PoolUse
+
+STREAM_FROM_BYTES = 2**19
 
 
 class Connections(AIOHTTPSession):
@@ -20,6 +23,7 @@ class Connections(AIOHTTPSession):
 
     async def send(self, request: Any) -> Any:
         """Send a request of botocore's."""
+        request.body = _in_parts(request.body)
         with self._one_more():
             return await super().send(request)
 
@@ -35,7 +39,7 @@ class Connections(AIOHTTPSession):
         """
         with self._one_more():
             session = await self._get_session(None)  # type: ignore[attr-defined]  # nor this
-            async with session.post(url, data=body, headers=headers, timeout=limits) as answer:
+            async with session.post(url, data=_in_parts(body), headers=headers, timeout=limits) as answer:
                 return answer.status, await answer.read()
 
     def use(self, connections: int) -> PoolUse:
@@ -49,3 +53,8 @@ class Connections(AIOHTTPSession):
             yield
         finally:
             self._under_way -= 1
+
+
+def _in_parts(body: Any) -> Any:
+    # aiohttp writes bytes in one go, holding up everything else, and warns about it from 1 MB on.
+    return BytesIO(body) if isinstance(body, bytes) and len(body) > STREAM_FROM_BYTES else body

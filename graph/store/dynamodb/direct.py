@@ -1,11 +1,11 @@
-"""Reads, sent without what botocore does around each: an answer at the first attempt needs none of it.
+"""Calls sent without what botocore does around each: an answer at the first attempt needs none of it.
 
 To make a request, botocore resolves its endpoint, emits a dozen events, signs it in general and
 wraps the answer: 0.55 ms of the processor, of which 0.2 are left here, and a page under a filter
 makes ten. Whatever does not succeed at once is asked again by botocore, which waits, tries again
 and tells what is wrong, and for some time it is asked everything: trouble needs no second client.
 
-Reads alone are sent so, as they may be sent twice.
+So only calls are sent so that may arrive twice, which are all but transactions.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError
 from yarl import URL
 
 from graph.store.dynamodb.connections import Connections
-from graph.store.dynamodb.metering import ASK_FOR_UNITS, units_of
+from graph.store.dynamodb.metering import ASK_FOR_UNITS, report_units
 from graph.store.dynamodb.patience import USER_AGENT
 from graph.store.dynamodb.signing import Signer
 from graph.store.meter import Meter
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 OK = 200
 HEADERS = {"accept-encoding": "identity", "user-agent": USER_AGENT}  # compressed, an answer is garbage
-BY_BOTOCORE = 100  # reads after one that did not succeed
+BY_BOTOCORE = 100  # calls after one that did not succeed
 
 Ordinarily = Callable[..., Awaitable[Any]]
 
 
-class DirectReads:
-    """The reading methods of a client. Their answers lack `ResponseMetadata`."""
+class DirectCalls:
+    """Methods of a client. Their answers lack `ResponseMetadata`."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class DirectReads:
         seconds: float,
         meter: Meter | None = None,
     ) -> None:
-        """Read as the client does.
+        """Ask what the client asks.
 
         Args:
-            seconds: that a read waits for DynamoDB before botocore is asked.
+            seconds: that a call waits for DynamoDB before it is botocore's.
         """
         self._client = client
         self._connections = connections
@@ -62,21 +62,29 @@ class DirectReads:
 
     async def get_item(self, **request: Any) -> Any:
         """An item by its key."""
-        return await self._read("GetItem", self._client.get_item, request)
+        return await self._call("GetItem", self._client.get_item, request)
 
     async def batch_get_item(self, **request: Any) -> Any:
         """Items by their keys."""
-        return await self._read("BatchGetItem", self._client.batch_get_item, request)
+        return await self._call("BatchGetItem", self._client.batch_get_item, request)
 
     async def query(self, **request: Any) -> Any:
         """Items of a partition."""
-        return await self._read("Query", self._client.query, request)
+        return await self._call("Query", self._client.query, request)
 
     async def scan(self, **request: Any) -> Any:
         """Items of the table."""
-        return await self._read("Scan", self._client.scan, request)
+        return await self._call("Scan", self._client.scan, request)
 
-    async def _read(self, operation: str, ordinarily: Ordinarily, request: dict[str, Any]) -> Any:
+    async def put_item(self, **request: Any) -> Any:
+        """Write an item."""
+        return await self._call("PutItem", self._client.put_item, request)
+
+    async def batch_write_item(self, **request: Any) -> Any:
+        """Write items."""
+        return await self._call("BatchWriteItem", self._client.batch_write_item, request)
+
+    async def _call(self, operation: str, ordinarily: Ordinarily, request: dict[str, Any]) -> Any:
         if self._by_botocore:
             self._by_botocore -= 1
             return await ordinarily(**request)
@@ -94,8 +102,8 @@ class DirectReads:
         if status != OK:
             raise _Unsuccessful
         answer = orjson.loads(written)
-        if self._meter and (units := units_of(answer)):
-            self._meter.units("read", units)
+        if self._meter:
+            report_units(self._meter, operation, answer)
         return answer
 
 

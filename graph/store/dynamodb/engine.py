@@ -80,7 +80,7 @@ class DynamoTable(Table):
     def __init__(self, connection: Connected, requests: Requests, clock: Clock, patience: Patience) -> None:
         self.design = requests.design
         self._client = connection.client
-        self._reads = connection.reads
+        self._direct = connection.direct
         self._requests = requests
         self._clock = clock
         self._patience = patience
@@ -88,7 +88,7 @@ class DynamoTable(Table):
     async def get(self, key: Key) -> Item | None:
         check_key(self.design, key)
         with self._told():
-            answer = await self._reads.get_item(**self._requests.get(key))
+            answer = await self._direct.get_item(**self._requests.get(key))
         found = answer.get("Item")
         return self._unless_expired(decode_item(found)) if found else None
 
@@ -100,7 +100,7 @@ class DynamoTable(Table):
 
         async def read(pending: list[EncodedItem]) -> list[EncodedItem]:
             with self._told():
-                answer = await self._reads.batch_get_item(**self._requests.get_many(pending, only))
+                answer = await self._direct.batch_get_item(**self._requests.get_many(pending, only))
             for encoded in answer["Responses"].get(self._requests.table, ()):
                 item = self._unless_expired(decode_item(encoded))
                 if item is not None:
@@ -121,7 +121,7 @@ class DynamoTable(Table):
         async def write() -> None:
             with self._told():
                 try:
-                    await self._client.put_item(TableName=self._requests.table, Item=encoded)
+                    await self._direct.put_item(TableName=self._requests.table, Item=encoded)
                 except ClientError as error:
                     if code_of(error) in CONFLICTS:
                         raise self._try_again(CONTENTION) from error
@@ -137,7 +137,7 @@ class DynamoTable(Table):
 
         async def write(pending: list[Any]) -> list[Any]:
             with self._told():
-                answer = await self._client.batch_write_item(RequestItems={self._requests.table: pending})
+                answer = await self._direct.batch_write_item(RequestItems={self._requests.table: pending})
             left: Any = answer.get("UnprocessedItems", {})
             return list(left[self._requests.table]) if left else []
 
@@ -195,7 +195,7 @@ class DynamoTable(Table):
             return Page([], None)
         items: list[Item] = []
         at_first = first_reading(limit, filtered=where is not None)
-        async with aclosing(answers(self._reads.query, request, at_first)) as pages:
+        async with aclosing(answers(self._direct.query, request, at_first)) as pages:
             async for answer in pages:
                 items += map(decode_item, answer["Items"])
                 if limit is not None and len(items) >= limit:
@@ -251,13 +251,13 @@ class DynamoTable(Table):
             request = self._requests.query(index, partition, between, True, None, where, self._now())
             if request is None:
                 return 0
-            return sum([answer["Count"] async for answer in answers(self._reads.query, request | COUNT)])
+            return sum([answer["Count"] async for answer in answers(self._direct.query, request | COUNT)])
 
         work = [partial(count_one, partition) for partition in partitions]
         return sum([counted async for counted in in_order(work, PARTITIONS_AT_ONCE)])
 
     async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
-        async for answer in answers(self._reads.scan, self._requests.scan(where, self._now())):
+        async for answer in answers(self._direct.scan, self._requests.scan(where, self._now())):
             for item in answer["Items"]:
                 yield decode_item(item)
 

@@ -1,4 +1,4 @@
-"""Tells a meter what a client of DynamoDB consumes: capacity units, and connections at the same time.
+"""Tells a meter what capacity units a client of DynamoDB consumes.
 
 DynamoDB reports the units of a request that succeeded, where it is asked to. A transaction
 that was cancelled is charged too, and tells nothing: the count is a lower bound.
@@ -18,23 +18,23 @@ WRITES = frozenset({"PutItem", "BatchWriteItem", "TransactWriteItems"})
 ASK_FOR_UNITS = {"ReturnConsumedCapacity": "TOTAL"}
 
 
-def units_of(answer: Mapping[str, Any]) -> float:
-    """The units that an answer reports."""
+def report_units(meter: Meter, operation: str, answer: Mapping[str, Any]) -> None:
+    """Report the units of one request, of which its answer tells."""
     consumed = answer.get("ConsumedCapacity", [])
     each = consumed if isinstance(consumed, list) else [consumed]  # a list where tables could be several
-    return sum(float(table.get("CapacityUnits", 0)) for table in each)
+    if units := sum(table.get("CapacityUnits", 0) for table in each):
+        meter.units("write" if operation in WRITES else "read", units)
 
 
 def count_units(client: "DynamoDBClient", meter: Meter) -> None:
-    """Report the units of every request of this client from now on."""
+    """Report the units of every request that botocore sends for this client from now on."""
 
     def ask(params: dict[str, Any], model: OperationModel, **_: object) -> None:
         if model.input_shape is not None and "ReturnConsumedCapacity" in model.input_shape.members:
             params.update(ASK_FOR_UNITS)
 
     def report(parsed: dict[str, Any], model: OperationModel, **_: object) -> None:
-        if units := units_of(parsed):
-            meter.units("write" if model.name in WRITES else "read", units)
+        report_units(meter, model.name, parsed)
 
     client.meta.events.register("before-parameter-build.dynamodb", ask)
     client.meta.events.register("after-call.dynamodb", report)

@@ -33,7 +33,7 @@ class Patience:
 
     connect_seconds: float = 2.0
     read_seconds: float = 2.0  # DynamoDB answers in milliseconds, 1 MB or 100 actions included
-    direct_seconds: float = 1.0  # for a read before it is botocore's
+    direct_seconds: float = 1.0  # for a call before it is botocore's
     attempts: int = 3  # of one request by botocore; all together within the time that a query may take
     rounds: int = 10  # without progress
     first_pause_seconds: float = 0.05
