@@ -1,11 +1,13 @@
 """Ingests of files, which are read and stored a bounded number of events at a time."""
 
 import tracemalloc
+from collections.abc import Collection
 from hashlib import sha256
 from io import BytesIO
 
 import orjson
 
+from graph.store.contract import Item, Key, Table
 from tests.earthquakes.ingests import (
     Station,
     a_feature,
@@ -15,6 +17,7 @@ from tests.earthquakes.ingests import (
     recounted,
     summaries_in,
 )
+from tests.earthquakes.watched_table import WatchedTable
 
 
 async def test_a_file_is_told_about_as_it_is_read(station: Station) -> None:
@@ -66,4 +69,26 @@ async def test_an_event_again_far_behind_in_a_file_is_skipped(station: Station) 
 
     assert counts(report) == (2400, 1200, 1200, 0)
     assert {event["mag"] for event in (await events_in(station.table)).values()} == {1.0}
+    assert await summaries_in(station.table) == await recounted(station.table)
+
+
+class LookUps(WatchedTable):
+    """Keeps of how many keys it was asked at once."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.sizes: list[int] = []
+
+    async def get_many(self, keys: Collection[Key], *, only: Collection[str] | None = None) -> dict[Key, Item]:
+        self.sizes.append(len(keys))
+        return await super().get_many(keys, only=only)
+
+
+async def test_events_are_looked_up_first_until_all_are_new_and_again_once_one_is_not(station: Station) -> None:
+    table = LookUps(station.table)
+    features = [a_feature(f"us{n}") for n in range(4999)]
+
+    await station.ingest_into(table).file(file_of([*features[:2500], features[0], *features[2500:]]))
+
+    assert table.sizes == [1000, 1000, 1000]  # the first thousand, and from the fourth on, the third having shown one
     assert await summaries_in(station.table) == await recounted(station.table)
