@@ -143,9 +143,9 @@ async def test_units_are_counted_either_way(name: str, meddler: Meddler) -> None
 
 
 async def test_through_a_proxy_botocore_knows_the_way(
-    name: str, meddler: Meddler, monkeypatch: pytest.MonkeyPatch
+    name: str, meddler: Meddler, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://dynamodb.test")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", dynamodb_endpoint)  # which answers without the proxy too
     monkeypatch.setenv("HTTP_PROXY", meddler.url)
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
