@@ -18,6 +18,7 @@ GRAPHQL_JSON = "application/graphql-response+json"
 NEEDED: dict[Scope, list[str]] = {
     Scope.EVENTS_READ: [
         "{ events { totalCount } }",
+        "{ catalogueStatistics { count } }",
         '{ event(eventId: "us1") { id } }',
         '{ node(id: "MTpFdmVudDpuYzczOTE5OTg2") { id } }',
         '{ nodes(ids: ["MTpFdmVudDpuYzczOTE5OTg2"]) { id } }',

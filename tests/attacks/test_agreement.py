@@ -95,7 +95,7 @@ def documents(draw: st.DrawFn) -> str:
 
 _composed: st.SearchStrategy[Any] = queries(
     printed(),
-    fields=["event", "events", "node", "nodes"],
+    fields=["event", "events", "catalogueStatistics", "node", "nodes"],
     custom_scalars={"DateTime": st.just(nodes.String("2023-08-01T00:00:00Z"))},
     print_ast=lambda document: document,
 )
