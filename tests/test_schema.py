@@ -33,6 +33,7 @@ type Query {
   ): EventConnection!
   requestLogs(filter: RequestLogFilter, first: Int, after: String, last: Int, before: String): RequestLogConnection!
   popularFilters(day: Date, windowDays: Int! = 1, limit: Int! = 10): PopularFilters!
+  catalogueStatistics(filter: StatisticsFilter): CatalogueStatistics!
 }
 type Mutation {
   ingestRecent(input: IngestRecentInput): IngestPayload!
@@ -44,6 +45,9 @@ type Event implements Node {
   lat: Float!  lon: Float!  depth: Float  dayBucket: String!  source: String!  ingestedAt: EpochMillis!
   magType: String  type: String  status: String  updated: EpochMillis  url: String  tsunami: Boolean  felt: Int
   alert: String  sig: Int
+  nearby(
+    radiusKm: Float! = 100, days: Float! = 30, first: Int, after: String, last: Int, before: String
+  ): EventConnection!
 }
 input EventFilter {
   startTime: DateTime  endTime: DateTime
@@ -54,7 +58,7 @@ input BoxInput { minLat: Float!  maxLat: Float!  minLon: Float!  maxLon: Float! 
 input CircleInput { lat: Float!  lon: Float!  radiusKm: Float! }
 enum EventOrder { TIME_DESC TIME_ASC }
 type EventConnection {
-  edges: [EventEdge!]!  nodes: [Event!]!  pageInfo: PageInfo!  totalCount: Int  bucketsScanned: Int!
+  edges: [EventEdge!]!  nodes: [Event!]!  pageInfo: PageInfo!  totalCount: Int  bucketsScanned: Int!  asGeoJson: JSON!
 }
 type EventEdge { cursor: String!  node: Event! }
 type PageInfo { hasNextPage: Boolean!  hasPreviousPage: Boolean!  startCursor: String  endCursor: String }
@@ -78,6 +82,18 @@ type IngestPayload {
   requestId: ID!  fetched: Int!  upserted: Int!  skipped: Int!  rejected: Int!  rejections: [Rejection!]!
   retries: Int!  upstreamSize: Int  upstreamHash: String  latencyMs: Int!
 }
+input StatisticsFilter { startTime: DateTime  endTime: DateTime  minMagnitude: Float  maxMagnitude: Float }
+type CatalogueStatistics {
+  count: Int!  largest: Event  series(interval: Interval! = MONTH): CountSeries!  magnitudeFrequency: [MagnitudeBin!]!
+  completeness(corrected: Boolean! = false): Completeness!
+  gutenbergRichter(corrected: Boolean! = false): GutenbergRichter!
+}
+enum Interval { DAY MONTH YEAR }
+type CountSeries { interval: Interval!  start: Date  counts: [Int!]! }
+type MagnitudeBin { magnitude: Float!  count: Int!  cumulative: Int! }
+type Completeness { magnitude: Float  reason: String }
+type GutenbergRichter { b: Float  uncertainty: Float  a: Float  events: Int!  reason: String }
+scalar JSON @specifiedBy(url: "https://ecma-international.org/wp-content/uploads/ECMA-404_2nd_edition_december_2017.pdf")
 scalar EpochMillis
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time")
 scalar Date @specifiedBy(url: "https://scalars.graphql.org/andimarek/local-date")
@@ -166,7 +182,7 @@ def test_what_may_be_left_out_has_no_default_of_null() -> None:
 
 
 def test_every_attribute_of_an_event_can_be_asked_for(schema: GraphQLSchema) -> None:
-    assert members(own_types(schema)["Event"]).keys() == set(EVENT_ITEM.split()) | {"id", "time"}
+    assert members(own_types(schema)["Event"]).keys() == set(EVENT_ITEM.split()) | {"id", "time", "nearby"}
 
 
 def test_every_attribute_of_a_request_log_can_be_asked_for(schema: GraphQLSchema) -> None:

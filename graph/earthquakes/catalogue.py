@@ -12,6 +12,7 @@ from typing import TypeVar
 from graph.days import day_bucket, day_span
 from graph.earthquakes.model import Event, possible_id
 from graph.earthquakes.selection import Selection
+from graph.earthquakes.statistics import Statistics
 from graph.earthquakes.summaries import Summaries
 from graph.earthquakes.table import TIME_ORDERED, day_of, day_partition, event_key, index_key
 from graph.paging import Page, Paging
@@ -87,6 +88,16 @@ class Catalogue:
             page = await self._table.query_many(TIME_ORDERED, some, between=selection.span, where=where)
             counted += sum(map(keep, page.items))
         return counted
+
+    async def statistics(self, selection: Selection) -> Statistics:
+        """Statistics of the selected events, which are counted by now.
+
+        Raises:
+            BadUserInput: The selection is not by time and by magnitudes on tenths.
+        """
+        statistics = Statistics(self._table, self._summaries, selection, most_days_read=self._most_days_counted)
+        await statistics.counts()
+        return statistics
 
     async def _summarised(self, selection: Selection) -> tuple[int, list[str]]:
         """What summaries alone can count, and the partitions of the days that lie only partly within the bounds."""

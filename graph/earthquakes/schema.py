@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import date, datetime
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import strawberry
+from strawberry.scalars import JSON
 from strawberry.types import Info
 
 from graph import relay
 from graph.access.callers import Scope
 from graph.access.requires import RequiresScope
 from graph.context import Context
-from graph.earthquakes import ingest, model, usgs
+from graph.earthquakes import gutenberg_richter, ingest, model, statistics, usgs
 from graph.earthquakes.catalogue import EventPage
-from graph.earthquakes.magnitudes import MagnitudeRange
+from graph.earthquakes.feature_collection import feature_collection
+from graph.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN, MagnitudeRange
 from graph.earthquakes.selection import Box, Circle, Selection
 from graph.logged import Logged
 from graph.operations.sizes import Cost, ListSize
@@ -39,6 +41,10 @@ describe_enum(usgs.UsgsFeed, "A summary feed of USGS, renewed every minute.", _d
 class EventOrder(Enum):
     TIME_DESC = strawberry.enum_value("TIME_DESC", description="Newest first.")
     TIME_ASC = strawberry.enum_value("TIME_ASC", description="Oldest first.")
+
+
+PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes", "asGeoJson"])
+"""The directive of a field that is a page of events."""
 
 
 @strawberry.type(description="One seismic event of the catalogue, as first recorded; it never changes.")
@@ -68,6 +74,28 @@ class Event(relay.Node):
     alert: str | None = strawberry.field(description="PAGER alert level: `green`, `yellow`, `orange` or `red`.")
     sig: int | None = strawberry.field(description="USGS's significance, 0 to about 1000.")
 
+    @strawberry.field(
+        description="Other events around this one, in space and on either side in time, newest first.",
+        graphql_type=Annotated["EventConnection", strawberry.lazy("graph.earthquakes.schema")],
+        directives=[PAGE_SIZE, Cost(weight="10")],
+    )
+    @staticmethod
+    async def nearby(
+        event: strawberry.Parent[model.Event],
+        info: Info[Context, None],
+        radius_km: Annotated[float, strawberry.argument(description="Great-circle distance, km, 0 … 40,100.")] = 100,
+        days: Annotated[float, strawberry.argument(description="At most so long before or after, 0 … 36,525.")] = 30,
+        first: relay.First = None,
+        after: relay.After = None,
+        last: relay.Last = None,
+        before: relay.Before = None,
+    ) -> EventPage:
+        paging = Paging.of(model.EVENTS, info.context.page_sizes, first=first, after=after, last=last, before=before)
+        selection = Selection.around(event, radius_km=radius_km, days=days)
+        if relay.asks_for_total_alone(info):
+            return info.context.catalogue.unread_page(selection)
+        return await info.context.catalogue.page(selection, paging)
+
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
         return isinstance(record, model.Event)
@@ -83,6 +111,15 @@ class EventConnection(relay.Connection[Event]):
     @staticmethod
     async def total_count(page: strawberry.Parent[EventPage]) -> int | None:
         return await page.total()
+
+    @strawberry.field(
+        description="The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "
+        "longitude and latitude in degrees, depth in km where it is known, and the other fields by USGS's names.",
+        directives=[Cost(weight="16")],  # of each event: as many values
+    )
+    @staticmethod
+    def as_geo_json(page: strawberry.Parent[EventPage]) -> JSON:
+        return cast("JSON", feature_collection(page.records))
 
     @strawberry.field(description="Day buckets read for this page.")
     @staticmethod
@@ -140,20 +177,163 @@ class EventFilter:
         )
 
 
+@strawberry.input(description="Which events are counted: those that fulfil everything that is given.")
+class StatisticsFilter:
+    start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
+    end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
+    min_magnitude: float | None = strawberry.field(
+        default=None, description="Least magnitude, inclusive; on a tenth, such as 4.5."
+    )
+    max_magnitude: float | None = strawberry.field(
+        default=None, description="Greatest magnitude, inclusive; on a tenth, such as 4.5."
+    )
+
+    @property
+    def selection(self) -> Selection:
+        """The filter in the catalogue's words."""
+        return Selection(
+            start_ms=millis_ceil(self.start_time) if self.start_time else None,
+            end_ms=millis_floor(self.end_time) if self.end_time else None,
+            magnitudes=MagnitudeRange(self.min_magnitude, self.max_magnitude),
+        )
+
+
+describe_enum(
+    statistics.Interval, "The length of the periods of a series, UTC.", lambda interval: f"A {interval.name.lower()}."
+)
+
+
+@strawberry.type(description="How many events each period has, one after the other without a gap.")
+class CountSeries:
+    interval: statistics.Interval = strawberry.field(description="The length of a period.")
+    start: date | None = strawberry.field(description="First day of the first period, UTC; null where there is none.")
+    counts: list[int] = strawberry.field(
+        description="The events of each period, zeros included. The window may cut the first and the last one.",
+        directives=[ListSize(assumed_size=statistics.MOST_PERIODS), Cost(weight="0.02")],  # numbers, and no more
+    )
+
+
+@strawberry.type(description="The events of a magnitude bin of 0.1.")
+class MagnitudeBin:
+    magnitude: float = strawberry.field(description="Lower edge: a bin 4.5 has the magnitudes from 4.5 to below 4.6.")
+    count: int = strawberry.field(description="Events of this bin.")
+    cumulative: int = strawberry.field(description="Events of this bin and of all above.")
+
+
+@strawberry.type(description="From which magnitude on the catalogue has, by all appearance, every event.")
+class Completeness:
+    magnitude: float | None = strawberry.field(
+        description="By maximum curvature, the bin with the most events: Wiemer and Wyss (2000), BSSA 90, 859-869."
+    )
+    reason: str | None = strawberry.field(description="Why there is none, where there is none.")
+
+
+@strawberry.type(
+    description="The relation log10 N = a - b M, N being the number of events with at least magnitude M, "
+    "estimated from the events at and above the magnitude of completeness."
+)
+class GutenbergRichter:
+    b: float | None = strawberry.field(
+        description="b-value by maximum likelihood, log10(e) / (mean - (completeness - 0.05)): "
+        "Aki (1965), Bull. Earthq. Res. Inst. 43, 237-239, for bins of 0.1 as by Utsu (1966)."
+    )
+    uncertainty: float | None = strawberry.field(
+        description="Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687."
+    )
+    a: float | None = strawberry.field(description="a-value, of the whole window: log10 N where M is 0.")
+    events: int = strawberry.field(description="Events that this is estimated from.")
+    reason: str | None = strawberry.field(description="Why there is none, where there is none.")
+
+
+Corrected = Annotated[
+    bool,
+    strawberry.argument(
+        description="Take a completeness 0.2 higher, as is usual: Woessner and Wiemer (2005), BSSA 95, 684-698."
+    ),
+]
+
+
+@strawberry.type(description="What the selected events come to.")
+class CatalogueStatistics:
+    @strawberry.field(description="How many events there are.")
+    @staticmethod
+    async def count(asked: strawberry.Parent[statistics.Statistics]) -> int:
+        return (await asked.counts()).total()
+
+    @strawberry.field(
+        description="The event with the greatest magnitude, the latest of equals. Null where there is none, "
+        "or where `maxMagnitude` cuts a bin whose events stand on too many days.",
+        graphql_type=Event | None,
+        directives=[Cost(weight="10")],
+    )
+    @staticmethod
+    async def largest(asked: strawberry.Parent[statistics.Statistics]) -> model.Event | None:
+        return await asked.largest()
+
+    @strawberry.field(
+        description="How many events there are in the course of time: from the window's start to its end or, "
+        "where it is open, from the first event to the last.",
+        graphql_type=CountSeries,
+        directives=[Cost(weight="10")],
+    )
+    @staticmethod
+    async def series(
+        asked: strawberry.Parent[statistics.Statistics],
+        interval: Annotated[
+            statistics.Interval, strawberry.argument(description="The length of a period.")
+        ] = statistics.Interval.MONTH,
+    ) -> statistics.Series:
+        return await asked.series(interval)
+
+    @strawberry.field(
+        description="How many events there are by magnitude: the bins from the least to the greatest, zeros included.",
+        graphql_type=list[MagnitudeBin],
+        directives=[ListSize(assumed_size=GREATEST_BIN - LEAST_BIN + 1)],
+    )
+    @staticmethod
+    async def magnitude_frequency(
+        asked: strawberry.Parent[statistics.Statistics],
+    ) -> list[gutenberg_richter.MagnitudeBin]:
+        return gutenberg_richter.distribution(await asked.counts())
+
+    @strawberry.field(description="The magnitude of completeness.", graphql_type=Completeness)
+    @staticmethod
+    async def completeness(
+        asked: strawberry.Parent[statistics.Statistics], corrected: Corrected = False
+    ) -> gutenberg_richter.Completeness:
+        return gutenberg_richter.completeness(await asked.counts(), corrected=corrected)
+
+    @strawberry.field(description="The Gutenberg-Richter relation.", graphql_type=GutenbergRichter)
+    @staticmethod
+    async def gutenberg_richter(
+        asked: strawberry.Parent[statistics.Statistics], corrected: Corrected = False
+    ) -> gutenberg_richter.GutenbergRichter:
+        counts = await asked.counts()
+        return gutenberg_richter.gutenberg_richter(counts, gutenberg_richter.completeness(counts, corrected=corrected))
+
+
 def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | None) -> dict[str, Any]:
     """What the log of an events query records of its filter and its page."""
-    asked: EventFilter | None = arguments.get("filter")
     sizes = [size for size in (arguments.get("first"), arguments.get("last")) if size is not None]
     facts: dict[str, Any] = {"page_size": sizes[0] if sizes else context.page_sizes.default}
-    if asked:
-        facts["starttime"] = millis_ceil(asked.start_time) if asked.start_time else None
-        facts["endtime"] = millis_floor(asked.end_time) if asked.end_time else None
-        facts["minmagnitude"] = asked.min_magnitude
+    facts |= _window_facts(context, arguments, page)
     if page and page.was_read:
         facts["result_count"] = len(page.records)
         facts["has_next_token"] = page.has_more
         facts["buckets_scanned"] = page.partitions
     return facts
+
+
+def _window_facts(context: Context, arguments: Mapping[str, Any], result: object) -> dict[str, Any]:
+    """What the log of a query records of its filter."""
+    asked: EventFilter | StatisticsFilter | None = arguments.get("filter")
+    if asked is None:
+        return {}
+    return {
+        "starttime": millis_ceil(asked.start_time) if asked.start_time else None,
+        "endtime": millis_floor(asked.end_time) if asked.end_time else None,
+        "minmagnitude": asked.min_magnitude,
+    }
 
 
 @strawberry.type
@@ -174,7 +354,7 @@ class EarthquakeQueries:
     @strawberry.field(
         description="Catalogued events in time order, newest first unless asked otherwise.",
         graphql_type=EventConnection,
-        directives=[RequiresScope(scope=Scope.EVENTS_READ), relay.PAGE_SIZE],
+        directives=[RequiresScope(scope=Scope.EVENTS_READ), PAGE_SIZE],
         extensions=[Logged(CATALOGUE_ROUTE, _facts)],
     )
     async def events(
@@ -193,6 +373,21 @@ class EarthquakeQueries:
         if relay.asks_for_total_alone(info):
             return info.context.catalogue.unread_page(selection)
         return await info.context.catalogue.page(selection, paging, ascending=order_by is EventOrder.TIME_ASC)
+
+    @strawberry.field(
+        description="Statistics of the catalogue, from its summaries of each day and year.",
+        graphql_type=CatalogueStatistics,
+        directives=[RequiresScope(scope=Scope.EVENTS_READ), Cost(weight="10")],
+        extensions=[Logged("/earthquakes/statistics", _window_facts)],
+    )
+    async def catalogue_statistics(
+        self,
+        info: Info[Context, None],
+        filter: Annotated[
+            StatisticsFilter | None, strawberry.argument(description="Which events; all without it.")
+        ] = None,
+    ) -> statistics.Statistics:
+        return await info.context.catalogue.statistics(filter.selection if filter else Selection())
 
 
 @strawberry.type(description="Why one event of an ingest was not taken.")

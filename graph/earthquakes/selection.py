@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import asin, cos, degrees, radians, sin, sqrt
+from typing import Self
 
-from graph.days import FIRST_MS, LAST_MS
+from graph.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.earthquakes.magnitudes import MagnitudeRange
-from graph.earthquakes.model import LONGEST_TEXT
+from graph.earthquakes.model import LONGEST_TEXT, Event
 from graph.errors import BadUserInput
 from graph.store.conditions import AllOf, AnyOf, Compare, Condition, OneOf, all_of
 from graph.store.contract import InvalidItem, Item
@@ -15,6 +16,7 @@ from graph.store.limits import check_value
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
 GREATEST_RADIUS_KM = 40_100  # once around the earth; half of that holds everything already
 MOST_TYPES = 50
+MOST_DAYS_AROUND = 36_525  # a century
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,24 @@ class Selection:
     box: Box | None = None
     circle: Circle | None = None
     types: tuple[str, ...] | None = None
+    but: str | None = None  # id of an event that is not meant
+
+    @classmethod
+    def around(cls, event: Event, *, radius_km: float, days: float) -> Self:
+        """The other events within a distance and within so many days on either side.
+
+        Raises:
+            BadUserInput: The distance or the time is not possible.
+        """
+        if not 0 <= days <= MOST_DAYS_AROUND:
+            raise BadUserInput(f"`days` must be from 0 to {MOST_DAYS_AROUND:,}.")
+        reach = int(days * DAY_MS)
+        return cls(
+            start_ms=event.event_ts_ms - reach,
+            end_ms=event.event_ts_ms + reach,
+            circle=Circle(event.lat, event.lon, radius_km),
+            but=event.event_id,
+        )
 
     def __post_init__(self) -> None:
         _ordered("startTime", self.start_ms, "endTime", self.end_ms)
@@ -117,7 +137,7 @@ class Selection:
     @property
     def summarised(self) -> bool:
         """Whether summaries and whole days tell exactly how many events match."""
-        others = (self.min_depth, self.max_depth, self.box, self.circle, self.types)
+        others = (self.min_depth, self.max_depth, self.box, self.circle, self.types, self.but)
         return self.magnitudes.on_tenths and all(other is None for other in others)
 
     @property
@@ -139,7 +159,10 @@ class Selection:
     @property
     def keep(self) -> Callable[[Item], bool] | None:
         """The rest of the filter, which no store can test."""
-        return self.circle.holds if self.circle else None
+        circle, but = self.circle, self.but
+        if but is None:
+            return circle.holds if circle else None
+        return lambda item: item["eventId"] != but and (circle is None or circle.holds(item))
 
 
 def _at_least(attribute: str, value: float | None) -> Condition | None:

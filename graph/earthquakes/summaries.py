@@ -82,6 +82,14 @@ class Summary:
             remember(self._may_match, magnitudes, known)
         return known
 
+    def bins(self, magnitudes: MagnitudeRange) -> dict[int, int]:
+        """Lower edge in tenths → how many of the bin's events lie in a range whose ends are on tenths."""
+        counts = {tenths: int(self.item.get(f"bin{tenths}", 0)) for tenths in magnitudes.bins}
+        if magnitudes.maximum is not None and counts:
+            greatest = max(counts)
+            counts[greatest] = int(self.item.get(f"edge{greatest}", 0))
+        return counts
+
     def matching(self, magnitudes: MagnitudeRange) -> int:
         """How many of the events lie in a range whose ends are on tenths."""
         within = self.may_match(magnitudes)

@@ -117,7 +117,6 @@ class _Reading:
         if definition is None:
             yield None, _Price(1)
             return
-        yield None, _Price(weight(definition))
         below: Mapping[str, Size] = {}
         size = sized.get(name) or self._pricing.introspection.get((parent.name, name))
         if directive := list_size(definition):
@@ -129,6 +128,8 @@ class _Reading:
             if takes_records(definition, directive):
                 yield given, _Price(1)
         selection_sets = [node.selection_set for node in nodes if node.selection_set]
+        # What has a size and no fields of its own is its list: its weight is that of an element.
+        yield None if selection_sets else size, _Price(weight(definition))
         if selection_sets:
             yield size, self.selected(get_named_type(definition.type), selection_sets, below)
 

@@ -48,6 +48,8 @@ def test_numbers_beyond_all_bounds_are_refused(week: Service, number: str) -> No
         f"{{ events(filter: {{minMagnitude: {number}}}) {{ totalCount }} }}",
         f"{{ events(filter: {{circle: {{lat: {number}, lon: 0, radiusKm: 1}}}}) {{ totalCount }} }}",
         f"{{ popularFilters(windowDays: {number}) {{ totalRequests }} }}",
+        f"{{ catalogueStatistics(filter: {{minMagnitude: {number}}}) {{ count largest {{ id }} }} }}",
+        f'{{ event(eventId: "us6000kxnn") {{ nearby(days: {number}) {{ totalCount }} }} }}',
     ]
     for query in in_documents:
         answer = ask(week, query)

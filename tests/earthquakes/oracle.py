@@ -20,6 +20,7 @@ def selects(selection: Selection, event: Event) -> bool:
             else selection.min_depth is None and selection.max_depth is None
         )
         and (selection.types is None or event.type in selection.types)
+        and event.event_id != selection.but
         and (selection.box is None or _in_box(selection.box, event))
         and (selection.circle is None or distance_km(selection.circle, event) <= selection.circle.radius_km)
     )

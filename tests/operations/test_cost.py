@@ -62,6 +62,10 @@ def priced(document: DocumentNode, **variables: Any) -> int:
         ("{ events(first: 2000) { nodes { id } } }", 1 + 1 + 1000),
         ("{ events(first: -1) { nodes { id } } }", 1 + 1),
         ("{ events(first: null) { nodes { id } } }", 1 + 1 + 50),
+        ("{ events(first: 7) { asGeoJson } }", 1 + 7 * 16),
+        ('{ event(eventId: "x") { nearby(first: 7) { nodes { id } } } }', 1 + 10 + 1 + 7),
+        ("{ catalogueStatistics { count magnitudeFrequency { count } } }", 10 + 1 + 1 + 121),
+        ("{ catalogueStatistics { series { start counts } } }", 10 + 10 + 1 + 40_000 // 50),
         ("{ requestLogs(first: 3) { nodes { id } } }", 1 + 1 + 3),
         ("{ popularFilters { filters { hits } } }", 100 + 1 + 10),
         ("{ popularFilters(limit: 3) { filters { hits } } }", 100 + 1 + 3),
@@ -183,6 +187,7 @@ def test_every_list_of_the_schema_has_a_size() -> None:
     """Of its own, or from the field above it: else a list would cost as if it had one element."""
     sized = {"Query.nodes", "EventConnection.edges", "EventConnection.nodes", "RequestLogConnection.edges"}
     sized |= {"RequestLogConnection.nodes", "PopularFilters.filters", "IngestPayload.rejections"}
+    sized |= {"CatalogueStatistics.magnitudeFrequency", "CountSeries.counts"}
     lists = {
         f"{named.name}.{name}"
         for named in schema.type_map.values()

@@ -1,0 +1,113 @@
+"""How often each magnitude occurs, and what follows from that: completeness and the b-value. No I/O.
+
+Magnitudes are counted in bins of 0.1, named by their lower edges in tenths (see `magnitudes`). Most
+networks report tenths, which stand on these edges. Either way of reading a bin's name, as the lower
+edge of what is in it or as what was rounded to it, gives the same b-value: the events of a bin lie
+half a bin above the name in the one, and those of the lowest bin begin half a bin below it in the other.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import e, log, log10, sqrt
+
+BIN = 0.1
+CORRECTION_TENTHS = 2
+LEAST_EVENTS = 50
+"""That an estimate is made of: a b-value of fewer is off by more than an eighth most of the time."""
+
+Counts = Mapping[int, int]
+"""Lower edge of a bin in tenths → how many events it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class MagnitudeBin:
+    """The events of one bin."""
+
+    magnitude: float  # the lower edge
+    count: int
+    cumulative: int  # of this bin and all above
+
+
+@dataclass(frozen=True, slots=True)
+class Completeness:
+    """The least magnitude from which on the catalogue has, by all appearance, every event."""
+
+    magnitude: float | None = None  # None for a reason
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GutenbergRichter:
+    """log10 of the number of events with at least magnitude M = a - b M, above the completeness. None for a reason."""
+
+    b: float | None = None
+    uncertainty: float | None = None  # of b, one standard deviation
+    a: float | None = None
+    events: int = 0  # that it was estimated from
+    reason: str | None = None
+
+
+def distribution(counts: Counts) -> list[MagnitudeBin]:
+    """The bins from the least magnitude that occurs to the greatest, those without an event included."""
+    occupied = [tenths for tenths, count in counts.items() if count]
+    bins: list[MagnitudeBin] = []
+    cumulative = 0
+    for tenths in range(max(occupied), min(occupied) - 1, -1) if occupied else ():
+        cumulative += counts.get(tenths, 0)
+        bins.append(MagnitudeBin(tenths / 10, counts.get(tenths, 0), cumulative))
+    return bins[::-1]
+
+
+def completeness(counts: Counts, *, corrected: bool = False) -> Completeness:
+    """The magnitude of completeness by maximum curvature: the bin with the most events, the lower one of equals.
+
+    Args:
+        corrected: add 0.2, since events are missing above the maximum too.
+
+    Source: Wiemer and Wyss (2000), Bulletin of the Seismological Society of America 90, 859-869; the
+        correction is of Woessner and Wiemer (2005), ibid. 95, 684-698.
+    """
+    if (events := sum(counts.values())) < LEAST_EVENTS:
+        return Completeness(reason=_too_few(events, "are selected"))
+    tenths = min(counts, key=lambda tenths: (-counts[tenths], tenths))
+    return Completeness((tenths + CORRECTION_TENTHS if corrected else tenths) / 10)
+
+
+def gutenberg_richter(counts: Counts, least: Completeness) -> GutenbergRichter:
+    """The Gutenberg-Richter relation of the events from a magnitude of completeness on.
+
+    The b-value is Aki's of maximum likelihood, log10(e) / (mean - least), where Utsu has magnitudes
+    in bins begin half a bin lower; its uncertainty is Shi and Bolt's.
+
+    Source: Aki (1965), Bulletin of the Earthquake Research Institute 43, 237-239; Utsu (1966), Journal
+        of the Faculty of Science, Hokkaido University, series VII, 2, 359-376; Shi and Bolt (1982),
+        Bulletin of the Seismological Society of America 72, 1677-1687.
+    """
+    if least.magnitude is None:
+        return GutenbergRichter(reason=least.reason)
+    begin = round(least.magnitude * 10)
+    complete = {tenths / 10: count for tenths, count in counts.items() if tenths >= begin and count}
+    events = sum(complete.values())
+    if events < LEAST_EVENTS:
+        return GutenbergRichter(events=events, reason=_too_few(events, "reach the magnitude of completeness"))
+    if len(complete) == 1:
+        return GutenbergRichter(events=events, reason="All events of the complete part stand in one bin.")
+    mean = sum(magnitude * count for magnitude, count in complete.items()) / events
+    lowest = least.magnitude - BIN / 2
+    b = log10(e) / (mean - lowest)
+    return GutenbergRichter(b, shi_bolt(b, complete), log10(events) + b * lowest, events)
+
+
+def shi_bolt(b: float, magnitudes: Mapping[float, int]) -> float:
+    """The standard deviation of a b-value, by how many events of each magnitude it was estimated from.
+
+    Source: Shi and Bolt (1982), equation 5, whose 2.30 is the natural logarithm of 10.
+    """
+    events = sum(magnitudes.values())
+    mean = sum(magnitude * count for magnitude, count in magnitudes.items()) / events
+    squares = sum((magnitude - mean) ** 2 * count for magnitude, count in magnitudes.items())
+    return log(10) * b**2 * sqrt(squares / (events * (events - 1)))
+
+
+def _too_few(events: int, what: str) -> str:
+    return f"Only {events} events {what}; an estimate needs {LEAST_EVENTS}."

@@ -1,0 +1,160 @@
+"""Statistics, neighbours and GeoJSON as clients ask for them, over the real week of 2023-08-03."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from graph.days import DAY_MS
+from graph.earthquakes.gutenberg_richter import completeness, gutenberg_richter
+from graph.earthquakes.magnitudes import MagnitudeRange, bin_of
+from graph.earthquakes.model import Event
+from graph.earthquakes.normalise import normalise
+from graph.earthquakes.selection import Circle, Selection
+from tests.earthquakes.oracle import selects
+from tests.service import Service
+from tests.store.samples import NOON
+from tests.test_queries import selected, stored
+
+STATISTICS = """
+query Statistics($filter: StatisticsFilter, $interval: Interval! = DAY, $corrected: Boolean! = false) {
+  catalogueStatistics(filter: $filter) {
+    count
+    largest { eventId mag }
+    series(interval: $interval) { interval start counts }
+    magnitudeFrequency { magnitude count cumulative }
+    completeness(corrected: $corrected) { magnitude reason }
+    gutenbergRichter(corrected: $corrected) { b uncertainty a events reason }
+  }
+}
+"""
+NEARBY = """
+query Nearby($eventId: String!, $radiusKm: Float!, $days: Float!, $first: Int, $after: String) {
+  event(eventId: $eventId) {
+    nearby(radiusKm: $radiusKm, days: $days, first: $first, after: $after) {
+      totalCount
+      nodes { eventId }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}
+"""
+
+
+def statistics(service: Service, **variables: Any) -> dict[str, Any]:
+    found: dict[str, Any] = service.ask(STATISTICS, variables)["catalogueStatistics"]
+    return found
+
+
+def test_the_week_in_numbers(any_week: Service) -> None:
+    found = statistics(any_week)
+
+    counts = Counter(bin_of(event.mag)[0] for event in stored())
+    days = Counter(event.day_bucket for event in stored())
+    largest = max(stored(), key=lambda event: (event.mag, event.event_ts_ms))
+    assert found["count"] == 2124
+    assert found["largest"] == {"eventId": largest.event_id, "mag": largest.mag}
+    assert found["series"] == {"interval": "DAY", "start": "2023-07-28", "counts": [days[day] for day in sorted(days)]}
+    assert {
+        round(each["magnitude"] * 10): each["count"] for each in found["magnitudeFrequency"] if each["count"]
+    } == counts
+    assert found["magnitudeFrequency"][0]["cumulative"] == 2124
+    assert found["completeness"] == {"magnitude": completeness(counts).magnitude, "reason": None}
+    estimated = gutenberg_richter(counts, completeness(counts))
+    assert found["gutenbergRichter"]["b"] == estimated.b
+    assert found["gutenbergRichter"]["events"] == estimated.events
+
+
+def test_a_correction_takes_a_higher_completeness(week: Service) -> None:
+    plain, corrected = (statistics(week, corrected=corrected) for corrected in (False, True))
+
+    assert corrected["completeness"]["magnitude"] == pytest.approx(plain["completeness"]["magnitude"] + 0.2)
+    assert corrected["gutenbergRichter"]["events"] < plain["gutenbergRichter"]["events"]
+
+
+def test_statistics_of_a_window_and_of_strong_events(any_week: Service) -> None:
+    window = {"startTime": "2023-07-29T06:00:00Z", "endTime": "2023-08-01T18:00:00Z", "minMagnitude": 4.5}
+    found = statistics(any_week, filter=window)
+
+    chosen = Selection(start_ms=1_690_610_400_000, end_ms=1_690_912_800_000, magnitudes=MagnitudeRange(4.5))
+    meant = [event for event in stored() if selects(chosen, event)]
+    assert found["count"] == len(meant) > 0
+    assert sum(found["series"]["counts"]) == len(meant)
+    assert len(found["series"]["counts"]) == 4
+    assert found["gutenbergRichter"]["b"] is None
+    assert found["gutenbergRichter"]["reason"] == found["completeness"]["reason"]
+    assert found["completeness"]["reason"] == f"Only {len(meant)} events are selected; an estimate needs 50."
+
+
+def test_no_events_have_no_statistics(week: Service) -> None:
+    found = statistics(week, filter={"minMagnitude": 9.5}, interval="YEAR")
+
+    assert (found["count"], found["largest"], found["magnitudeFrequency"]) == (0, None, [])
+    assert found["series"] == {"interval": "YEAR", "start": None, "counts": []}
+
+
+@pytest.mark.parametrize(
+    "filter",
+    [
+        {"minMagnitude": 4.55},
+        {"minMagnitude": 5, "maxMagnitude": 4},
+        {"startTime": "2024-01-01T00:00:00Z", "endTime": "2023-01-01T00:00:00Z"},
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_refused(week: Service, filter: dict[str, Any]) -> None:
+    assert week.codes(STATISTICS, {"filter": filter}) == ["BAD_USER_INPUT"]
+
+
+def neighbours(event: Event, radius_km: float, days: float) -> list[str]:
+    around = Selection(
+        start_ms=event.event_ts_ms - int(days * DAY_MS),
+        end_ms=event.event_ts_ms + int(days * DAY_MS),
+        circle=Circle(event.lat, event.lon, radius_km),
+    )
+    return [event_id for event_id in selected(around) if event_id != event.event_id]
+
+
+@pytest.mark.parametrize(("radius_km", "days"), [(100.0, 30.0), (50.0, 0.5), (0.0, 30.0), (40_100.0, 0.01)])
+def test_the_events_around_one_are_walked_page_by_page(any_week: Service, radius_km: float, days: float) -> None:
+    busiest = max(stored()[::100], key=lambda event: len(neighbours(event, radius_km, days)))
+    expected = neighbours(busiest, radius_km, days)
+    variables = {"eventId": busiest.event_id, "radiusKm": radius_km, "days": days, "first": 7}
+
+    found: list[str] = []
+    after = None
+    while True:
+        page = any_week.ask(NEARBY, {**variables, "after": after})["event"]["nearby"]
+        assert page["totalCount"] == len(expected)
+        found += [node["eventId"] for node in page["nodes"]]
+        if not page["pageInfo"]["hasNextPage"]:
+            break
+        after = page["pageInfo"]["endCursor"]
+    assert found == expected
+
+
+@pytest.mark.parametrize(("radius_km", "days"), [(-1.0, 1.0), (41_000.0, 1.0), (1.0, -1.0), (1.0, 40_000.0)])
+def test_an_impossible_neighbourhood_is_refused(week: Service, radius_km: float, days: float) -> None:
+    variables = {"eventId": stored()[0].event_id, "radiusKm": radius_km, "days": days}
+
+    assert week.codes(NEARBY, variables) == ["BAD_USER_INPUT"]
+
+
+def test_a_page_is_a_feature_collection_from_which_it_can_be_ingested_again(any_week: Service) -> None:
+    found = any_week.ask("{ events(first: 1000) { asGeoJson nodes { eventId } } }")["events"]
+
+    collection = found["asGeoJson"]
+    assert collection["type"] == "FeatureCollection"
+    assert [feature["id"] for feature in collection["features"]] == [node["eventId"] for node in found["nodes"]]
+    assert [normalise(feature, ingested_at=NOON) for feature in collection["features"]] == stored()[:1000]
+
+
+def test_an_event_without_a_depth_has_two_coordinates(service: Service) -> None:
+    event = {"eventId": "us1", "eventTsMs": NOON, "mag": 1.0, "lat": 1.5, "lon": -2.5}
+    service.ask(
+        "mutation Give($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
+        {"events": [event]},
+    )
+
+    (feature,) = service.ask("{ events { asGeoJson } }")["events"]["asGeoJson"]["features"]
+    assert feature["geometry"] == {"type": "Point", "coordinates": [-2.5, 1.5]}
+    assert feature["properties"]["felt"] is None
