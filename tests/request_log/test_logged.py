@@ -24,6 +24,7 @@ ROUTES = {
     "nodes": ("query { nodes(ids: []) { id } }", "/nodes"),
     "event": ('query { event(eventId: "us1") { id } }', "/earthquakes/event"),
     "events": ("query { events { totalCount } }", "/earthquakes"),
+    "ingestStatus": ("query { ingestStatus { failures } }", "/ingest/status"),
     "requestLogs": ("query { requestLogs { nodes { id } } }", "/request-logs"),
     "popularFilters": ("query { popularFilters { totalRequests } }", "/analytics/popular-filters"),
     "ingestRecent": ("mutation { ingestRecent { fetched } }", "/ingest/recent"),
@@ -228,11 +229,11 @@ def test_logs_are_paged_and_filtered_through_the_graph(tmp_path: Path, usgs: Usg
         assert routes(page(filter={"route": "/node"})) == ["/node", "/node"]
         assert routes(page(filter={"minStatus": 400})) == ["/node"]
         assert routes(page(filter={"route": "/node", "minStatus": 401})) == []
-        assert len(routes(page(filter={"startTime": "2023-11-14T22:13:20Z"}))) == 9
+        assert len(routes(page(filter={"startTime": "2023-11-14T22:13:20Z"}))) == 10
         assert routes(page(filter={"endTime": "2023-11-14T22:13:19.999Z"})) == []
 
         walked = [page(filter={"logType": "QUERY"}, first=3)]
         while walked[-1]["pageInfo"]["hasNextPage"]:
             walked.append(page(filter={"logType": "QUERY"}, first=3, after=walked[-1]["pageInfo"]["endCursor"]))
-        assert [len(each["edges"]) for each in walked] == [3, 3, 1]
-        assert len({edge["cursor"] for each in walked for edge in each["edges"]}) == 7
+        assert [len(each["edges"]) for each in walked] == [3, 3, 2]
+        assert len({edge["cursor"] for each in walked for edge in each["edges"]}) == 8
