@@ -31,6 +31,7 @@ from graph.clock import now_ms
 from graph.context import Context
 from graph.earthquakes.magnitudes import MagnitudeRange
 from graph.earthquakes.selection import Selection
+from graph.earthquakes.upkeep import Upkeep
 from graph.execution.executor import PlainExecutor
 from graph.operations.documents import Documents
 from graph.operations.shape import Limits
@@ -92,6 +93,7 @@ class Bench:
         return Context(
             catalogue=self.parts.catalogue,
             ingest=self.parts.ingest,
+            upkeep=Upkeep(self.parts.table, self.parts.catalogue, now_ms, polls=False),
             request_logs=self.parts.request_logs,
             log_buffer=LogBuffer(self.parts.request_logs, capacity=0),
             page_sizes=PageSizes(),

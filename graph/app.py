@@ -4,8 +4,8 @@ settings → store → access patterns → schema → endpoint → routes
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from typing import Any, cast
@@ -26,8 +26,9 @@ from graph.clock import Clock, now_ms
 from graph.context import Context
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest, IngestReport
-from graph.earthquakes.polling import Polling, polling
+from graph.earthquakes.polling import polling
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.earthquakes.upkeep import IngestStatus, Upkeep, watched
 from graph.earthquakes.usgs import UsgsClient
 from graph.errors import BadRequest, DatabaseUnavailable, InternalServerError
 from graph.http.endpoint import ExecutionLimits, GraphQLEndpoint
@@ -119,13 +120,16 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             parts = await stack.enter_async_context(open_parts(settings, clock, metrics, tracing))
             buffer = await stack.enter_async_context(log_buffer(parts.request_logs))
             metrics.log_buffer(buffer)
-            polled: Polling | None = None
+            upkeep = Upkeep(parts.table, parts.catalogue, clock, polls=settings.poll > 0)
+            metrics.upkeep(upkeep)
+            await stack.enter_async_context(watched(upkeep))
             if settings.poll:
-                polled = await stack.enter_async_context(polling(parts.ingest, parts.table, settings.poll, clock))
+                await stack.enter_async_context(polling(parts.ingest, parts.table, settings.poll, clock))
             new_context = partial(
                 Context,
                 catalogue=parts.catalogue,
                 ingest=parts.ingest,
+                upkeep=upkeep,
                 request_logs=parts.request_logs,
                 log_buffer=buffer,
                 page_sizes=page_sizes,
@@ -134,7 +138,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             )
             yield {
                 "table": parts.table,
-                "polling": polled,
+                "upkeep": upkeep,
                 "new_context": new_context,
                 "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
                 "rates": rates(settings),
@@ -213,9 +217,22 @@ async def _ready(request: Request) -> Response:
         logger.error("Not ready", cause=error.detail)
         return JSONResponse({"status": "unavailable", "store": "unreachable"}, 503)
     ready: dict[str, Any] = {"status": "ok", "store": "ok"}
-    if polled := request.state.polling:
-        ready["polling"] = {"status": polled.status, **asdict(polled)}
+    with suppress(DatabaseUnavailable):  # It has just answered.
+        ready["polling"] = _told(await request.state.upkeep.status())
     return JSONResponse(ready)
+
+
+def _told(status: IngestStatus) -> Mapping[str, Any]:
+    """How the catalogue is kept up, for operators; times in epoch milliseconds."""
+    return {
+        "status": status.word,
+        "last_success": status.last_success,
+        "last_error": status.last_error,
+        "last_error_at": status.last_error_at,
+        "failures": status.failures,
+        "next_attempt": status.next_attempt,
+        "newest_event_lag_seconds": status.newest_event_lag_seconds,
+    }
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

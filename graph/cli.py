@@ -88,7 +88,7 @@ def main() -> None:
 @click.option("--port", metavar="NUMBER", help="Port to listen on; 0 takes a free one.  [default: 8000]")
 @store_option
 @click.option("--workers", metavar="NUMBER", help="Processes that serve.  [default: 1]")
-@click.option("--poll", metavar="SECONDS", help="Ingest recent events so often; 0 for never.  [default: 0]")
+@click.option("--poll", metavar="SECONDS", help="Poll USGS so often, 60 or more; 0 for never.  [default: 0]")
 @click.option("--demo", is_flag=True, default=None, help="Load a real week of events when the catalogue is empty.")
 def serve(**options: Any) -> None:
     """Serve the graph, and GraphiQL for people.

@@ -8,6 +8,7 @@ from graph.access.callers import Caller
 from graph.clock import Clock
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest
+from graph.earthquakes.upkeep import Upkeep
 from graph.paging import PageSizes
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import LogBuffer
@@ -26,6 +27,7 @@ class Context:
 
     catalogue: Catalogue
     ingest: Ingest
+    upkeep: Upkeep
     request_logs: RequestLogs
     log_buffer: LogBuffer
     page_sizes: PageSizes

@@ -71,7 +71,7 @@ class Settings(BaseSettings):
         2.0, gt=0, le=60, description="Seconds for one attempt on the store, of which there are three at most."
     )
     workers: int = Field(1, ge=1, le=64, description="Number of processes that serve.")
-    poll: float = Field(0, ge=0, le=86_400, description="Seconds between ingests of recent events; 0 for none.")
+    poll: float = Field(0, ge=0, le=86_400, description="Seconds between polls of USGS, 60 or more; 0 for none.")
     demo: bool = Field(False, description="Load a real week of events when the catalogue is empty.")
     usgs_url: Url = Field("https://earthquake.usgs.gov", description="Where USGS is reached.")
     usgs_timeout: float = Field(30.0, gt=0, le=600, description="Seconds for one attempt on USGS.")
@@ -152,9 +152,9 @@ class Settings(BaseSettings):
 
     @field_validator("poll")
     @classmethod
-    def _is_a_lease(cls, seconds: float) -> float:
-        if 0 < seconds < 1:
-            raise ValueError("must be 0, or 1 or more: the lease of a poll is of whole seconds")
+    def _is_polite(cls, seconds: float) -> float:
+        if 0 < seconds < 60:
+            raise ValueError("must be 0, or 60 or more: USGS renews its feeds once a minute")
         return seconds
 
     def environment(self) -> dict[str, str]:

@@ -123,7 +123,7 @@ WRONG = {
     "store": ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://", "quakes.db"],
     "store_timeout": ["0", "61", "long"],
     "workers": ["0", "65", "two", "1.5"],
-    "poll": ["-1", "86401", "often", "nan", "inf"],
+    "poll": ["-1", "59", "86401", "often", "nan", "inf"],
     "demo": ["perhaps"],
     "usgs_url": ["ftp://usgs", "usgs", "http://"],
     "usgs_timeout": ["0", "601", "long"],

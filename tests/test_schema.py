@@ -32,6 +32,7 @@ type Query {
     filter: EventFilter, orderBy: EventOrder! = TIME_DESC, first: Int, after: String, last: Int, before: String
   ): EventConnection!
   requestLogs(filter: RequestLogFilter, first: Int, after: String, last: Int, before: String): RequestLogConnection!
+  ingestStatus: IngestStatus!
   popularFilters(day: Date, windowDays: Int! = 1, limit: Int! = 10): PopularFilters!
   catalogueStatistics(filter: StatisticsFilter): CatalogueStatistics!
 }
@@ -77,6 +78,10 @@ input EventInput {
   eventId: String!  eventTsMs: EpochMillis!  mag: Float!  place: String  lat: Float!  lon: Float!  depth: Float
   source: String! = "USGS"  magType: String  type: String  status: String  updated: EpochMillis  url: String
   tsunami: Boolean  felt: Int  alert: String  sig: Int
+}
+type IngestStatus {
+  polling: Boolean!  lastSuccess: EpochMillis  lastError: String  lastErrorAt: EpochMillis
+  failures: Int!  nextAttempt: EpochMillis  newestEventLagSeconds: Float
 }
 type IngestPayload {
   requestId: ID!  fetched: Int!  upserted: Int!  skipped: Int!  rejected: Int!  rejections: [Rejection!]!

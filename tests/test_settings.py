@@ -63,7 +63,8 @@ READ: list[tuple[str, str, Any]] = [
     ("store_timeout", "0.5", 0.5),
     ("workers", "64", 64),
     ("poll", "86400", 86_400.0),
-    ("poll", "1.5", 1.5),
+    ("poll", "60", 60.0),
+    ("poll", "90.5", 90.5),
     ("demo", "true", True),
     ("demo", "1", True),
     ("demo", "0", False),
@@ -123,7 +124,7 @@ WRONG: list[tuple[str, str]] = [
     ("workers", "0"),
     ("workers", "65"),
     ("poll", "-0.1"),
-    ("poll", "0.5"),
+    ("poll", "59.9"),
     ("poll", "86401"),
     ("poll", "nan"),
     ("demo", "perhaps"),
@@ -239,7 +240,7 @@ def test_settings_are_never_changed(name: str) -> None:
 def test_another_process_reads_the_same_settings_from_its_environment(environment: pytest.MonkeyPatch) -> None:
     settings = Settings(
         port=0,
-        poll=1.5,
+        poll=90.5,
         demo=True,
         store="dynamodb://quakes",
         usgs_url="http://127.0.0.1:9",

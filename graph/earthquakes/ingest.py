@@ -21,7 +21,7 @@ from graph.earthquakes.geojson import Fingerprinted, InvalidGeoJson, Readable, r
 from graph.earthquakes.model import Event, RejectedFeature, Rejection, checked_event
 from graph.earthquakes.normalise import normalise
 from graph.earthquakes.summaries import additions
-from graph.earthquakes.usgs import RecentEvents, UsgsClient
+from graph.earthquakes.usgs import NO_VALIDATORS, RecentEvents, UsgsAnswer, UsgsClient, UsgsFeed, Validators
 from graph.errors import BadUserInput, GraphError, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.model import LogType, RequestLog
@@ -93,12 +93,32 @@ class Ingest:
         """
 
         async def work(report: IngestReport) -> None:
-            answer = await self._usgs.fetch(asked.request)
-            report.retries = answer.retries
-            report.upstream_size, report.upstream_hash = answer.size, answer.sha256
-            await self._take(report, answer.features, partial(normalise, ingested_at=self._clock()))
+            await self._take_answer(report, await self._usgs.fetch(asked.request))
 
         return await self._logged(RECENT_ROUTE, work)
+
+    async def feed(self, feed: UsgsFeed, known: Validators = NO_VALIDATORS) -> tuple[IngestReport, Validators]:
+        """Fetch a feed in one attempt and store it, for whoever comes again anyway.
+
+        Args:
+            known: of the version that was stored last. While that is the latest, the ingest succeeds without events.
+
+        Returns:
+            The report, and the validators of the version that is stored now.
+
+        Raises:
+            UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored.
+            DatabaseUnavailable: The events may be stored in part; ingesting the feed again completes them.
+        """
+        stored = known
+
+        async def work(report: IngestReport) -> None:
+            nonlocal stored
+            answer = await self._usgs.fetch(feed, known=known, retries=0)
+            await self._take_answer(report, answer)
+            stored = answer.validators
+
+        return await self._logged(RECENT_ROUTE, work), stored
 
     async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
         """Store events that a caller gives, each as the keyword arguments of `checked_event`.
@@ -151,6 +171,12 @@ class Ingest:
                 report.upstream_size, report.upstream_hash = raw.size, raw.sha256
 
         return await self._logged(FILES_ROUTE, work)
+
+    async def _take_answer(self, report: IngestReport, answer: UsgsAnswer) -> None:
+        """Check and store what USGS answered, counting in `report`."""
+        report.retries = answer.retries
+        report.upstream_size, report.upstream_hash = answer.size, answer.sha256
+        await self._take(report, answer.features, partial(normalise, ingested_at=self._clock()))
 
     async def _take(
         self,

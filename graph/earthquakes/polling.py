@@ -1,52 +1,47 @@
-"""Ingesting recent events again and again, in the background of a serving process."""
+"""Polling: the feeds of USGS are ingested again and again, in the background of the processes that serve.
+
+It is polite: one process polls at a time, a minute or more apart, asks for what has changed alone,
+makes one attempt, and comes back ever later while that fails. It is thorough: after an outage it
+takes the feed that reaches back far enough.
+"""
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from graph.clock import Clock
+from graph.days import DAY_MS
 from graph.earthquakes.ingest import Ingest
-from graph.earthquakes.usgs import RecentEvents, UsgsFeed
-from graph.errors import GraphError, outcome_of
+from graph.earthquakes.turns import PollState, Turns
+from graph.earthquakes.usgs import UsgsFeed
+from graph.errors import GraphError, UpstreamFailure, outcome_of
 from graph.store.contract import Table
 from graph.telemetry.logs import get_logger
 
-# A day, as many events reach USGS hours after their origin time; what is stored already costs a look-up.
-POLLED = RecentEvents(feed=UsgsFeed.ALL_DAY)
+LOOK_EVERY_S = 60.0  # whether it is time, and whether whoever polled still does
+LONGEST_PAUSE_S = 1800.0  # between attempts that fail, unless polls are further apart anyway
+LONGEST_WAIT_S = 86_400.0  # that USGS may ask for: a wrong header must not end polling
+
+# A network publishes what it finds by itself within minutes, and what an analyst has to find within
+# hours; then the event is in a feed by its origin time, as if it had been there all along. So the feed
+# of the hour would miss many, and a feed has to reach back so much further than to the last success.
+LATE_MS = DAY_MS // 2
+REACH_MS = {UsgsFeed.ALL_DAY: DAY_MS, UsgsFeed.ALL_WEEK: 7 * DAY_MS}
 
 logger = get_logger(__name__)
 
 
-@dataclass(slots=True)
-class Polling:
-    """How it goes. One warning is logged when polls begin to fail, however long they do, and a line when they end."""
+def feed_after(outage_ms: int | None) -> UsgsFeed:
+    """The narrowest feed that has all events since the last success, or the widest.
 
-    last_success: int | None = None  # epoch milliseconds
-    failing_since: int | None = None  # epoch milliseconds; None while polls succeed
-    failures: int = 0  # since then
-    error: str | None = None  # the code of the last one
-
-    @property
-    def status(self) -> str:
-        """In a word: queries are answered either way, but from a catalogue that is not kept up."""
-        return "ok" if self.failing_since is None else "warning"
-
-    def succeeded(self, now: int) -> None:
-        """A poll went well."""
-        if self.failing_since is not None:
-            logger.info("Polling USGS works again", failures=self.failures)
-        self.last_success, self.failing_since, self.failures, self.error = now, None, 0, None
-
-    def failed(self, now: int, error: Exception) -> None:
-        """A poll did not."""
-        _, self.error = outcome_of(error)
-        self.failures += 1
-        if self.failing_since is None:
-            self.failing_since = now
-            known = isinstance(error, GraphError)
-            cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)
-            logger.warning("Polling fails, and goes on", code=self.error, cause=cause, exc_info=not known)
+    Args:
+        outage_ms: the time since then. None where nothing was ever polled: an empty catalogue begins with a month.
+    """
+    for feed, reach_ms in REACH_MS.items():
+        if outage_ms is not None and outage_ms + LATE_MS <= reach_ms:
+            return feed
+    return UsgsFeed.ALL_MONTH
 
 
 @asynccontextmanager
@@ -56,30 +51,80 @@ async def polling(
     every_s: float,
     clock: Clock,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> AsyncIterator[Polling]:
-    """Poll for as long as this is open. Of many processes on one table, one has each turn."""
-    state = Polling()
+    between: Callable[[float, float], float] = random.uniform,  # picks a pause within two bounds
+) -> AsyncIterator[None]:
+    """Poll for as long as this is open, in turn with the other processes on the table."""
+    poller = _Poller(ingest, Turns(table), every_s, clock, between)
 
     async def poll_forever() -> None:
         while True:
-            try:
-                if await _has_turn(table, every_s, clock):
-                    report = await ingest.recent(POLLED)
-                    logger.info("Polled USGS", new=report.upserted, fetched=report.fetched)
-                    state.succeeded(clock())
-            except Exception as error:  # a defect too: one round must not end all later ones
-                state.failed(clock(), error)
-            await sleep(every_s)
+            await sleep(await poller.look())
 
     task = asyncio.create_task(poll_forever())
     try:
-        yield state
+        yield
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _has_turn(table: Table, every_s: float, clock: Clock) -> bool:
-    """Take the lease of this turn, which expires with it, unless another process has it."""
-    until = int(clock() / 1000 + every_s)
-    return await table.put({"pk": "LEASE#POLL", "sk": "LEASE", "entity": "LEASE", "ttl": until}, if_absent=True)
+class _Poller:
+    """The part of one process."""
+
+    def __init__(
+        self, ingest: Ingest, turns: Turns, every_s: float, clock: Clock, between: Callable[[float, float], float]
+    ) -> None:
+        self._ingest = ingest
+        self._turns = turns
+        self._every_s = every_s
+        self._clock = clock
+        self._between = between
+        self._blind = False  # The last look failed.
+
+    async def look(self) -> float:
+        """Poll if it is time to and nobody else does. Seconds until the next look."""
+        try:
+            state, now = await self._turns.state(), self._clock()
+            due = state.next_attempt or 0
+            if due <= now and (turn := await self._turns.take(state, now)):
+                due = await self._poll(turn, state, now)
+            self._blind = False
+        except Exception as error:  # the store, or a defect: one look must not end all later ones
+            if not self._blind:
+                _warn(error)
+            self._blind = True
+            return LOOK_EVERY_S
+        wait_s = (due - self._clock()) / 1000
+        return min(wait_s, LOOK_EVERY_S) if wait_s > 0 else LOOK_EVERY_S
+
+    async def _poll(self, turn: str, state: PollState, started: int) -> int:
+        """Use a turn. When the next attempt is due, epoch milliseconds."""
+        feed = feed_after(None if state.last_success is None else started - state.last_success)
+        try:
+            report, stored = await self._ingest.feed(feed, state.validators(feed))
+        except Exception as error:  # a defect too, which is as well met less often
+            if not state.failures:
+                _warn(error)
+            now, code = self._clock(), str(outcome_of(error)[1])
+            due = now + round(1000 * self._pause_s(state.failures, error))
+            await self._turns.fail(turn, state, code, now=now, next_attempt=due)
+            return due
+        logger.info("Polled USGS", new=report.upserted, fetched=report.fetched, feed=feed.value)
+        if state.failures:
+            logger.info("Polling USGS works again", failures=state.failures)
+        now, due = self._clock(), started + round(1000 * self._every_s)
+        await self._turns.succeed(turn, state, feed, stored, now=now, next_attempt=max(due, now))
+        return due
+
+    def _pause_s(self, failures: int, error: Exception) -> float:
+        """Half to all of an exponential pause after so many failures before this one, or what USGS asks for."""
+        longest = min(self._every_s * 2 ** min(failures + 1, 16), LONGEST_PAUSE_S)
+        asked = error.retry_after_s if isinstance(error, UpstreamFailure) else None
+        return max(self._every_s, self._between(longest / 2, longest), min(asked or 0.0, LONGEST_WAIT_S))
+
+
+def _warn(error: Exception) -> None:
+    """Say that polls begin to fail. How long they do is for the metrics to tell."""
+    known = isinstance(error, GraphError)
+    cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)
+    logger.warning("Polling fails, and goes on", code=outcome_of(error)[1], cause=cause, exc_info=not known)

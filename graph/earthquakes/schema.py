@@ -14,7 +14,7 @@ from graph import relay
 from graph.access.callers import Scope
 from graph.access.requires import RequiresScope
 from graph.context import Context
-from graph.earthquakes import gutenberg_richter, ingest, model, statistics, usgs
+from graph.earthquakes import gutenberg_richter, ingest, model, statistics, upkeep, usgs
 from graph.earthquakes.catalogue import EventPage
 from graph.earthquakes.feature_collection import feature_collection
 from graph.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN, MagnitudeRange
@@ -312,6 +312,34 @@ class CatalogueStatistics:
         return gutenberg_richter.gutenberg_richter(counts, gutenberg_richter.completeness(counts, corrected=corrected))
 
 
+@strawberry.type(
+    description="How well the catalogue is kept up, as of now and as every process of the service sees it."
+)
+class IngestStatus:
+    polling: bool = strawberry.field(
+        description="Whether USGS is polled for this catalogue, by whichever process. Where it no longer is, "
+        "the other fields tell how it went."
+    )
+    last_success: EpochMillis | None = strawberry.field(
+        description="When a poll last succeeded, epoch milliseconds, with new events or without; null for never."
+    )
+    last_error: str | None = strawberry.field(
+        description="Stable code of the last poll that failed, such as `UPSTREAM_UNAVAILABLE`; null for none. "
+        "It stays when polls succeed again."
+    )
+    last_error_at: EpochMillis | None = strawberry.field(
+        description="When that poll failed, epoch milliseconds; null for never."
+    )
+    failures: int = strawberry.field(description="Polls that failed since the last success; 0 while they succeed.")
+    next_attempt: EpochMillis | None = strawberry.field(
+        description="When the next poll is due, epoch milliseconds; while one is under way, when another process "
+        "would take over. Null before the first one, and where USGS is not polled."
+    )
+    newest_event_lag_seconds: float | None = strawberry.field(
+        description="Time since the origin time of the newest event, seconds; null where there is no event."
+    )
+
+
 def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | None) -> dict[str, Any]:
     """What the log of an events query records of its filter and its page."""
     sizes = [size for size in (arguments.get("first"), arguments.get("last")) if size is not None]
@@ -388,6 +416,15 @@ class EarthquakeQueries:
         ] = None,
     ) -> statistics.Statistics:
         return await info.context.catalogue.statistics(filter.selection if filter else Selection())
+
+    @strawberry.field(
+        description="How polling USGS goes, and how old the newest event is.",
+        graphql_type=IngestStatus,
+        directives=[RequiresScope(scope=Scope.EVENTS_READ), Cost(weight="10")],  # as many reads of the store, at most
+        extensions=[Logged("/ingest/status")],
+    )
+    async def ingest_status(self, info: Info[Context, None]) -> upkeep.IngestStatus:
+        return await info.context.upkeep.status()
 
 
 @strawberry.type(description="Why one event of an ingest was not taken.")

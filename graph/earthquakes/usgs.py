@@ -11,6 +11,7 @@ https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
 import asyncio
 import hashlib
 import random
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -35,6 +36,8 @@ MAX_REDIRECTS = 5
 MAX_BODY_BYTES = 64 * 1024 * 1024  # 20,000 events of USGS take about 15 MB
 FIRST_PAUSE_S = 0.5  # before the first retry, doubled before each further one
 MAX_RETRY_AFTER_S = 60.0  # a caller is not held any longer than this for one retry
+
+_VALIDATOR = re.compile(r"[\x20-\x7e]{1,200}")  # what is longer, or no ASCII, is not kept
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HEADERS = {"User-Agent": f"quakegraph/{__version__}", "Accept": "application/geo+json, application/json"}
@@ -145,13 +148,40 @@ class RecentEvents:
 
 
 @dataclass(frozen=True, slots=True)
+class Validators:
+    """By what USGS tells a version of an answer from others; it is asked for a newer one with them.
+
+    Source: RFC 9110 sections 8.8 and 13.1
+    """
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+    @classmethod
+    def of(cls, response: httpx.Response) -> "Validators":
+        """Those of an answer, as far as they can be sent back."""
+        etag, last_modified = (response.headers.get(name, "") for name in ("ETag", "Last-Modified"))
+        return cls(*(value if _VALIDATOR.fullmatch(value) else None for value in (etag, last_modified)))
+
+    @property
+    def conditions(self) -> Mapping[str, str]:
+        """The headers that ask for an answer only if it is another version."""
+        named = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in named.items() if value}
+
+
+NO_VALIDATORS = Validators()
+
+
+@dataclass(frozen=True, slots=True)
 class UsgsAnswer:
     """What USGS answered, and what it took."""
 
-    features: list[RawFeature]
+    features: list[RawFeature]  # none where the version asked about is still the latest
     size: int  # bytes of the body, decompressed
     sha256: str  # of the same, in hexadecimal digits
     retries: int = 0  # attempts made after the first
+    validators: Validators = NO_VALIDATORS
 
 
 class UsgsClient:
@@ -176,8 +206,14 @@ class UsgsClient:
         self._sleep = sleep
         self._between = between
 
-    async def fetch(self, request: UsgsRequest) -> UsgsAnswer:
-        """Ask USGS, up to four times.
+    async def fetch(
+        self, request: UsgsRequest, *, known: Validators = NO_VALIDATORS, retries: int = MAX_RETRIES
+    ) -> UsgsAnswer:
+        """Ask USGS, up to four times unless `retries` says otherwise.
+
+        Args:
+            known: of a version that the caller has. While that is the latest, the answer has no features.
+            retries: attempts at most after the first.
 
         Raises:
             UpstreamUnavailable: USGS does not answer, is overloaded, or asks to wait for longer
@@ -186,13 +222,13 @@ class UsgsClient:
         """
         retrying = AsyncRetrying(
             retry=retry_if_exception(self._may_pass),
-            stop=stop_after_attempt(1 + MAX_RETRIES),
+            stop=stop_after_attempt(1 + retries),
             wait=self._pause_s,
             sleep=self._sleep,
             reraise=True,
         )
         try:
-            answer: UsgsAnswer = await retrying(self._attempt, request)
+            answer: UsgsAnswer = await retrying(self._attempt, request, known)
         except UpstreamFailure as failure:
             failure.retries = retrying.statistics["attempt_number"] - 1
             raise
@@ -213,14 +249,16 @@ class UsgsClient:
             and error.retry_after_s <= MAX_RETRY_AFTER_S
         )
 
-    async def _attempt(self, request: UsgsRequest) -> UsgsAnswer:
+    async def _attempt(self, request: UsgsRequest, known: Validators) -> UsgsAnswer:
         try:
-            async with asyncio.timeout(self._timeout_s), self._response(request) as response:
+            async with asyncio.timeout(self._timeout_s), self._response(request, known) as response:
                 if response.status_code == HTTPStatus.NO_CONTENT:
                     return UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest())
+                if response.status_code == HTTPStatus.NOT_MODIFIED and known.conditions:
+                    return UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest(), validators=known)
                 if response.status_code != HTTPStatus.OK:
                     raise _refusal(response, now=self._clock())
-                return await self._read(response)
+                return replace(await self._read(response), validators=Validators.of(response))
         except TimeoutError as error:
             raise UpstreamUnavailable("USGS did not answer in time: try again later.", retry_after_s=0) from error
         except httpx.InvalidURL as error:
@@ -231,11 +269,12 @@ class UsgsClient:
             raise UpstreamUnavailable("USGS cannot be reached: try again later.", retry_after_s=0) from error
 
     @asynccontextmanager
-    async def _response(self, request: UsgsRequest) -> AsyncIterator[httpx.Response]:
+    async def _response(self, request: UsgsRequest, known: Validators) -> AsyncIterator[httpx.Response]:
         """The head of the answer, its body not yet read, redirects followed."""
         url = self._base_url + request.path
+        headers = {**_HEADERS, **known.conditions}
         # The deadline of the whole attempt takes the place of httpx's, each of which is for one step.
-        outgoing = self._http.build_request("GET", url, params=request.parameters, headers=_HEADERS, timeout=None)
+        outgoing = self._http.build_request("GET", url, params=request.parameters, headers=headers, timeout=None)
         for _ in range(1 + MAX_REDIRECTS):
             response = await self._http.send(outgoing, stream=True, follow_redirects=False)
             try:

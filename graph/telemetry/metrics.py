@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
+from math import inf
 from time import perf_counter
 from typing import Literal
 
@@ -26,6 +27,7 @@ from prometheus_client import (
 
 from graph import __version__
 from graph.earthquakes.ingest import IngestReport
+from graph.earthquakes.upkeep import Upkeep
 from graph.errors import outcome_of
 from graph.request_log.buffer import LogBuffer
 from graph.store.meter import PoolUse
@@ -63,8 +65,8 @@ class Metrics:
             self._readings.append(found.hand_over)
             return found
 
-        def gauge(name: str, help_: str, *labels: str) -> Gauge:
-            return Gauge(f"quakegraph_{name}", help_, labels, registry=registry, multiprocess_mode="livesum")
+        def gauge(name: str, help_: str, *labels: str, of_all: Literal["livesum", "livemin", "livemax"]) -> Gauge:
+            return Gauge(f"quakegraph_{name}", help_, labels, registry=registry, multiprocess_mode=of_all)
 
         self._requests = timed(
             counter("requests", "Requests by their operation and first error.", "operation", "code"),
@@ -86,10 +88,19 @@ class Metrics:
         self._events = cache(counter("ingest_events", "What became of events.", "route", "outcome").labels)
         self._retries = counter("upstream_retries", "Attempts on USGS after the first.")
         self._logs_lost = counter("request_logs_lost", "Request logs that were never written.")
-        self._logs_waiting = gauge("request_logs_waiting", "Request logs that wait to be written.")
-        self._pool_size = gauge("store_pool_size", "Threads or connections to the store.", "pool")
-        self._pool_busy = gauge("store_pool_busy", "Those of them in use.", "pool")
-        self._pool_waiting = gauge("store_pool_waiting", "Calls that wait for one of them.", "pool")
+        self._logs_waiting = gauge("request_logs_waiting", "Request logs that wait to be written.", of_all="livesum")
+        self._pool_size = gauge("store_pool_size", "Threads or connections to the store.", "pool", of_all="livesum")
+        self._pool_busy = gauge("store_pool_busy", "Those of them in use.", "pool", of_all="livesum")
+        self._pool_waiting = gauge("store_pool_waiting", "Calls that wait for one of them.", "pool", of_all="livesum")
+        # Every process tells the same of these, each as of when it last looked.
+        self._last_poll = gauge(
+            "poll_last_success_timestamp_seconds", "When USGS was last polled; 0 for never.", of_all="livemax"
+        )
+        self._poll_failures = gauge("poll_failures", "Polls that failed since the last success.", of_all="livemax")
+        self._lag = gauge(
+            "newest_event_lag_seconds", "Time since the newest event; +Inf without one.", of_all="livemin"
+        )
+        self._lag.set(inf)
         build = Gauge("quakegraph_build_info", "Always 1.", ["version"], registry=registry, multiprocess_mode="max")
         build.labels(__version__).set(1)
         for operation in ("query", "mutation"):  # A rate is known only of a counter that was there before.
@@ -145,6 +156,18 @@ class Metrics:
         def read() -> None:
             count_lost(buffer.lost)
             self._logs_waiting.set(buffer.waiting)
+
+        self._readings.append(read)
+
+    def upkeep(self, upkeep: Upkeep) -> None:
+        """Read from now on how polling goes and how old the newest event is, as far as this process knows."""
+
+        def read() -> None:
+            if known := upkeep.known:
+                lag = known.newest_event_lag_seconds
+                self._last_poll.set((known.last_success or 0) / 1000)
+                self._poll_failures.set(known.failures)
+                self._lag.set(inf if lag is None else lag)
 
         self._readings.append(read)
 

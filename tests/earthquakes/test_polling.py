@@ -1,59 +1,35 @@
-"""Polling: of many processes one has each turn, and nothing but the end of the service ends it."""
+"""Polling: polite to USGS, in turn with other processes, and nothing but the end of the service ends it."""
 
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from email.utils import formatdate
 
+import orjson
 import pytest
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from graph.earthquakes.polling import Polling, polling
+from graph.days import DAY_MS
+from graph.earthquakes.ingest import Ingest
+from graph.earthquakes.polling import feed_after, polling
+from graph.earthquakes.turns import KEY, TURN_MS, PollState, Turns
+from graph.earthquakes.usgs import UsgsFeed, Validators
 from graph.errors import DatabaseUnavailable
-from graph.store.contract import Item, Table
-from tests.earthquakes.ingests import NOW, Station, a_station, events_in, logs_in
-from tests.earthquakes.usgs_server import UsgsServer, html, stall, status
+from graph.store.contract import Action, Table, Update
+from tests.earthquakes.held_time import HeldTime
+from tests.earthquakes.ingests import NOW, Station, a_feature, a_station, events_in, logs_in
+from tests.earthquakes.usgs_server import UsgsServer, body, html, stall, status
 from tests.earthquakes.watched_table import WatchedTable
 
-ALL_DAY = "/earthquakes/feed/v1.0/summary/all_day.geojson"
+FEEDS = "/earthquakes/feed/v1.0/summary/"
+ALL_DAY = f"{FEEDS}all_day.geojson"
+ALL_WEEK = f"{FEEDS}all_week.geojson"
+ALL_MONTH = f"{FEEDS}all_month.geojson"
 MINUTE = 60.0
-
-
-class HeldTime:
-    """A clock, and sleepers that wake when a test moves it."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-        self._sleepers: list[tuple[int, asyncio.Future[None]]] = []
-        self._changed = asyncio.Condition()
-
-    def __call__(self) -> int:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait until the clock was moved so far."""
-        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        async with self._changed:
-            self._sleepers.append((self.now + round(seconds * 1000), woken))
-            self._changed.notify_all()
-        await woken
-
-    async def all_asleep(self, sleepers: int = 1) -> None:
-        """Wait until so many sleep: each has done what it does between two pauses."""
-        async with asyncio.timeout(60), self._changed:
-            await self._changed.wait_for(lambda: len(self._asleep()) == sleepers)
-
-    def move(self, seconds: float) -> None:
-        """Let time pass."""
-        self.now += round(seconds * 1000)
-        for due, woken in self._asleep():
-            if due <= self.now:
-                woken.set_result(None)
-
-    def _asleep(self) -> list[tuple[int, asyncio.Future[None]]]:
-        """Those that neither woke nor were cancelled."""
-        return [(due, woken) for due, woken in self._sleepers if not woken.done()]
+HOUR_MS = 3_600_000
 
 
 @pytest.fixture
@@ -67,21 +43,68 @@ async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterato
         yield station
 
 
+def longest(low: float, high: float) -> float:
+    """The longest pause within two bounds."""
+    return high
+
+
+def shortest(low: float, high: float) -> float:
+    """The shortest."""
+    return low
+
+
 @asynccontextmanager
-async def polls(station: Station, time: HeldTime, *, table: Table | None = None) -> AsyncIterator[Polling]:
+async def polls(
+    station: Station,
+    time: HeldTime,
+    *,
+    table: Table | None = None,
+    ingest: Ingest | None = None,
+    every_s: float = MINUTE,
+    between: Callable[[float, float], float] = longest,
+) -> AsyncIterator[None]:
     """A process that polls every minute."""
-    async with polling(station.ingest, table or station.table, MINUTE, time, time.sleep) as state:
-        yield state
+    table = table or station.table
+    async with polling(ingest or station.ingest, table, every_s, time, time.sleep, between):
+        yield
 
 
-async def test_a_poll_ingests_the_events_of_the_past_day(station: Station, time: HeldTime) -> None:
+async def state_in(station: Station) -> PollState:
+    return await Turns(station.table).state()
+
+
+def asked(station: Station) -> list[str]:
+    """The paths that USGS was asked for."""
+    return [request.path for request in station.usgs.requests]
+
+
+def conditions(station: Station) -> tuple[str | None, str | None]:
+    """What the last request named of the version that is known."""
+    headers = station.usgs.requests[-1].headers
+    return headers.get("if-none-match"), headers.get("if-modified-since")
+
+
+def version(event_id: str, **headers: str) -> Response:
+    """A feed with one event."""
+    return body(orjson.dumps({"type": "FeatureCollection", "features": [a_feature(event_id)]}), **headers)
+
+
+async def begun(station: Station, time: HeldTime) -> None:
+    """A catalogue that has been polled, and is due again in a minute."""
     async with polls(station, time):
         await time.all_asleep()
 
+
+# Turns
+
+
+async def test_the_first_poll_ingests_a_month(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+
     (log,) = await logs_in(station.table)
-    assert (log["route"], log["status"], log["fetched"], log["upserted"]) == ("/ingest/recent", 200, 228, 228)
-    assert len(await events_in(station.table)) == 228
-    assert [request.path for request in station.usgs.requests] == [ALL_DAY]
+    assert (log["route"], log["status"], log["fetched"], log["upserted"]) == ("/ingest/recent", 200, 2124, 2124)
+    assert len(await events_in(station.table)) == 2124
+    assert asked(station) == [ALL_MONTH]
 
 
 async def test_of_three_processes_one_has_each_turn(station: Station, time: HeldTime) -> None:
@@ -104,36 +127,197 @@ async def test_a_process_that_starts_between_two_turns_waits_for_the_next(statio
         async with polls(station, time):
             await time.all_asleep(2)
             assert len(station.usgs.requests) == 1
-            for second, turns in ((60, 2), (80, 2), (120, 3), (140, 3)):
-                time.move(second - (time.now - NOW) / 1000)
+            for second, turns in ((59, 1), (60, 2), (119, 2), (120, 3)):
+                time.move(second - time.passed_s)
                 await time.all_asleep(2)
                 assert len(station.usgs.requests) == turns
 
 
+async def test_a_service_that_starts_again_and_again_asks_once_a_minute(station: Station, time: HeldTime) -> None:
+    for second in range(0, 120, 20):
+        time.move(second - time.passed_s)
+        await begun(station, time)
+
+    assert len(station.usgs.requests) == 2
+
+
 async def test_another_process_takes_over_the_turns_of_one_that_ended(station: Station, time: HeldTime) -> None:
-    async with polls(station, time):
-        await time.all_asleep()
+    await begun(station, time)
     time.move(20)
 
     async with polls(station, time):
         await time.all_asleep()
         assert len(station.usgs.requests) == 1
-        time.move(MINUTE)
+        time.move(40)
         await time.all_asleep()
         assert len(station.usgs.requests) == 2
 
 
+async def test_of_three_processes_another_goes_on_when_the_one_whose_turn_it_is_dies(
+    station: Station, time: HeldTime
+) -> None:
+    """Nobody asks USGS before that turn has ended by itself."""
+    asked = stalled(station.usgs)
+    async with AsyncExitStack() as others:
+        async with polls(station, time):
+            await asyncio.to_thread(asked.wait)
+            for _ in range(2):
+                await others.enter_async_context(polls(station, time))
+            await time.all_asleep(2)
+        for _ in range(2):
+            assert len(station.usgs.requests) == 1
+            time.move(TURN_MS / 2000)
+            await time.all_asleep(2)
+
+        assert len(station.usgs.requests) == 2
+        state = await state_in(station)
+        assert (state.last_success, state.failures) == (time.now, 0)
+
+
+def stalled(usgs: UsgsServer) -> threading.Event:
+    """Have the next answer never end; set when it was asked for."""
+    asked = threading.Event()
+
+    async def note_and_stall(scope: Scope, receive: Receive, send: Send) -> None:
+        asked.set()
+        await stall(scope, receive, send)
+
+    usgs.answer_next(note_and_stall)
+    return asked
+
+
+async def test_of_two_that_take_a_turn_one_gets_it(station: Station, time: HeldTime) -> None:
+    turns = Turns(station.table)
+    state = await turns.state()
+
+    taken = [await turns.take(state, time.now) for _ in range(2)]
+
+    assert [bool(turn) for turn in taken] == [True, False]
+    assert (await turns.state()).next_attempt == time.now + TURN_MS
+
+
+async def test_a_process_that_outlasts_its_turn_changes_nothing(station: Station, time: HeldTime) -> None:
+    turns = Turns(station.table)
+    late = await turns.take(await turns.state(), time.now)
+    state = await turns.state()
+    assert await turns.take(state, time.now)
+    before = await turns.state()
+    assert late
+
+    await turns.fail(late, state, "UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=0)
+    await turns.succeed(late, state, UsgsFeed.ALL_DAY, Validators('"1"'), now=time.now, next_attempt=0)
+
+    assert await turns.state() == before
+
+
+async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, time: HeldTime) -> None:
+    asked = stalled(station.usgs)
+    async with asyncio.timeout(60):  # which is as long as the ingest would wait
+        async with polls(station, time):
+            await asyncio.to_thread(asked.wait)
+
+    assert await logs_in(station.table) == []
+
+
+# What has changed alone
+
+
+async def test_a_feed_that_has_not_changed_is_a_success_without_events(station: Station, time: HeldTime) -> None:
+    async with polls(station, time):
+        for _ in range(3):
+            await time.all_asleep()
+            time.move(MINUTE)
+        await time.all_asleep()
+
+    logs = await logs_in(station.table)
+    assert [(log["status"], log["fetched"], log["upstreamSize"]) for log in logs[2:]] == [(200, 0, 0)] * 2
+    assert [log["fetched"] for log in logs[:2]] == [2124, 228]
+    state = await state_in(station)
+    assert (state.last_success, state.failures, state.last_error) == (time.now, 0, None)
+    fresh = await station.http.get(station.usgs.url + ALL_DAY)
+    station.usgs.requests.pop()
+    assert conditions(station) == (fresh.headers["etag"], fresh.headers["last-modified"])
+
+
+async def test_a_changed_feed_is_taken_and_its_version_remembered(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    station.usgs.answer_next(version("us1", etag='W/"1"'), version("us2", etag='W/"2"', last_modified="today"))
+    async with polls(station, time):
+        for known in ((None, None), ('W/"1"', None), ('W/"2"', "today")):
+            time.move(MINUTE)
+            await time.all_asleep()
+            assert conditions(station) == known
+
+    assert {"us1", "us2"} < (await events_in(station.table)).keys()
+    assert [log["upserted"] for log in await logs_in(station.table)] == [2124, 1, 1, 0]
+
+
+async def test_each_feed_has_a_version_of_its_own(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    month = (await state_in(station)).validators(UsgsFeed.ALL_MONTH)
+    time.move(MINUTE)
+    await begun(station, time)
+    assert conditions(station) == (None, None)
+    time.move(10 * 86_400)
+    await begun(station, time)
+
+    assert asked(station) == [ALL_MONTH, ALL_DAY, ALL_MONTH]
+    assert conditions(station) == (month.etag, month.last_modified)
+    assert (await state_in(station)).validators(UsgsFeed.ALL_DAY).etag
+
+
+@pytest.mark.parametrize("etag", ["é", "x" * 201])
+async def test_a_version_that_cannot_be_sent_back_is_not_kept(station: Station, time: HeldTime, etag: str) -> None:
+    await begun(station, time)
+    station.usgs.answer_next(version("us1", etag=etag, last_modified="today"))
+    for _ in range(2):
+        time.move(MINUTE)
+        await begun(station, time)
+
+    assert conditions(station) == (None, "today")
+    assert (await state_in(station)).failures == 0
+
+
 class Failing(WatchedTable):
-    """Fails at the first lease that is asked of it."""
+    """Fails at the first change of the state, or at the first transaction."""
 
-    def __init__(self, table: Table, failure: Exception) -> None:
+    def __init__(self, table: Table, failure: Exception, *, of: str) -> None:
         super().__init__(table)
-        self._failures = [failure]
+        self._failures = {of: failure}
 
-    async def put(self, item: Item, *, if_absent: bool = False) -> bool:
-        if self._failures:
-            raise self._failures.pop()
-        return await super().put(item, if_absent=if_absent)
+    async def update(self, update: Update) -> bool:
+        if update.key == KEY:
+            self._fail("turn")
+        return await super().update(update)
+
+    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
+        self._fail("ingest")
+        return await super().transact(actions)
+
+    def _fail(self, of: str) -> None:
+        if failure := self._failures.pop(of, None):
+            raise failure
+
+
+async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    time.move(MINUTE)
+    station.usgs.answer_next(version("us1", etag='"1"'))
+    failing = station.ingest_into(Failing(station.table, DatabaseUnavailable("the disk is full"), of="ingest"))
+    async with polls(station, time, ingest=failing):
+        await time.all_asleep()
+        assert "us1" not in await events_in(station.table)
+        assert (await state_in(station)).last_error == "DATABASE_UNAVAILABLE"
+
+        station.usgs.answer_next(version("us1", etag='"1"'))
+        time.move(2 * MINUTE)
+        await time.all_asleep()
+
+    assert conditions(station) == (None, None)
+    assert "us1" in await events_in(station.table)
+
+
+# When it fails
 
 
 @pytest.mark.parametrize(
@@ -143,44 +327,109 @@ class Failing(WatchedTable):
         (RuntimeError("a defect"), "INTERNAL_SERVER_ERROR", "RuntimeError('a defect')"),
     ],
 )
-async def test_a_failure_of_the_store_and_a_defect_cost_one_turn(
-    station: Station, time: HeldTime, caplog: pytest.LogCaptureFixture, failure: Exception, code: str, cause: str
+@pytest.mark.parametrize("of", ["turn", "ingest"])
+async def test_a_failure_of_the_store_and_a_defect_do_not_end_polling(
+    station: Station,
+    time: HeldTime,
+    caplog: pytest.LogCaptureFixture,
+    failure: Exception,
+    code: str,
+    cause: str,
+    of: str,
 ) -> None:
-    async with polls(station, time, table=Failing(station.table, failure)) as state:
+    table = Failing(station.table, failure, of=of)
+    async with polls(station, time, table=table, ingest=station.ingest_into(table)):
         await time.all_asleep()
         (warning,) = polling_logs(caplog)
         assert warning.__dict__["keywords"] == {"code": code, "cause": cause}
         assert bool(warning.exc_info) == isinstance(failure, RuntimeError)
-        assert (state.status, state.error, state.failures) == ("warning", code, 1)
-        assert station.usgs.requests == []
+        assert len(station.usgs.requests) == (of == "ingest")
+        assert (await state_in(station)).last_error == (code if of == "ingest" else None)
 
-        time.move(MINUTE)
+        time.move(2 * MINUTE)
         await time.all_asleep()
-        assert state == Polling(last_success=time.now)
+        state = await state_in(station)
+        assert (state.last_success, state.failures) == (time.now, 0)
 
-    assert len(await events_in(station.table)) == 228
+    assert len(await events_in(station.table)) == 2124
 
 
-async def test_an_hour_without_usgs_is_one_warning(
+@pytest.mark.parametrize(
+    ("between", "every_s", "pauses"),
+    [
+        (longest, MINUTE, [120, 240, 480, 960, 1800, 1800, 1800]),
+        (shortest, MINUTE, [60, 120, 240, 480, 900, 900, 900]),
+        (shortest, 1000, [1000, 1000, 1000]),  # never more often than while all is well
+        (longest, 3600, [3600, 3600]),
+    ],
+)
+async def test_the_pause_grows_from_failure_to_failure_up_to_half_an_hour(
+    station: Station,
+    time: HeldTime,
+    between: Callable[[float, float], float],
+    every_s: float,
+    pauses: list[float],
+) -> None:
+    """Each is one attempt, and the first success ends it."""
+    station.usgs.answer_next(*[html()] * len(pauses))
+    async with polls(station, time, every_s=every_s, between=between):
+        for failures, pause_s in enumerate(pauses, 1):
+            await time.all_asleep()
+            state = await state_in(station)
+            assert (state.failures, state.next_attempt) == (failures, time.now + pause_s * 1000)
+            assert (state.last_error, state.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", time.now)
+            time.move(pause_s - 1)
+            await time.all_asleep()
+            assert len(station.usgs.requests) == failures
+            time.move(1)
+        await time.all_asleep()
+
+        state = await state_in(station)
+        assert (state.last_success, state.failures) == (time.now, 0)
+        assert state.next_attempt == time.now + every_s * 1000
+        assert (state.last_error, state.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", time.now - pauses[-1] * 1000)
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "pause_s"),
+    [
+        ("7200", 7200),
+        (formatdate((NOW + 7_200_000) / 1000, usegmt=True), 7200),
+        ("10", 120),  # its own pause is longer
+        ("9" * 400, 86_400),
+        ("soon", 120),
+    ],
+)
+@pytest.mark.parametrize("code", [429, 503])
+async def test_as_long_as_usgs_asks_for_nobody_asks_again(
+    station: Station, time: HeldTime, code: int, retry_after: str, pause_s: int
+) -> None:
+    station.usgs.answer_next(status(code, retry_after=retry_after))
+    await begun(station, time)
+
+    time.move(pause_s - 1)
+    await begun(station, time)
+    assert len(station.usgs.requests) == 1
+    assert (await state_in(station)).last_error == "UPSTREAM_UNAVAILABLE"
+    time.move(1)
+    await begun(station, time)
+    assert len(station.usgs.requests) == 2
+
+
+async def test_hours_without_usgs_are_one_warning_whichever_process_polls(
     station: Station, time: HeldTime, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Queries are answered all along."""
     caplog.set_level("INFO")
-    async with polls(station, time) as state:
-        await time.all_asleep()
-        began = time.now
-        station.usgs.answer_next(*[status(400)] * 30, *[html()] * 4 * 30)
-        for failures in range(1, 61):
-            time.move(MINUTE)
-            await time.all_asleep()
-            assert (state.status, state.failures) == ("warning", failures)
-            assert len(await events_in(station.table)) == 228
-        assert (state.last_success, state.failing_since) == (began, began + 60_000)
-        assert state.error == "INVALID_UPSTREAM_RESPONSE"
-
-        time.move(MINUTE)
-        await time.all_asleep()
-        assert state == Polling(last_success=time.now)
+    await begun(station, time)
+    station.usgs.answer_next(*[status(400)] * 5, *[html()] * 5)
+    for failures in range(1, 11):
+        time.move(1800)
+        await begun(station, time)
+        assert (await state_in(station)).failures == failures
+        assert len(await events_in(station.table)) == 2124
+    time.move(1800)
+    await begun(station, time)
 
     said = [record.getMessage() for record in polling_logs(caplog)]
     assert said == ["Polled USGS", "Polling fails, and goes on", "Polled USGS", "Polling USGS works again"]
@@ -191,16 +440,45 @@ def polling_logs(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     return [record for record in caplog.records if record.name == "graph.earthquakes.polling"]
 
 
-async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, time: HeldTime) -> None:
-    asked = threading.Event()
+# After an outage
 
-    async def note_and_stall(scope: Scope, receive: Receive, send: Send) -> None:
-        asked.set()
-        await stall(scope, receive, send)
 
-    station.usgs.answer_next(note_and_stall)
-    async with asyncio.timeout(60):  # which is as long as the ingest would wait
-        async with polls(station, time):
-            await asyncio.to_thread(asked.wait)
+@pytest.mark.parametrize(
+    ("hours", "path"),
+    [(2, ALL_DAY), (48, ALL_WEEK), (240, ALL_MONTH)],
+)
+@pytest.mark.parametrize("tried", [True, False])
+async def test_after_an_outage_the_feed_reaches_back_to_its_begin(
+    station: Station, time: HeldTime, hours: int, path: str, tried: bool
+) -> None:
+    """Whether USGS was away, or nobody polled. Afterwards, it is the narrow one again."""
+    await begun(station, time)
+    if tried:
+        station.usgs.answer_next(status(503), status(503))
+        for _ in range(2):
+            time.move(300)
+            await begun(station, time)
+    time.move(hours * 3600 - time.passed_s)
+    await begun(station, time)
+    assert asked(station)[-1] == path
 
-    assert await logs_in(station.table) == []
+    time.move(MINUTE)
+    await begun(station, time)
+    assert asked(station)[-1] == ALL_DAY
+
+
+@pytest.mark.parametrize(
+    ("outage_ms", "feed"),
+    [
+        (-1000, UsgsFeed.ALL_DAY),  # another process's clock is ahead
+        (60_000, UsgsFeed.ALL_DAY),
+        (12 * HOUR_MS, UsgsFeed.ALL_DAY),
+        (12 * HOUR_MS + 1, UsgsFeed.ALL_WEEK),
+        (7 * DAY_MS - 12 * HOUR_MS, UsgsFeed.ALL_WEEK),
+        (7 * DAY_MS - 12 * HOUR_MS + 1, UsgsFeed.ALL_MONTH),
+        (365 * DAY_MS, UsgsFeed.ALL_MONTH),
+        (None, UsgsFeed.ALL_MONTH),
+    ],
+)
+def test_a_feed_reaches_half_a_day_further_back_than_the_outage(outage_ms: int | None, feed: UsgsFeed) -> None:
+    assert feed_after(outage_ms) is feed

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from graph import __version__
 from graph.earthquakes.geojson import UnreadableFeature
-from graph.earthquakes.usgs import EventQuery, UsgsClient, UsgsFeed, UsgsRequest, _seconds_to_wait
+from graph.earthquakes.usgs import EventQuery, UsgsClient, UsgsFeed, UsgsRequest, Validators, _seconds_to_wait
 from graph.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 from tests.earthquakes.usgs_server import (
     ALL_WEEK,
@@ -283,6 +283,24 @@ async def test_a_retry_after_beyond_a_minute_ends_the_fetch_at_once(
     assert caught.value.retries == 0
     assert pauses == []
     assert len(usgs.requests) == 1
+
+
+async def test_a_version_is_named_and_is_not_sent_again(client: UsgsClient, usgs: UsgsServer) -> None:
+    first = await client.fetch(UsgsFeed.ALL_DAY)
+    again = await client.fetch(UsgsFeed.ALL_DAY, known=first.validators)
+    by_date = await client.fetch(UsgsFeed.ALL_DAY, known=Validators(last_modified=first.validators.last_modified))
+
+    assert [len(answer.features) for answer in (first, again, by_date)] == [228, 0, 0]
+    assert (again.size, again.validators) == (0, first.validators)
+    named = [{name for name in request.headers if name.startswith("if-")} for request in usgs.requests]
+    assert named == [set(), {"if-none-match", "if-modified-since"}, {"if-modified-since"}]
+
+
+async def test_that_nothing_has_changed_is_no_answer_to_who_knows_nothing(client: UsgsClient, usgs: UsgsServer) -> None:
+    usgs.answer_next(status(304))
+
+    with pytest.raises(InvalidUpstreamResponse, match="USGS refused the request with status 304"):
+        await client.fetch(UsgsFeed.ALL_DAY)
 
 
 DATE = r"[A-Z][a-z]{2}, [0-9]{1,4} [A-Z][a-z]{2} [0-9]{1,6} [0-9]{1,3}:[0-9]{2}:[0-9]{2} [A-Z+-]{0,3}[0-9]{0,6}"

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from email.utils import formatdate
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from threading import Thread
 from typing import Any
@@ -140,15 +142,29 @@ async def _feed(request: Request) -> Response:
     if match is None:
         return PlainTextResponse("Not Found", status_code=404)
     if name == "all_week.geojson":
-        return Response(week(), media_type=_GEOJSON)
+        return versioned(request, Response(week(), media_type=_GEOJSON))
     level, period = match.groups()
     start_ms = _generated_ms() - _PERIODS[period] // timedelta(milliseconds=1)
     if level == "significant":
-        return collection(
-            _select(lambda feature: _time_ms(feature) >= start_ms and feature["properties"]["sig"] >= 600)
-        )
-    floor = float("-inf" if level == "all" else level)
-    return collection(_select(lambda feature: _time_ms(feature) >= start_ms and feature["properties"]["mag"] >= floor))
+        found = _select(lambda feature: _time_ms(feature) >= start_ms and feature["properties"]["sig"] >= 600)
+    else:
+        floor = float("-inf" if level == "all" else level)
+        found = _select(lambda feature: _time_ms(feature) >= start_ms and feature["properties"]["mag"] >= floor)
+    return versioned(request, collection(found))
+
+
+def versioned(request: Request, answer: Response) -> Response:
+    """The answer with validators, or 304 where the request names this version: an ETag goes before a date."""
+    etag, modified = f'"{sha256(answer.body).hexdigest()[:16]}"', formatdate(_generated_ms() / 1000, usegmt=True)
+    version = {"etag": etag, "last-modified": modified, "cache-control": "public, max-age=60"}
+    asked = request.headers
+    unchanged = (
+        asked["if-none-match"] == etag if "if-none-match" in asked else asked.get("if-modified-since") == modified
+    )
+    if unchanged:
+        return Response(status_code=304, headers=version)
+    answer.headers.update(version)
+    return answer
 
 
 def _select(matches: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ ROUTES = {
     "event": ('query { event(eventId: "us1") { id } }', "/earthquakes/event"),
     "events": ("query { events { totalCount } }", "/earthquakes"),
     "catalogueStatistics": ("query { catalogueStatistics { count } }", "/earthquakes/statistics"),
+    "ingestStatus": ("query { ingestStatus { failures } }", "/ingest/status"),
     "requestLogs": ("query { requestLogs { nodes { id } } }", "/request-logs"),
     "popularFilters": ("query { popularFilters { totalRequests } }", "/analytics/popular-filters"),
     "ingestRecent": ("mutation { ingestRecent { fetched } }", "/ingest/recent"),
