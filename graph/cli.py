@@ -136,14 +136,16 @@ def ingest(
 
     A FILE is a GeoJSON FeatureCollection, or has a GeoJSON feature a line; either may be
     gzipped, and "-" is standard input. An event that is stored already is skipped, so any
-    ingest can be run again. The exit status is 1 if a source could not be read to its end,
-    or if none of its events could be taken.
+    ingest can be run again. A window of time is fetched in as many parts as USGS's limit takes;
+    after an interruption, the same command goes on from there. The exit status is 1 if a source
+    could not be read to its end, or if none of its events could be taken.
 
     \b
     Examples:
       quakegraph ingest all_week.geojson catalogue.ndjson.gz
       quakegraph ingest --feed M4_5_MONTH
       quakegraph ingest --from 2023-08-01 --to 2023-08-03 --min-magnitude 2.5
+      quakegraph ingest --from 1970-01-01 --to 2024-12-31 --min-magnitude 4.5
       quakegraph ingest --recent --json | jq .upserted
     """
     window = start_ms is not None or end_ms is not None

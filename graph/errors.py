@@ -209,11 +209,13 @@ class UpstreamFailure(GraphError):
         retry_after_s: float | None = None,
         size: int | None = None,
         sha256: str | None = None,
+        refused_with: int | None = None,
     ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s  # another attempt may succeed after so long; None: it would fail alike
         self.size = size  # bytes of the last answer's body; None where it was not read to its end
         self.sha256 = sha256  # of the same, in hexadecimal digits
+        self.refused_with = refused_with  # status of the last answer; None where it was no refusal
         self.retries = 0  # attempts made after the first
 
 

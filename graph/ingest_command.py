@@ -1,9 +1,10 @@
 """`quakegraph ingest`: each source in turn, a progress bar on a terminal, a line or a JSON object about each."""
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ from strawberry.utils.str_converters import to_camel_case
 from graph import garbage
 from graph.app import Parts, open_parts
 from graph.days import DAY_MS, EPOCH_TIME
+from graph.earthquakes.backfill import Progress
 from graph.earthquakes.ingest import IngestReport
-from graph.earthquakes.usgs import RecentEvents
+from graph.earthquakes.usgs import EventQuery, RecentEvents
 from graph.errors import GraphError, UpstreamFailure
 from graph.settings import Settings
 
 REJECTIONS_SHOWN = 5
+GOES_ON = "The same command again goes on from there."
 
 
 class Times(click.ParamType[int]):
@@ -50,6 +53,12 @@ class Outcome:
     source: str  # the file's name, or USGS
     report: IngestReport  # as far as it went
     error: GraphError | None = None
+    progress: Progress = field(default_factory=Progress)  # of a window
+
+    @property
+    def message(self) -> str:
+        """What went wrong, and whether the rest can be asked for alone."""
+        return f"{self.error} {GOES_ON}" if self.progress.parts else str(self.error)
 
     @property
     def succeeded(self) -> bool:
@@ -62,26 +71,62 @@ async def ingest_all(settings: Settings, files: Sequence[str], asked: RecentEven
     succeeded = True
     garbage.settle()
     async with open_parts(settings) as parts:
-        outcomes = [_ingest_recent(parts, asked)] if asked else [_ingest_file(parts, name) for name in files]
+        if asked:
+            outcomes = [_ingest_usgs(parts, asked, quiet=as_json)]
+        else:
+            outcomes = [_ingest_file(parts, name) for name in files]
         for ingesting in outcomes:
             outcome = await ingesting
             click.echo(_json(outcome) if as_json else _lines(outcome))
             if outcome.error and not as_json:
-                click.echo(f"Error: {outcome.source}: {outcome.error}", err=True)
+                click.echo(f"Error: {outcome.source}: {outcome.message}", err=True)
             succeeded &= outcome.succeeded
     return succeeded
 
 
-async def _ingest_recent(parts: Parts, asked: RecentEvents) -> Outcome:
+async def _ingest_usgs(parts: Parts, asked: RecentEvents, *, quiet: bool) -> Outcome:
+    request = asked.request
+    if asked.is_window and isinstance(request, EventQuery):
+        return await _ingest_window(parts, request, quiet=quiet)
     try:
         return Outcome("USGS", await parts.ingest.recent(asked))
     except UpstreamFailure as error:
         return Outcome("USGS", IngestReport(retries=error.retries), error)
 
 
+async def _ingest_window(parts: Parts, query: EventQuery, *, quiet: bool) -> Outcome:
+    """Ingest all events of a window; `quiet` where nothing but the progress is to be told meanwhile."""
+    outcome = Outcome("USGS", IngestReport())
+    with ExitStack() as stack:
+        advance: Callable[[int], None] | None = None
+
+        def advanced(report: IngestReport, progress: Progress) -> None:
+            nonlocal advance
+            outcome.report, outcome.progress = report, progress
+            if progress.to_fetch is None:
+                return
+            if advance is None:
+                if progress.parts_before and not quiet:
+                    before = f"{progress.events_before:,} events in {progress.parts_before:,} parts"
+                    click.echo(f"{outcome.source}: going on after {before}", err=True)
+                advance = stack.enter_context(_progress(outcome.source, progress.to_fetch))
+            advance(report.fetched)
+
+        try:
+            outcome.report = await parts.ingest.window(query, advanced)
+        except UpstreamFailure as error:
+            outcome.error = error
+        except (GraphError, asyncio.CancelledError):
+            stack.close()  # the bar ends its line
+            if outcome.progress.parts and not quiet:
+                click.echo(f"{outcome.source}: {outcome.report.fetched:,} fetched. {GOES_ON}", err=True)
+            raise
+    return outcome
+
+
 async def _ingest_file(parts: Parts, name: str) -> Outcome:
     outcome = Outcome(name, IngestReport())
-    with click.open_file(name, "rb") as stream, _progress(name) as advance:
+    with click.open_file(name, "rb") as stream, _file_progress(name) as advance:
 
         def advanced(report: IngestReport) -> None:
             outcome.report = report
@@ -94,13 +139,17 @@ async def _ingest_file(parts: Parts, name: str) -> Outcome:
     return outcome
 
 
+def _file_progress(name: str) -> AbstractContextManager[Callable[[int], None]]:
+    return _progress(Path(name).name, None if name == "-" else Path(name).stat().st_size)
+
+
 @contextmanager
-def _progress(name: str) -> Iterator[Callable[[int], None]]:
-    """Takes the number of bytes read so far, and shows it where standard error is a terminal."""
-    if name == "-" or not sys.stderr.isatty():
+def _progress(label: str, length: int | None) -> Iterator[Callable[[int], None]]:
+    """Takes the bytes or events so far, and shows them where their number is known and standard error a terminal."""
+    if length is None or not sys.stderr.isatty():
         yield lambda done: None
         return
-    with click.progressbar(length=Path(name).stat().st_size, label=Path(name).name, file=sys.stderr) as bar:
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
         yield lambda done: bar.update(done - bar.pos)
 
 
@@ -117,10 +166,12 @@ def _lines(outcome: Outcome) -> str:
 
 
 def _json(outcome: Outcome) -> str:
-    """The report with the names of the graph's `IngestPayload`, and what went wrong."""
+    """The report with the names of the graph's `IngestPayload`, and what was fetched before or went wrong."""
     told = {"source": outcome.source, **_camel_case(asdict(outcome.report))}
+    if outcome.progress.parts_before:
+        told["fetchedBefore"] = outcome.progress.events_before
     if outcome.error:
-        told["error"] = {"code": outcome.error.code, "message": str(outcome.error)}
+        told["error"] = {"code": outcome.error.code, "message": outcome.message}
     return orjson.dumps(told).decode()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.earthquakes.usgs_server import FDSN_QUERY, UsgsServer, status
+from tests.earthquakes.usgs_server import FDSN_COUNT, FDSN_QUERY, UsgsServer, status
 from tests.processes import quakegraph
 
 
@@ -45,7 +45,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_usgs_is_asked_for_what_the_options_say(usgs: UsgsServer, options: str, requested: str, stored: int) -> None:
     result = quakegraph("ingest", *options.split(), settings={"GRAPH_USGS_URL": usgs.url})
 
-    assert [f"{request.path}?{request.query}" for request in usgs.requests] == [requested]
+    conditions = requested.partition("&limit=20000&")[2]
+    counted = [f"{FDSN_COUNT}?format=geojson&{conditions}"] if conditions else []  # of a window
+    assert [f"{request.path}?{request.query}" for request in usgs.requests] == [*counted, requested]
     assert result.stdout == f"USGS: {stored:,} fetched, {stored:,} upserted, 0 skipped, 0 rejected\n"
     assert (result.exit_code, result.stderr) == (0, "")
 

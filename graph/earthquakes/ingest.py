@@ -17,11 +17,21 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from graph.clock import Clock
+from graph.earthquakes.backfill import Backfill, Progress
+from graph.earthquakes.backfill_marks import BackfillMarks
 from graph.earthquakes.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
 from graph.earthquakes.model import Event, RejectedFeature, Rejection, checked_event
 from graph.earthquakes.normalise import normalise
 from graph.earthquakes.summaries import additions
-from graph.earthquakes.usgs import NO_VALIDATORS, RecentEvents, UsgsAnswer, UsgsClient, UsgsFeed, Validators
+from graph.earthquakes.usgs import (
+    NO_VALIDATORS,
+    EventQuery,
+    RecentEvents,
+    UsgsAnswer,
+    UsgsClient,
+    UsgsFeed,
+    Validators,
+)
 from graph.errors import BadUserInput, GraphError, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.model import LogType, RequestLog
@@ -51,8 +61,8 @@ class IngestReport:
     rejected: int = 0  # against a rule of the catalogue
     rejections: list[Rejection] = field(default_factory=list)  # the first REJECTIONS_TOLD
     retries: int = 0  # attempts on USGS after the first
-    upstream_size: int | None = None  # bytes of the body or file
-    upstream_hash: str | None = None  # its SHA-256, hexadecimal
+    upstream_size: int | None = None  # bytes of the body or file, or of all bodies
+    upstream_hash: str | None = None  # its SHA-256, hexadecimal; None of several bodies
     latency_ms: int = 0
 
     def reject(self, rejection: Rejection) -> None:
@@ -119,6 +129,42 @@ class Ingest:
             stored = answer.validators
 
         return await self._logged(RECENT_ROUTE, work), stored
+
+    async def window(
+        self, query: EventQuery, advanced: Callable[[IngestReport, Progress], None] | None = None
+    ) -> IngestReport:
+        """Fetch all events of a window from USGS and store them, in parts of fewer than `query.limit` events each.
+
+        Args:
+            query: what was interrupted under the same conditions goes on where it stopped.
+            advanced: told at the beginning, and after each chunk and each part, how far the ingest is.
+
+        Raises:
+            BadUserInput: What is asked makes no sense.
+            UpstreamUnavailable, InvalidUpstreamResponse, DatabaseUnavailable: The events may be stored
+                in part; the same ingest again goes on from there.
+        """
+
+        async def work(report: IngestReport) -> None:
+            async def store(answer: UsgsAnswer) -> None:
+                report.upstream_hash = answer.sha256 if report.upstream_size is None else None
+                report.upstream_size = (report.upstream_size or 0) + answer.size
+                check = partial(normalise, ingested_at=self._clock())
+                await self._take(report, answer.features, check, lambda: tell)
+
+            def tell() -> None:
+                if advanced:
+                    advanced(report, backfill.progress)
+
+            marks = BackfillMarks(self._table, query, self._clock)
+            backfill = Backfill(self._usgs, marks, query, self._clock, store=store, advanced=tell)
+            tell()
+            try:
+                await backfill.run()
+            finally:
+                report.retries = backfill.progress.retries
+
+        return await self._logged(RECENT_ROUTE, work)
 
     async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
         """Store events that a caller gives, each as the keyword arguments of `checked_event`.
@@ -258,9 +304,9 @@ class Ingest:
         except Exception as raised:
             error = raised
             if isinstance(raised, UpstreamFailure):
-                report.retries = raised.retries
-                report.upstream_size = raised.size if report.upstream_size is None else report.upstream_size
-                report.upstream_hash = raised.sha256 if report.upstream_hash is None else report.upstream_hash
+                report.retries += raised.retries
+                if report.upstream_size is None:
+                    report.upstream_size, report.upstream_hash = raised.size, raised.sha256
         report.latency_ms = max(self._clock() - started, 0)
         self._observe(route, report, outcome_of(error)[1] or "OK")
         try:

@@ -20,8 +20,10 @@ from email.utils import parsedate_to_datetime
 from enum import Enum
 from http import HTTPStatus
 from math import isfinite
+from typing import TypeVar
 
 import httpx
+import orjson
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from graph import __version__
@@ -29,11 +31,14 @@ from graph.clock import Clock, now_ms
 from graph.earthquakes.geojson import CHUNK_BYTES, FeatureParser, InvalidGeoJson, RawFeature
 from graph.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 
+T = TypeVar("T")
+
 MAX_EVENTS = 20_000  # that the FDSN service answers with at once
 DEFAULT_EVENTS = 100
 MAX_RETRIES = 3
 MAX_REDIRECTS = 5
 MAX_BODY_BYTES = 64 * 1024 * 1024  # 20,000 events of USGS take about 15 MB
+MAX_COUNT_BYTES = 64 * 1024  # a count takes about 200
 FIRST_PAUSE_S = 0.5  # before the first retry, doubled before each further one
 MAX_RETRY_AFTER_S = 60.0  # a caller is not held any longer than this for one retry
 
@@ -102,7 +107,12 @@ class EventQuery:
     @property
     def parameters(self) -> Mapping[str, str]:
         """The query in the words of FDSN."""
-        parameters = {"format": "geojson", "orderby": "time", "limit": str(self.limit)}
+        return {"format": "geojson", "orderby": "time", "limit": str(self.limit), **self.conditions}
+
+    @property
+    def conditions(self) -> Mapping[str, str]:
+        """What an event must fulfil, in the same words."""
+        parameters = {}
         if self.start_ms is not None:
             parameters["starttime"] = _iso_8601(self.start_ms)
         if self.end_ms is not None:
@@ -115,6 +125,23 @@ class EventQuery:
 def _iso_8601(ms: int) -> str:
     time = (_EPOCH + timedelta(milliseconds=ms)).replace(tzinfo=None)
     return time.isoformat(timespec="milliseconds") + "Z"
+
+
+@dataclass(frozen=True, slots=True)
+class EventCount:
+    """How many events fulfil the conditions of a query, whatever its limit."""
+
+    query: EventQuery
+
+    @property
+    def path(self) -> str:
+        """Where USGS counts."""
+        return "/fdsnws/event/1/count"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The conditions in the words of FDSN."""
+        return {"format": "geojson", **self.query.conditions}
 
 
 UsgsRequest = EventQuery | UsgsFeed
@@ -131,6 +158,11 @@ class RecentEvents:
     min_magnitude: float | None = None
 
     @property
+    def is_window(self) -> bool:
+        """Whether all events of some time are asked for, not the latest ones."""
+        return self.start_ms is not None or self.end_ms is not None
+
+    @property
     def request(self) -> UsgsRequest:
         """The request that this means.
 
@@ -143,7 +175,7 @@ class RecentEvents:
                 raise BadUserInput("`feed` names its events itself: give no other argument with it.")
             return self.feed
         # A window with a small default limit would lose its older events without a word.
-        default = DEFAULT_EVENTS if self.start_ms is None and self.end_ms is None else MAX_EVENTS
+        default = MAX_EVENTS if self.is_window else DEFAULT_EVENTS
         return EventQuery(default if self.limit is None else self.limit, *window)
 
 
@@ -184,6 +216,15 @@ class UsgsAnswer:
     validators: Validators = NO_VALIDATORS
 
 
+@dataclass(frozen=True, slots=True)
+class UsgsCount:
+    """How many events USGS has, and how many it gives at once."""
+
+    events: int
+    most_at_once: int  # 20,000, unless USGS says that it gives fewer
+    retries: int = 0  # attempts made after the first
+
+
 class UsgsClient:
     """Fetches from USGS over HTTP connections that its owner opens and closes."""
 
@@ -220,6 +261,34 @@ class UsgsClient:
                 than `MAX_RETRY_AFTER_S`.
             InvalidUpstreamResponse: USGS refuses the request, or answers no FeatureCollection.
         """
+
+        async def read(response: httpx.Response) -> UsgsAnswer:
+            if response.status_code == HTTPStatus.NOT_MODIFIED:
+                return replace(_nothing(), validators=known)
+            return replace(await self._read(response), validators=Validators.of(response))
+
+        answer, retried = await self._asked(request, read, known=known, retries=retries)
+        return replace(answer, retries=retried)
+
+    async def count(self, query: EventQuery) -> UsgsCount:
+        """Ask USGS how many events fulfil a query's conditions, up to four times.
+
+        Raises:
+            UpstreamUnavailable: As `fetch`.
+            InvalidUpstreamResponse: USGS refuses the conditions, or answers no count.
+        """
+        counted, retried = await self._asked(EventCount(query), self._read_count)
+        return replace(counted, retries=retried)
+
+    async def _asked(
+        self,
+        request: UsgsRequest | EventCount,
+        read: Callable[[httpx.Response], Awaitable[T]],
+        *,
+        known: Validators = NO_VALIDATORS,
+        retries: int = MAX_RETRIES,
+    ) -> tuple[T, int]:
+        """What was read of the answer, and the attempts that this took after the first."""
         retrying = AsyncRetrying(
             retry=retry_if_exception(self._may_pass),
             stop=stop_after_attempt(1 + retries),
@@ -228,11 +297,11 @@ class UsgsClient:
             reraise=True,
         )
         try:
-            answer: UsgsAnswer = await retrying(self._attempt, request, known)
+            answer: T = await retrying(self._attempt, request, read, known)
         except UpstreamFailure as failure:
             failure.retries = retrying.statistics["attempt_number"] - 1
             raise
-        return replace(answer, retries=retrying.statistics["attempt_number"] - 1)
+        return answer, retrying.statistics["attempt_number"] - 1
 
     def _pause_s(self, state: RetryCallState) -> float:
         """Half to all of an exponential pause, so that clients do not come back together, or what USGS asks for."""
@@ -249,16 +318,17 @@ class UsgsClient:
             and error.retry_after_s <= MAX_RETRY_AFTER_S
         )
 
-    async def _attempt(self, request: UsgsRequest, known: Validators) -> UsgsAnswer:
+    async def _attempt(
+        self, request: UsgsRequest | EventCount, read: Callable[[httpx.Response], Awaitable[T]], known: Validators
+    ) -> T:
+        expected = {HTTPStatus.OK, HTTPStatus.NO_CONTENT}
+        if known.conditions:
+            expected.add(HTTPStatus.NOT_MODIFIED)
         try:
             async with asyncio.timeout(self._timeout_s), self._response(request, known) as response:
-                if response.status_code == HTTPStatus.NO_CONTENT:
-                    return UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest())
-                if response.status_code == HTTPStatus.NOT_MODIFIED and known.conditions:
-                    return UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest(), validators=known)
-                if response.status_code != HTTPStatus.OK:
+                if response.status_code not in expected:
                     raise _refusal(response, now=self._clock())
-                return replace(await self._read(response), validators=Validators.of(response))
+                return await read(response)
         except TimeoutError as error:
             raise UpstreamUnavailable("USGS did not answer in time: try again later.", retry_after_s=0) from error
         except httpx.InvalidURL as error:
@@ -269,7 +339,7 @@ class UsgsClient:
             raise UpstreamUnavailable("USGS cannot be reached: try again later.", retry_after_s=0) from error
 
     @asynccontextmanager
-    async def _response(self, request: UsgsRequest, known: Validators) -> AsyncIterator[httpx.Response]:
+    async def _response(self, request: UsgsRequest | EventCount, known: Validators) -> AsyncIterator[httpx.Response]:
         """The head of the answer, its body not yet read, redirects followed."""
         url = self._base_url + request.path
         headers = {**_HEADERS, **known.conditions}
@@ -288,6 +358,8 @@ class UsgsClient:
 
     async def _read(self, response: httpx.Response) -> UsgsAnswer:
         """Parse the body as it comes, and hash it to its end even where it cannot be parsed."""
+        if response.status_code == HTTPStatus.NO_CONTENT:
+            return _nothing()
         parser = FeatureParser()
         digest, size = hashlib.sha256(), 0
         damage: InvalidGeoJson | None = None
@@ -312,9 +384,30 @@ class UsgsClient:
             ) from error
         return UsgsAnswer(features=parser.take(), size=size, sha256=digest.hexdigest())
 
+    async def _read_count(self, response: httpx.Response) -> UsgsCount:
+        body = b""
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > MAX_COUNT_BYTES:
+                raise InvalidUpstreamResponse(_NO_COUNT, retry_after_s=0)
+        try:
+            answer = orjson.loads(body)
+            events, most_at_once = answer["count"], answer["maxAllowed"]
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise InvalidUpstreamResponse(_NO_COUNT, retry_after_s=0) from error
+        if type(events) is not int or type(most_at_once) is not int or events < 0 or most_at_once < 1:
+            raise InvalidUpstreamResponse(_NO_COUNT, retry_after_s=0)
+        return UsgsCount(events, min(most_at_once, MAX_EVENTS))
+
+
+def _nothing() -> UsgsAnswer:
+    """An answer without a body."""
+    return UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest())
+
 
 _ASTRAY = "USGS redirects in a circle or to nowhere: tell whoever runs this service."
 _NO_CATALOGUE = "USGS answered with something else than a catalogue: try again later."
+_NO_COUNT = "USGS answered with something else than a count of events: try again later."
 
 _ADVICE: Mapping[int, str] = {
     HTTPStatus.BAD_REQUEST: "narrow the window, raise `minMagnitude` or lower `limit`, since too many events may match",
@@ -329,7 +422,8 @@ def _refusal(response: httpx.Response, *, now: int) -> UpstreamFailure:
     status = response.status_code
     if status != HTTPStatus.TOO_MANY_REQUESTS and not response.is_server_error:
         advice = _ADVICE.get(status, "change the request, or tell whoever runs this service")
-        return InvalidUpstreamResponse(f"USGS refused the request with status {status}: {advice}.")
+        message = f"USGS refused the request with status {status}: {advice}."
+        return InvalidUpstreamResponse(message, refused_with=status)
     wait_s = _seconds_to_wait(response.headers.get("Retry-After", ""), now=now)
     if wait_s > MAX_RETRY_AFTER_S:
         message = f"USGS is overloaded (status {status}): try again in {wait_s:.0f} seconds, as it asks."

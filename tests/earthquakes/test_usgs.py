@@ -12,14 +12,23 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graph import __version__
 from graph.earthquakes.geojson import UnreadableFeature
-from graph.earthquakes.usgs import EventQuery, UsgsClient, UsgsFeed, UsgsRequest, Validators, _seconds_to_wait
+from graph.earthquakes.usgs import (
+    EventQuery,
+    UsgsClient,
+    UsgsCount,
+    UsgsFeed,
+    UsgsRequest,
+    Validators,
+    _seconds_to_wait,
+)
 from graph.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 from tests.earthquakes.usgs_server import (
     ALL_WEEK,
+    FDSN_COUNT,
     FDSN_QUERY,
     UsgsServer,
     body,
@@ -125,6 +134,19 @@ def test_a_window_that_ends_before_it_starts_is_refused() -> None:
         EventQuery(start_ms=NOW, end_ms=NOW - 1)
 
     assert EventQuery(start_ms=NOW, end_ms=NOW).parameters["starttime"] == "2023-08-04T03:08:57.000Z"
+
+
+async def test_a_count_is_asked_for_under_the_conditions_of_its_query(client: UsgsClient, usgs: UsgsServer) -> None:
+    start_ms, end_ms = 1_690_934_400_000, 1_691_020_799_999
+    query = EventQuery(limit=5, start_ms=start_ms, end_ms=end_ms, min_magnitude=4.5)
+
+    assert await client.count(query) == UsgsCount(events=9, most_at_once=20_000)
+
+    (received,) = usgs.requests
+    assert f"{received.path}?{received.query}" == (
+        f"{FDSN_COUNT}?format=geojson&starttime=2023-08-02T00%3A00%3A00.000Z"
+        "&endtime=2023-08-02T23%3A59%3A59.999Z&minmagnitude=4.5"
+    )
 
 
 # What is answered
@@ -505,3 +527,60 @@ async def test_a_cancelled_fetch_is_not_tried_again(client: UsgsClient, usgs: Us
 def test_a_least_magnitude_without_end_is_the_callers_mistake(endless: float) -> None:
     with pytest.raises(BadUserInput):
         EventQuery(min_magnitude=endless)
+
+
+# Counts
+
+
+@pytest.mark.parametrize(
+    ("answer", "most_at_once"),
+    [
+        (b'{"count": 7, "maxAllowed": 50}', 50),
+        (b'{"count": 7, "maxAllowed": 100000}', 20_000),
+        (b'{"count": 7, "maxAllowed": 5, "error": "7 matching events exceeds search limit of 5."}', 5),
+    ],
+)
+async def test_a_count_tells_how_many_events_come_at_once_and_never_more_than_are_asked_for(
+    client: UsgsClient, usgs: UsgsServer, answer: bytes, most_at_once: int
+) -> None:
+    usgs.answer_next(body(answer))
+
+    assert await client.count(EventQuery()) == UsgsCount(7, most_at_once)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        status(204),
+        status(500),
+        status(429, retry_after="1"),
+        html(),
+        cut_connection,
+        cut_json(),
+        body(b""),
+        body(b"7"),
+        body(b"[7]"),
+        body(b'{"count": 7}'),
+        body(b'{"count": "7", "maxAllowed": 20000}'),
+        body(b'{"count": true, "maxAllowed": 20000}'),
+        body(b'{"count": -1, "maxAllowed": 20000}'),
+        body(b'{"count": 7, "maxAllowed": 0}'),
+        body(b'{"count": 7, "maxAllowed": 20000}' + b" " * 100_000),
+    ],
+)
+async def test_a_count_that_is_none_is_asked_for_again(
+    client: UsgsClient, usgs: UsgsServer, pauses: list[float], broken: ASGIApp
+) -> None:
+    usgs.answer_next(broken, broken)
+
+    assert await client.count(EventQuery(start_ms=0, end_ms=NOW)) == UsgsCount(2124, 20_000, retries=2)
+    assert len(pauses) == 2
+
+
+async def test_a_count_that_is_refused_is_not_asked_for_again(client: UsgsClient, usgs: UsgsServer) -> None:
+    usgs.answer_next(status(400))
+
+    with pytest.raises(InvalidUpstreamResponse, match="refused the request with status 400") as refused:
+        await client.count(EventQuery())
+
+    assert (refused.value.retries, refused.value.refused_with, len(usgs.requests)) == (0, 400, 1)

@@ -1,6 +1,7 @@
 """A USGS to test against: real HTTP on a free port of this machine, holding the real week of 2023-08-03.
 
-It answers the FDSN query and the summary feeds from that week. `answer_next` puts other answers
+It answers the FDSN query and count and the summary feeds from that week, or from what it is told to `hold`: the
+latter also to the limits of USGS, made as small as a test likes. `answer_next` puts other answers
 before that, one a request; an answer is any ASGI application, and those below misbehave as USGS
 and the network between do. The server runs in a thread of its own, so that code which blocks,
 or runs its own event loop, can be tested against it as well.
@@ -21,17 +22,19 @@ from hashlib import sha256
 from importlib.resources import files
 from threading import Thread
 from typing import Any
+from urllib.parse import parse_qsl
 
 import orjson
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 FDSN_QUERY = "/fdsnws/event/1/query"
+FDSN_COUNT = "/fdsnws/event/1/count"
 ALL_WEEK = "/earthquakes/feed/v1.0/summary/all_week.geojson"
 
 _GEOJSON = "application/geo+json"
@@ -51,6 +54,61 @@ class Received:
     query: str  # as sent, percent-encoded
     headers: Headers
 
+    @property
+    def window(self) -> tuple[int, int]:
+        """The epoch milliseconds of its start and end, both of which it must name."""
+        asked = dict(parse_qsl(self.query))
+        return _epoch_ms(asked["starttime"]), _epoch_ms(asked["endtime"])
+
+
+@dataclass
+class Holdings:
+    """The events that USGS has, and how many of them it gives at once."""
+
+    features: list[dict[str, Any]]
+    limit: int = 20_000
+    cuts: bool = False  # leaves out what is beyond the limit, latest first, in place of refusing
+    deleted: Sequence[int] = ()  # epoch milliseconds of events that USGS deleted
+    arriving: deque[list[dict[str, Any]]] = field(default_factory=deque)  # after each count that fits
+    given: list[int] = field(default_factory=list)  # events in each answer
+    refused: int = 0  # queries that too much matched
+
+    async def query(self, request: Request) -> Response:
+        """Answer a query."""
+        limit = int(request.query_params.get("limit", str(self.limit)))
+        if not 1 <= limit <= self.limit or request.query_params.get("format") != "geojson":
+            return PlainTextResponse("Error 400: Bad Request", status_code=400)
+        start_ms, end_ms, found = self._matching(request)
+        if not found and any(start_ms <= time <= end_ms for time in self.deleted):
+            return PlainTextResponse("Error 409: Conflict\n\nThe requested event has been deleted.", status_code=409)
+        if len(found) > self.limit and not self.cuts:
+            self.refused += 1
+            why = f"{len(found)} matching events exceeds search limit of {self.limit}."
+            text = f"Error 400: Bad Request\n\n{why} Modify the search to match fewer events.\n"
+            return PlainTextResponse(text, status_code=400)
+        self.given.append(len(found[:limit]))
+        return collection(found[:limit])
+
+    async def count(self, request: Request) -> Response:
+        """Answer how many events match."""
+        _, _, found = self._matching(request)
+        if self.arriving and 0 < len(found) < self.limit:
+            self.features = self.features + self.arriving.popleft()
+        return JSONResponse({"count": len(found), "maxAllowed": self.limit})
+
+    def _matching(self, request: Request) -> tuple[int, int, list[dict[str, Any]]]:
+        """The window that is meant, and the events in it, latest first."""
+        asked = request.query_params
+        start_ms = _epoch_ms(asked["starttime"]) if "starttime" in asked else _generated_ms() - 30 * 86_400_000
+        end_ms = _epoch_ms(asked["endtime"]) if "endtime" in asked else _generated_ms()
+        floor = float(asked.get("minmagnitude", "-inf"))
+        found = [
+            feature
+            for feature in self.features
+            if start_ms <= _time_ms(feature) <= end_ms and (feature["properties"]["mag"] or 0) >= floor
+        ]
+        return start_ms, end_ms, sorted(found, key=_time_ms, reverse=True)
+
 
 @dataclass
 class UsgsServer:
@@ -59,20 +117,36 @@ class UsgsServer:
     url: str
     requests: list[Received] = field(default_factory=list)
     _answers: deque[ASGIApp] = field(default_factory=deque)
+    _held: ASGIApp | None = None  # None: the week
 
     def answer_next(self, *answers: ASGIApp) -> None:
-        """Answer the next requests so, each answer once, and from the week again after them."""
+        """Answer the next requests so, each answer once, and from the catalogue again after them."""
         self._answers.extend(answers)
+
+    def hold(self, features: Sequence[dict[str, Any]], **how: Any) -> Holdings:
+        """Have these events in place of the week; `how` is told as to `Holdings`."""
+        holdings = Holdings(list(features), **how)
+        self._held = _catalogue(holdings)
+        return holdings
+
+    async def catalogue(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The answer from what is held, to be given to `answer_next` before others."""
+        await (self._held or _week_catalogue())(scope, receive, send)
+
+    def forget_answers(self) -> None:
+        """Drop what was still to be answered before the catalogue."""
+        self._answers.clear()
 
     def forget(self) -> None:
         """Drop what was asked and what was to be answered, for another test."""
         self.requests.clear()
-        self._answers.clear()
+        self.forget_answers()
+        self._held = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take one request."""
         self.requests.append(Received(scope["path"], scope["query_string"].decode("ascii"), Headers(scope=scope)))
-        answer = self._answers.popleft() if self._answers else _CATALOGUE
+        answer = self._answers.popleft() if self._answers else self.catalogue
         await answer(scope, receive, send)
 
 
@@ -119,18 +193,6 @@ def _time_ms(feature: dict[str, Any]) -> int:
     return time
 
 
-async def _query(request: Request) -> Response:
-    asked = request.query_params
-    limit = int(asked.get("limit", "20000"))
-    if not 1 <= limit <= 20_000 or asked.get("format") != "geojson":
-        return PlainTextResponse("Error 400: Bad Request", status_code=400)
-    start_ms = _epoch_ms(asked["starttime"]) if "starttime" in asked else _generated_ms() - 30 * 86_400_000
-    end_ms = _epoch_ms(asked["endtime"]) if "endtime" in asked else _generated_ms()
-    floor = float(asked.get("minmagnitude", "-inf"))
-    found = _select(lambda feature: start_ms <= _time_ms(feature) <= end_ms and feature["properties"]["mag"] >= floor)
-    return collection(found[:limit])
-
-
 def _epoch_ms(text: str) -> int:
     time = datetime.fromisoformat(text)
     return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
@@ -171,7 +233,19 @@ def _select(matches: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
     return [feature for feature in week_features() if matches(feature)]
 
 
-_CATALOGUE = Starlette(routes=[Route(FDSN_QUERY, _query), Route("/earthquakes/feed/v1.0/summary/{name}", _feed)])
+def _catalogue(holdings: Holdings) -> ASGIApp:
+    return Starlette(
+        routes=[
+            Route(FDSN_QUERY, holdings.query),
+            Route(FDSN_COUNT, holdings.count),
+            Route("/earthquakes/feed/v1.0/summary/{name}", _feed),
+        ]
+    )
+
+
+@cache
+def _week_catalogue() -> ASGIApp:
+    return _catalogue(Holdings(week_features()))
 
 
 # Other answers
