@@ -21,7 +21,9 @@ from graph import relay
 from graph.access.callers import Scope
 from graph.access.requires import describe_scope
 from graph.context import Context
-from graph.earthquakes.schema import EarthquakeMutations, EarthquakeQueries, Event, events_by_key
+from graph.earthquakes.schema.events import Event, EventQueries, events_by_key
+from graph.earthquakes.schema.ingest import IngestMutations, IngestQueries
+from graph.earthquakes.schema.statistics import StatisticsQueries
 from graph.errors import BadUserInput
 from graph.execution.resolvers import shorten
 from graph.logged import Logged
@@ -84,12 +86,12 @@ class NodeQueries:
 
 
 @strawberry.type(description="What can be read.")
-class Query(NodeQueries, EarthquakeQueries, RequestLogQueries):
+class Query(NodeQueries, EventQueries, StatisticsQueries, IngestQueries, RequestLogQueries):
     pass
 
 
 @strawberry.type(description="What can be changed.")
-class Mutation(EarthquakeMutations):
+class Mutation(IngestMutations):
     pass
 
 
