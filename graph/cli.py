@@ -20,7 +20,7 @@ from graph.access.options import Duration, Scopes, Subject
 from graph.app import open_parts
 from graph.earthquakes.rebuild import RebuildReport, rebuild_summaries
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
-from graph.earthquakes.usgs import RecentEvents, UsgsFeed
+from graph.earthquakes.usgs_requests import RecentEvents, UsgsFeed
 from graph.errors import DatabaseUnavailable, GraphError
 from graph.ingest_command import Times, ingest_all
 from graph.schema import printed

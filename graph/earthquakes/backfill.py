@@ -17,7 +17,8 @@ from http import HTTPStatus
 from graph.clock import Clock
 from graph.days import DAY_MS, datetime_of
 from graph.earthquakes.backfill_marks import BackfillMarks, Done
-from graph.earthquakes.usgs import EventQuery, UsgsAnswer, UsgsClient, UsgsCount
+from graph.earthquakes.usgs import UsgsAnswer, UsgsClient, UsgsCount
+from graph.earthquakes.usgs_requests import EventQuery
 from graph.earthquakes.windows import Window
 from graph.errors import BadUserInput, InvalidUpstreamResponse
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from graph.clock import Clock
-from graph.earthquakes.usgs import EventQuery
+from graph.earthquakes.usgs_requests import EventQuery
 from graph.earthquakes.windows import Window
 from graph.store.conditions import Compare
 from graph.store.contract import Key, Table, Update

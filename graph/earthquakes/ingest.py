@@ -23,15 +23,8 @@ from graph.earthquakes.geojson import Fingerprinted, InvalidGeoJson, Readable, r
 from graph.earthquakes.model import Event, RejectedFeature, Rejection, checked_event
 from graph.earthquakes.normalise import normalise
 from graph.earthquakes.summaries import additions
-from graph.earthquakes.usgs import (
-    NO_VALIDATORS,
-    EventQuery,
-    RecentEvents,
-    UsgsAnswer,
-    UsgsClient,
-    UsgsFeed,
-    Validators,
-)
+from graph.earthquakes.usgs import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
+from graph.earthquakes.usgs_requests import EventQuery, RecentEvents, UsgsFeed
 from graph.errors import BadUserInput, GraphError, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.model import LogType, RequestLog

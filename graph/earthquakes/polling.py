@@ -14,7 +14,7 @@ from graph.clock import Clock
 from graph.days import DAY_MS
 from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.turns import PollState, Turns
-from graph.earthquakes.usgs import UsgsFeed
+from graph.earthquakes.usgs_requests import UsgsFeed
 from graph.errors import GraphError, UpstreamFailure, outcome_of
 from graph.store.contract import Table
 from graph.telemetry.logs import get_logger

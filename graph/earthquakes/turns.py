@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from graph.earthquakes.usgs import NO_VALIDATORS, UsgsFeed, Validators
+from graph.earthquakes.usgs import NO_VALIDATORS, Validators
+from graph.earthquakes.usgs_requests import UsgsFeed
 from graph.records import Record, Stored
 from graph.store.conditions import Absent, Compare
 from graph.store.contract import Key, Table, Update

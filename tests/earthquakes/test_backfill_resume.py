@@ -16,7 +16,7 @@ from graph.earthquakes.backfill import Progress
 from graph.earthquakes.backfill_marks import KEPT_S, BackfillMarks, Done
 from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
-from graph.earthquakes.usgs import EventQuery
+from graph.earthquakes.usgs_requests import EventQuery
 from graph.earthquakes.windows import Window
 from graph.errors import UpstreamUnavailable
 from graph.store.conditions import Condition

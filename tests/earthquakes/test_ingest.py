@@ -11,7 +11,7 @@ from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.magnitudes import MagnitudeRange
 from graph.earthquakes.model import EVENTS
 from graph.earthquakes.selection import Selection
-from graph.earthquakes.usgs import RecentEvents, UsgsFeed
+from graph.earthquakes.usgs_requests import RecentEvents, UsgsFeed
 from graph.paging import PageSizes, Paging
 from graph.store.contract import Table
 from tests.earthquakes.builders import at, catalogue_of, ids

@@ -11,7 +11,7 @@ import pytest
 
 from graph.days import DAY_MS
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
-from graph.earthquakes.usgs import RecentEvents, UsgsFeed
+from graph.earthquakes.usgs_requests import RecentEvents, UsgsFeed
 from graph.errors import DatabaseUnavailable
 from graph.store.contract import Action, Table
 from graph.store.location import StoreLocation

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from graph.earthquakes.usgs import RecentEvents, UsgsFeed
+from graph.earthquakes.usgs_requests import RecentEvents, UsgsFeed
 from graph.errors import BadUserInput, DatabaseUnavailable, GraphError, InvalidUpstreamResponse, UpstreamUnavailable
 from graph.store.contract import Action, Item, Table
 from tests.earthquakes.ingests import (

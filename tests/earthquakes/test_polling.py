@@ -16,7 +16,8 @@ from graph.days import DAY_MS
 from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.polling import feed_after, polling
 from graph.earthquakes.turns import KEY, TURN_MS, PollState, Turns
-from graph.earthquakes.usgs import UsgsFeed, Validators
+from graph.earthquakes.usgs import Validators
+from graph.earthquakes.usgs_requests import UsgsFeed
 from graph.errors import DatabaseUnavailable
 from graph.store.contract import Action, Table, Update
 from tests.earthquakes.held_time import HeldTime

@@ -16,15 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graph import __version__
 from graph.earthquakes.geojson import UnreadableFeature
-from graph.earthquakes.usgs import (
-    EventQuery,
-    UsgsClient,
-    UsgsCount,
-    UsgsFeed,
-    UsgsRequest,
-    Validators,
-    _seconds_to_wait,
-)
+from graph.earthquakes.usgs import UsgsClient, UsgsCount, Validators, _seconds_to_wait
+from graph.earthquakes.usgs_requests import EventQuery, UsgsFeed, UsgsRequest
 from graph.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 from tests.earthquakes.usgs_server import (
     ALL_WEEK,

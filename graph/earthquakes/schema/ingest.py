@@ -9,13 +9,13 @@ from strawberry.types import Info
 from graph.access.callers import Scope
 from graph.access.requires import RequiresScope
 from graph.context import Context
-from graph.earthquakes import ingest, upkeep, usgs
+from graph.earthquakes import ingest, upkeep, usgs_requests
 from graph.logged import Logged
 from graph.operations.sizes import Cost, ListSize
 from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 
 
-def _describe(feed: usgs.UsgsFeed) -> str:
+def _describe(feed: usgs_requests.UsgsFeed) -> str:
     least, period = feed.value.split("_")
     events = {"all": "All events", "significant": "Significant events"}.get(
         least, f"Events of magnitude {least} and more"
@@ -23,7 +23,7 @@ def _describe(feed: usgs.UsgsFeed) -> str:
     return f"{events} of the past {period}."
 
 
-describe_enum(usgs.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
+describe_enum(usgs_requests.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
 
 
 @strawberry.type(
@@ -92,7 +92,7 @@ class IngestRecentInput:
     limit: int | None = strawberry.field(
         default=None, description="At most so many, the latest first, 1 … 20,000; default 100, with a window 20,000."
     )
-    feed: usgs.UsgsFeed | None = strawberry.field(
+    feed: usgs_requests.UsgsFeed | None = strawberry.field(
         default=None, description="A summary feed, without any other argument."
     )
     start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
@@ -100,9 +100,9 @@ class IngestRecentInput:
     min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
 
     @property
-    def asked(self) -> usgs.RecentEvents:
+    def asked(self) -> usgs_requests.RecentEvents:
         """The input in the words of the USGS client."""
-        return usgs.RecentEvents(
+        return usgs_requests.RecentEvents(
             limit=self.limit,
             feed=self.feed,
             start_ms=millis_ceil(self.start_time) if self.start_time else None,
@@ -157,7 +157,7 @@ class IngestMutations:
             IngestRecentInput | None, strawberry.argument(description="What to fetch; the latest 100 without it.")
         ] = None,
     ) -> ingest.IngestReport:
-        return await info.context.ingest.recent(input.asked if input else usgs.RecentEvents())
+        return await info.context.ingest.recent(input.asked if input else usgs_requests.RecentEvents())
 
     @strawberry.mutation(
         description="Store events that are new.",
