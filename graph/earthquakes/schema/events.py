@@ -1,7 +1,7 @@
 """Events: one by its id, pages in time order, and those around another."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from enum import Enum
 from typing import Annotated, Any, cast
@@ -133,12 +133,27 @@ class CircleInput:
     radius_km: float = strawberry.field(description="Radius, km, 0 … 40,100.")
 
 
-@strawberry.input(description="Which events are meant: those that fulfil everything that is given.")
-class EventFilter:
+@strawberry.input
+class TimesAndMagnitudes:
+    """What every filter of events has."""
+
     start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
     end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
     min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
     max_magnitude: float | None = strawberry.field(default=None, description="Greatest magnitude, inclusive.")
+
+    @property
+    def selection(self) -> Selection:
+        """The filter in the catalogue's words. Times are rounded into the bounds, to the millisecond."""
+        return Selection(
+            start_ms=millis_ceil(self.start_time) if self.start_time else None,
+            end_ms=millis_floor(self.end_time) if self.end_time else None,
+            magnitudes=MagnitudeRange(self.min_magnitude, self.max_magnitude),
+        )
+
+
+@strawberry.input(description="Which events are meant: those that fulfil everything that is given.")
+class EventFilter(TimesAndMagnitudes):
     min_depth: float | None = strawberry.field(
         default=None, description="Least depth, km, inclusive; leaves out events without a depth."
     )
@@ -153,11 +168,9 @@ class EventFilter:
 
     @property
     def selection(self) -> Selection:
-        """The filter in the catalogue's words. Times are rounded into the bounds, to the millisecond."""
-        return Selection(
-            start_ms=millis_ceil(self.start_time) if self.start_time else None,
-            end_ms=millis_floor(self.end_time) if self.end_time else None,
-            magnitudes=MagnitudeRange(self.min_magnitude, self.max_magnitude),
+        """The filter in the catalogue's words."""
+        return replace(
+            super().selection,
             min_depth=self.min_depth,
             max_depth=self.max_depth,
             box=Box(**asdict(self.box)) if self.box else None,
@@ -168,7 +181,7 @@ class EventFilter:
 
 def window_facts(context: Context, arguments: Mapping[str, Any], result: object) -> dict[str, Any]:
     """What the log of a query records of its filter."""
-    asked: Any = arguments.get("filter")  # whichever: all have these
+    asked: TimesAndMagnitudes | None = arguments.get("filter")
     if asked is None:
         return {}
     return {

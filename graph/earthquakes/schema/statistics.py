@@ -1,6 +1,6 @@
 """Statistics of the catalogue."""
 
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated
 
 import strawberry
@@ -10,33 +10,19 @@ from graph.access.callers import Scope
 from graph.access.requires import RequiresScope
 from graph.context import Context
 from graph.earthquakes import gutenberg_richter, model, statistics
-from graph.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN, MagnitudeRange
-from graph.earthquakes.schema.events import Event, window_facts
+from graph.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
+from graph.earthquakes.schema.events import Event, TimesAndMagnitudes, window_facts
 from graph.earthquakes.selection import Selection
 from graph.logged import Logged
 from graph.operations.sizes import Cost, ListSize
-from graph.scalars import describe_enum, millis_ceil, millis_floor
+from graph.scalars import describe_enum
 
 
-@strawberry.input(description="Which events are counted: those that fulfil everything that is given.")
-class StatisticsFilter:
-    start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
-    end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
-    min_magnitude: float | None = strawberry.field(
-        default=None, description="Least magnitude, inclusive; on a tenth, such as 4.5."
-    )
-    max_magnitude: float | None = strawberry.field(
-        default=None, description="Greatest magnitude, inclusive; on a tenth, such as 4.5."
-    )
-
-    @property
-    def selection(self) -> Selection:
-        """The filter in the catalogue's words."""
-        return Selection(
-            start_ms=millis_ceil(self.start_time) if self.start_time else None,
-            end_ms=millis_floor(self.end_time) if self.end_time else None,
-            magnitudes=MagnitudeRange(self.min_magnitude, self.max_magnitude),
-        )
+@strawberry.input(
+    description="Which events are counted: those that fulfil all that is given. Magnitudes are on tenths, as 4.5 is."
+)
+class StatisticsFilter(TimesAndMagnitudes):
+    pass
 
 
 describe_enum(
