@@ -80,8 +80,12 @@ class Statistics:
             BadUserInput: There are too many periods.
         """
         counts: Counter[str] = Counter()
-        async for name, summary in self._summarised(by_day=interval is not Interval.YEAR):
-            counts[name[: interval.value]] += summary.matching(self._selection.magnitudes)
+        if interval is Interval.YEAR:
+            async for name, summary in self._summarised(by_day=False):
+                counts[name[: interval.value]] += summary.matching(self._selection.magnitudes)
+        else:
+            for day, count in await self._counts_of_days():
+                counts[day[: interval.value]] += count
         counts.update(item["dayBucket"][: interval.value] for item in await self._cut_events())
         known = sorted(+counts)
         first = self._first[: interval.value] if self._selection.start_ms is not None else known[0] if known else None
@@ -144,6 +148,16 @@ class Statistics:
             for day, of_day in (await self._summaries.days(year, summary)).days.items():
                 if begin <= day <= end and day not in self._cut:
                     yield day, of_day
+
+    async def _counts_of_days(self) -> list[tuple[str, int]]:
+        """How many selected events each day has that lies within the window whole, where it has any."""
+        counts: list[tuple[str, int]] = []
+        for year, summary in (await self._summaries.years()).items():
+            if self._first[:4] <= year <= self._last[:4]:
+                days = (await self._summaries.days(year, summary)).matching(self._selection.magnitudes)
+                within = days.between(self._first, self._last)
+                counts += zip(days.days[within], days.counts[within], strict=True)
+        return [(day, count) for day, count in counts if day not in self._cut]
 
     async def _cut_events(self) -> list[Item]:
         """The selected events of the days that the window cuts."""
