@@ -28,6 +28,7 @@ from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest, IngestReport
 from graph.earthquakes.polling import polling
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.earthquakes.turns import TURN_MS
 from graph.earthquakes.upkeep import IngestStatus, Upkeep, watched
 from graph.earthquakes.usgs import UsgsClient
 from graph.errors import BadRequest, DatabaseUnavailable, InternalServerError
@@ -124,7 +125,9 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             metrics.upkeep(upkeep)
             await stack.enter_async_context(watched(upkeep))
             if settings.poll:
-                await stack.enter_async_context(polling(parts.ingest, parts.table, settings.poll, clock))
+                turn_ms = round(2000 * settings.usgs_timeout) + 60_000  # to fetch, with redirects, and to store
+                polls = polling(parts.ingest, parts.table, settings.poll, clock, turn_ms=max(turn_ms, TURN_MS))
+                await stack.enter_async_context(polls)
             new_context = partial(
                 Context,
                 catalogue=parts.catalogue,

@@ -94,7 +94,8 @@ class Backfill:
         end_ms = now if self._query.end_ms is None else self._query.end_ms
         if start_ms > end_ms:
             raise BadUserInput("Give both `startTime` and `endTime`: one of them alone means 30 days ago, or now.")
-        return Window(start_ms, end_ms)
+        # What is yet to come must not be marked as done: a run that goes on later would leave it out.
+        return Window(start_ms, max(min(end_ms, now), start_ms))
 
     async def _work_off(self, parts: list[Window]) -> None:
         """Store parts in order of time, a few at once. When one fails, those under way are still finished."""

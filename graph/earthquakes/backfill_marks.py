@@ -74,7 +74,8 @@ class BackfillMarks:
     async def forget(self) -> None:
         """Forget the run and what it has done."""
         its_own = Compare("run", "=", self._run)
-        await self._table.update(Update(self._key, set={"ttl": self._now_s}, condition=its_own))
+        # So long ago that it has expired by the clock of any machine.
+        await self._table.update(Update(self._key, set={"ttl": self._now_s - KEPT_S}, condition=its_own))
 
     @property
     def _partition(self) -> str:

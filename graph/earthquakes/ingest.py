@@ -110,7 +110,7 @@ class Ingest:
             The report, and the validators of the version that is stored now.
 
         Raises:
-            UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored.
+            UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored. A feed without any events is not believed.
             DatabaseUnavailable: The events may be stored in part; ingesting the feed again completes them.
         """
         stored = known
@@ -118,6 +118,8 @@ class Ingest:
         async def work(report: IngestReport) -> None:
             nonlocal stored
             answer = await self._usgs.fetch(feed, known=known, retries=0)
+            if answer.size and not answer.features:
+                raise InvalidUpstreamResponse("USGS answered with a feed of no events: try again later.")
             await self._take_answer(report, answer)
             stored = answer.validators
 

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from graph.clock import Clock
 from graph.days import DAY_MS
 from graph.earthquakes.ingest import Ingest
-from graph.earthquakes.turns import PollState, Turns
+from graph.earthquakes.turns import TURN_MS, PollState, Turns
 from graph.earthquakes.usgs_requests import UsgsFeed
 from graph.errors import GraphError, UpstreamFailure, outcome_of
 from graph.store.contract import Table
@@ -39,7 +39,7 @@ def feed_after(outage_ms: int | None) -> UsgsFeed:
         outage_ms: the time since then. None where nothing was ever polled: an empty catalogue begins with a month.
     """
     for feed, reach_ms in REACH_MS.items():
-        if outage_ms is not None and outage_ms + LATE_MS <= reach_ms:
+        if outage_ms is not None and 0 <= outage_ms <= reach_ms - LATE_MS:
             return feed
     return UsgsFeed.ALL_MONTH
 
@@ -52,9 +52,15 @@ async def polling(
     clock: Clock,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     between: Callable[[float, float], float] = random.uniform,  # picks a pause within two bounds
+    *,
+    turn_ms: int = TURN_MS,
 ) -> AsyncIterator[None]:
-    """Poll for as long as this is open, in turn with the other processes on the table."""
-    poller = _Poller(ingest, Turns(table), every_s, clock, between)
+    """Poll for as long as this is open, in turn with the other processes on the table.
+
+    Args:
+        turn_ms: that a poll takes at most, from the first byte that is fetched to the last event that is stored.
+    """
+    poller = _Poller(ingest, Turns(table, turn_ms), every_s, clock, between)
 
     async def poll_forever() -> None:
         while True:
@@ -85,7 +91,7 @@ class _Poller:
         """Poll if it is time to and nobody else does. Seconds until the next look."""
         try:
             state, now = await self._turns.state(), self._clock()
-            due = state.next_attempt or 0
+            due = state.due(now)
             if due <= now and (turn := await self._turns.take(state, now)):
                 due = await self._poll(turn, state, now)
             self._blind = False
@@ -100,6 +106,8 @@ class _Poller:
     async def _poll(self, turn: str, state: PollState, started: int) -> int:
         """Use a turn. When the next attempt is due, epoch milliseconds."""
         feed = feed_after(None if state.last_success is None else started - state.last_success)
+        if feed is UsgsFeed.ALL_DAY and started - (state.last_wide_success or 0) >= DAY_MS:
+            feed = UsgsFeed.ALL_WEEK  # for what was published more than a day after its origin time
         try:
             report, stored = await self._ingest.feed(feed, state.validators(feed))
         except Exception as error:  # a defect too, which is as well met less often
@@ -112,8 +120,8 @@ class _Poller:
         logger.info("Polled USGS", new=report.upserted, fetched=report.fetched, feed=feed.value)
         if state.failures:
             logger.info("Polling USGS works again", failures=state.failures)
-        now, due = self._clock(), started + round(1000 * self._every_s)
-        await self._turns.succeed(turn, state, feed, stored, now=now, next_attempt=max(due, now))
+        due = max(started + round(1000 * self._every_s), self._clock())
+        await self._turns.succeed(turn, state, feed, stored, began=started, next_attempt=due)
         return due
 
     def _pause_s(self, failures: int, error: Exception) -> float:

@@ -16,7 +16,7 @@ from graph.store.limits import check_value
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
 GREATEST_RADIUS_KM = 40_100  # once around the earth; half of that holds everything already
 MOST_TYPES = 50
-MOST_DAYS_AROUND = 36_525  # a century
+MOST_DAYS_AROUND = 3_653  # ten years
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from datetime import date
 from enum import Enum
 
 from graph.days import date_of, day_bucket, day_span
-from graph.earthquakes.magnitudes import MagnitudeRange, bin_of
+from graph.earthquakes.gutenberg_richter import Completeness, GutenbergRichter, gutenberg_richter
+from graph.earthquakes.magnitudes import GREATEST_BIN, MagnitudeRange, bin_of
 from graph.earthquakes.model import Event
 from graph.earthquakes.selection import Selection
 from graph.earthquakes.summaries import Summaries, Summary
@@ -57,9 +58,12 @@ class Statistics:
         self._selection = selection
         self._most_days_read = most_days_read
         first_ms, last_ms = selection.span
-        self._first, self._last = day_bucket(first_ms), day_bucket(last_ms)
-        cut = {self._first} if day_span(self._first)[0] < first_ms else set()
-        self._cut = sorted(cut | {self._last} if day_span(self._last)[1] > last_ms else cut)
+        self._is_empty = first_ms > last_ms  # bounds beyond the calendar, which no day has
+        self._first, self._last = ("", "") if self._is_empty else (day_bucket(first_ms), day_bucket(last_ms))
+        self._cut: list[str] = []  # the days of which only a part lies within the window
+        if not self._is_empty:
+            cut = {self._first} if day_span(self._first)[0] < first_ms else set()
+            self._cut = sorted(cut | {self._last} if day_span(self._last)[1] > last_ms else cut)
         self._events_of_cut_days: list[Item] | None = None
         self._counts: Counter[int] | None = None
 
@@ -72,6 +76,13 @@ class Statistics:
             counts.update(bin_of(item["mag"])[0] for item in await self._cut_events())
             self._counts = +counts
         return self._counts
+
+    def gutenberg_richter(self, counts: Counter[int], least: Completeness) -> GutenbergRichter:
+        """The relation of these counts, where no greatest magnitude cuts them, which would pass for a steep slope."""
+        maximum = self._selection.magnitudes.maximum
+        if maximum is not None and maximum * 10 < GREATEST_BIN:
+            return GutenbergRichter(reason="It takes all great events: leave out `maxMagnitude`.")
+        return gutenberg_richter(counts, least)
 
     async def series(self, interval: Interval) -> Series:
         """How many events each period has: of the window, and where that is open, from the first event or to the last.
@@ -90,7 +101,7 @@ class Statistics:
         known = sorted(+counts)
         first = self._first[: interval.value] if self._selection.start_ms is not None else known[0] if known else None
         last = self._last[: interval.value] if self._selection.end_ms is not None else known[-1] if known else None
-        if first is None or last is None or first > last:
+        if self._is_empty or first is None or last is None or first > last:
             return Series(interval, None, [])
         begin, end = _number(first), _number(last)
         if end - begin >= MOST_PERIODS:
@@ -110,12 +121,12 @@ class Statistics:
             return None
         greatest = self._selection.magnitudes.maximum
         top = MagnitudeRange(max(counts) / 10, greatest)
-        days = [day async for day, summary in self._summarised(by_day=True, only=top) if summary.may_match(top)]
+        days = [day async for day, summary in self._summarised(by_day=True, only=top) if summary.matching(top)]
         days = sorted([*days, *self._cut], reverse=True)
         largest: Item | None = None
         better: Condition = Compare("mag", ">=", max(counts) / 10)
         for at in range(0, len(days), DAYS_AT_ONCE):
-            if at >= self._most_days_read:
+            if at + DAYS_AT_ONCE > self._most_days_read < len(days):
                 return None
             page = await self._table.query_many(
                 TIME_ORDERED,
@@ -140,7 +151,7 @@ class Statistics:
         """
         for year, summary in (await self._summaries.years()).items():
             begin, end = max(self._first, f"{year}0101"), min(self._last, f"{year}1231")
-            if begin > end or (only and not summary.may_match(only)):
+            if begin > end or (only and not summary.matching(only)):
                 continue
             if not by_day and (begin, end) == (f"{year}0101", f"{year}1231") and not {begin, end} & {*self._cut}:
                 yield year, summary

@@ -9,7 +9,7 @@ from typing import Literal
 from graph.clock import Clock
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.selection import Selection
-from graph.earthquakes.turns import TURN_MS, Turns
+from graph.earthquakes.turns import FARTHEST_MS, TURN_MS, Turns
 from graph.errors import GraphError
 from graph.paging import Paging
 from graph.store.contract import Table
@@ -67,7 +67,8 @@ class Upkeep:
         """
         state, newest = await self._turns.state(), await self._newest_event()
         now = self._clock()
-        expected = state.next_attempt is not None and now <= state.next_attempt + OVERDUE_MS
+        overdue = None if state.next_attempt is None else now - state.next_attempt
+        expected = overdue is not None and -FARTHEST_MS <= overdue <= OVERDUE_MS
         polling = self._polls or expected
         self._last_read = IngestStatus(
             as_of=now,

@@ -99,7 +99,7 @@ def test_a_b_value_is_what_its_formula_says_of_each_event(counts: dict[int, int]
     assert found.b == pytest.approx(b)
     assert found.uncertainty == pytest.approx(log(10) * b**2 * sqrt(variance(events) / len(events)))
     assert found.a is not None
-    assert 10 ** (found.a - found.b * (begin - 0.05)) == pytest.approx(len(events))
+    assert 10 ** (found.a - found.b * begin) == pytest.approx(len(events))
 
 
 @pytest.mark.parametrize("b", [0.7, 1.0, 1.3])

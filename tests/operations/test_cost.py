@@ -63,7 +63,7 @@ def priced(document: DocumentNode, **variables: Any) -> int:
         ("{ events(first: -1) { nodes { id } } }", 1 + 1),
         ("{ events(first: null) { nodes { id } } }", 1 + 1 + 50),
         ("{ events(first: 7) { asGeoJson } }", 1 + 7 * 16),
-        ('{ event(eventId: "x") { nearby(first: 7) { nodes { id } } } }', 1 + 10 + 1 + 7),
+        ('{ event(eventId: "x") { nearby(first: 7) { nodes { id } } } }', 1 + 100 + 1 + 7),
         ("{ catalogueStatistics { count magnitudeFrequency { count } } }", 10 + 1 + 1 + 121),
         ("{ catalogueStatistics { series { start counts } } }", 10 + 10 + 1 + 40_000 // 50),
         ("{ requestLogs(first: 3) { nodes { id } } }", 1 + 1 + 3),

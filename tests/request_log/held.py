@@ -16,6 +16,7 @@ from graph.app import graphql_endpoint
 from graph.context import Context
 from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.earthquakes.upkeep import Upkeep
 from graph.earthquakes.usgs import UsgsClient
 from graph.errors import DatabaseUnavailable
 from graph.http.request_ids import RequestIds
@@ -125,6 +126,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                 log_buffer=buffer,
                 page_sizes=PageSizes(),
                 clock=clock,
+                upkeep=Upkeep(table, catalogue_of(table), clock, polls=False),
             )
 
             async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -31,8 +31,18 @@ def one(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT 1").fetchone()[0])
 
 
-def threads() -> set[str]:
-    return {thread.name for thread in threading.enumerate() if thread.name.startswith("sqlite-reader")}
+Threads = Callable[[], set[str]]
+
+
+@pytest.fixture
+def threads() -> Threads:
+    """The reading threads that were begun since the test was."""
+    others = set(threading.enumerate())
+    return lambda: {
+        thread.name
+        for thread in threading.enumerate()
+        if thread not in others and thread.name.startswith("sqlite-reader")
+    }
 
 
 async def test_a_read_without_an_end_is_interrupted(short: ShortReads) -> None:
@@ -59,7 +69,7 @@ async def test_all_reads_of_a_turn_have_one_budget(short: ShortReads) -> None:
     assert read_for_long() > UNITS_A_TURN * 0.9, "the next turn has another"
 
 
-async def test_a_page_needs_no_thread(table: Table) -> None:
+async def test_a_page_needs_no_thread(table: Table, threads: Threads) -> None:
     await table.put_many([timed(f"t{number:04}", number) for number in range(1001)])
 
     page = await table.query(BY_TIME, "mon", limit=1000, forward=False)
@@ -68,14 +78,14 @@ async def test_a_page_needs_no_thread(table: Table) -> None:
     assert threads() == set()
 
 
-async def test_what_is_too_long_for_the_loop_is_read_by_a_thread(table: Table) -> None:
+async def test_what_is_too_long_for_the_loop_is_read_by_a_thread(table: Table, threads: Threads) -> None:
     await table.put_many([timed(f"t{number}", number) for number in range(9000)])
 
     assert len((await table.query(BY_TIME, "mon")).items) == 9000
     assert threads() != set()
 
 
-async def test_who_writes_holds_up_no_read(tmp_path: Path, table: Table) -> None:
+async def test_who_writes_holds_up_no_read(tmp_path: Path, table: Table, threads: Threads) -> None:
     await table.put(timed("t1", 1))
     other = sqlite3.connect(tmp_path / "table.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -66,14 +66,14 @@ class Event(relay.Node):
     @strawberry.field(
         description="Other events around this one, in space and on either side in time, newest first.",
         graphql_type=Annotated["EventConnection", strawberry.lazy("graph.earthquakes.schema.events")],
-        directives=[PAGE_SIZE, Cost(weight="10")],
+        directives=[PAGE_SIZE, Cost(weight="100")],  # it may look through each day of its time
     )
     @staticmethod
     async def nearby(
         event: strawberry.Parent[model.Event],
         info: Info[Context, None],
         radius_km: Annotated[float, strawberry.argument(description="Great-circle distance, km, 0 … 40,100.")] = 100,
-        days: Annotated[float, strawberry.argument(description="At most so long before or after, 0 … 36,525.")] = 30,
+        days: Annotated[float, strawberry.argument(description="At most so long before or after, 0 … 3,653.")] = 30,
         first: relay.First = None,
         after: relay.After = None,
         last: relay.Last = None,

@@ -89,7 +89,7 @@ class CatalogueStatistics:
 
     @strawberry.field(
         description="The event with the greatest magnitude, the latest of equals. Null where there is none, "
-        "or where `maxMagnitude` cuts a bin whose events stand on too many days.",
+        "or where those of the greatest bin stand on too many days.",
         graphql_type=Event | None,
         directives=[Cost(weight="10")],
     )
@@ -136,7 +136,7 @@ class CatalogueStatistics:
         asked: strawberry.Parent[statistics.Statistics], corrected: Corrected = False
     ) -> gutenberg_richter.GutenbergRichter:
         counts = await asked.counts()
-        return gutenberg_richter.gutenberg_richter(counts, gutenberg_richter.completeness(counts, corrected=corrected))
+        return asked.gutenberg_richter(counts, gutenberg_richter.completeness(counts, corrected=corrected))
 
 
 @strawberry.type
