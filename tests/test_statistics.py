@@ -93,6 +93,20 @@ def test_no_events_have_no_statistics(week: Service) -> None:
     assert found["series"] == {"interval": "YEAR", "start": None, "counts": []}
 
 
+def test_a_window_that_no_calendar_has_is_empty(week: Service) -> None:
+    found = statistics(week, filter={"startTime": "9999-12-31T23:59:59.9995Z"})
+
+    assert (found["count"], found["largest"], found["series"]["counts"]) == (0, None, [])
+
+
+def test_a_greatest_magnitude_allows_no_b_value(week: Service) -> None:
+    found = statistics(week, filter={"maxMagnitude": 3.0})
+
+    assert found["completeness"]["magnitude"] is not None
+    assert found["gutenbergRichter"]["b"] is None
+    assert found["gutenbergRichter"]["reason"] == "It takes all great events: leave out `maxMagnitude`."
+
+
 @pytest.mark.parametrize(
     "filter",
     [

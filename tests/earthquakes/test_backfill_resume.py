@@ -255,13 +255,14 @@ async def test_what_is_done_counts_for_the_same_window_and_magnitude_alone(stati
         assert await done_in(station.table, QUERY) != []
 
 
-async def test_of_a_window_without_an_end_the_next_one_fetches_what_has_come_since(
-    engine: str, usgs: UsgsServer
+@pytest.mark.parametrize("end_ms", [None, NOW + 10 * DAY_MS])
+async def test_of_a_window_that_is_not_over_the_next_one_fetches_what_has_come_since(
+    engine: str, usgs: UsgsServer, end_ms: int | None
 ) -> None:
     clock = HeldClock()
     clock.now = NOW
     async with a_station(engine, usgs, clock) as station:
-        query = EventQuery(20_000, DAY)
+        query = EventQuery(20_000, DAY, end_ms)
         async with stopped(station, query) as done:
             clock.now = NOW + 3_600_000
             usgs.hold([a_feature(f"us{n}", time=DAY + n * DAY_MS // 40) for n in range(60)], limit=5)

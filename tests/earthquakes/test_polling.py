@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from graph.days import DAY_MS
-from graph.earthquakes.ingest import Ingest
+from graph.earthquakes.ingest import Ingest, IngestReport
 from graph.earthquakes.polling import feed_after, polling
 from graph.earthquakes.turns import KEY, TURN_MS, PollState, Turns
 from graph.earthquakes.usgs import Validators
@@ -218,6 +218,73 @@ async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, tim
             await asyncio.to_thread(asked.wait)
 
     assert await logs_in(station.table) == []
+
+
+async def test_a_process_that_dies_in_its_turn_fails(station: Station, time: HeldTime) -> None:
+    turns = Turns(station.table)
+    for _ in range(3):
+        assert await turns.take(await turns.state(), time.now)
+        last = time.now
+        time.move(((await turns.state()).due(last) - last) / 1000)
+
+    assert (await turns.state()).failures == 2
+    assert time.now - last == 4 * TURN_MS
+    await begun(station, time)
+    assert (await turns.state()).failures == 0
+
+
+async def test_a_turn_that_was_ended_since_is_not_taken(station: Station, time: HeldTime) -> None:
+    turns = Turns(station.table)
+    late = await turns.take(await turns.state(), time.now)
+    assert late
+    read = await turns.state()
+    await turns.fail(late, read, "UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=time.now + HOUR_MS)
+
+    assert await turns.take(read, time.now) is None
+
+
+async def test_an_attempt_that_a_wrong_clock_put_off_is_made_now(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    await station.table.update(Update(KEY, set={"nextAttempt": time.now + 400 * 24 * HOUR_MS}))
+
+    await begun(station, time)
+
+    assert len(asked(station)) == 2
+
+
+async def test_an_outage_begins_where_the_last_success_did(
+    station: Station, time: HeldTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch = station.ingest.feed
+
+    async def suspended(feed: UsgsFeed, known: Validators) -> tuple[IngestReport, Validators]:
+        done = await fetch(feed, known)
+        time.now += 60 * HOUR_MS
+        return done
+
+    with monkeypatch.context() as patched:
+        patched.setattr(station.ingest, "feed", suspended)
+        await begun(station, time)
+    await begun(station, time)
+
+    assert asked(station) == [ALL_MONTH, ALL_WEEK]
+
+
+async def test_once_a_day_the_week_is_looked_through_for_what_came_late(station: Station, time: HeldTime) -> None:
+    for _ in range(7):
+        await begun(station, time)
+        time.move(6 * 3600)
+
+    assert asked(station) == [ALL_MONTH, ALL_DAY, ALL_DAY, ALL_DAY, ALL_WEEK, ALL_DAY, ALL_DAY]
+
+
+async def test_a_feed_without_any_events_is_not_believed(station: Station, time: HeldTime) -> None:
+    station.usgs.answer_next(body(orjson.dumps({"type": "FeatureCollection", "features": []})))
+
+    await begun(station, time)
+
+    state = await state_in(station)
+    assert (state.last_success, state.last_error) == (None, "INVALID_UPSTREAM_RESPONSE")
 
 
 # What has changed alone
