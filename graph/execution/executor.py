@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from inspect import iscoroutinefunction
+from inspect import CORO_CREATED, getcoroutinestate, iscoroutine, iscoroutinefunction
 from typing import Any, cast
 
 from graphql import (
@@ -192,6 +192,7 @@ class PlainExecutor(Executor[Any]):
             hide_suggestions=hide_suggestions,
         )
         self._plan = plan
+        self._works: list[Any] = []  # what resolvers have answered that is to be awaited
         self._switched = plan.switched(variables.coerced)
 
     async def execute(self) -> ExecutionResult:
@@ -207,6 +208,9 @@ class PlainExecutor(Executor[Any]):
             self.collected_errors.add(error, None)
             data = None
         finally:
+            for work in self._works if self.collected_errors.errors else ():
+                if iscoroutine(work) and getcoroutinestate(work) == CORO_CREATED:
+                    work.close()  # given up before it began, since another field had failed
             del self.async_helpers  # methods of this executor: left there, only the garbage collector could free it
         return ExecutionResult(cast("dict[str, Any] | None", data), self.collected_errors.errors or None)
 
@@ -228,6 +232,18 @@ class PlainExecutor(Executor[Any]):
         if self.is_awaitable(result):
             return _named(name, result)
         return {} if result is Undefined else {name: result}
+
+    def complete_awaitable_value(  # type: ignore[override]  # it gives what the other does, a coroutine
+        self,
+        return_type: GraphQLOutputType,
+        field_details_list: list[FieldDetails],
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        result: Any,
+        position_context: Any,
+    ) -> Awaitable[Any]:
+        self._works.append(result)
+        return super().complete_awaitable_value(return_type, field_details_list, info, path, result, position_context)
 
     def with_abort_signal(self, awaitable: Any) -> Any:
         return awaitable  # an operation has none: `within` cancels it
