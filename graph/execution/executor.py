@@ -192,7 +192,7 @@ class PlainExecutor(Executor[Any]):
             hide_suggestions=hide_suggestions,
         )
         self._plan = plan
-        self._works: list[Any] = []  # what resolvers have answered that is to be awaited
+        self._works: list[Any] = []  # what is to be awaited: what resolvers have answered, and its completion
         self._switched = plan.switched(variables.coerced)
 
     async def execute(self) -> ExecutionResult:
@@ -242,8 +242,9 @@ class PlainExecutor(Executor[Any]):
         result: Any,
         position_context: Any,
     ) -> Awaitable[Any]:
-        self._works.append(result)
-        return super().complete_awaitable_value(return_type, field_details_list, info, path, result, position_context)
+        work = super().complete_awaitable_value(return_type, field_details_list, info, path, result, position_context)
+        self._works += (work, result)
+        return work
 
     def with_abort_signal(self, awaitable: Any) -> Any:
         return awaitable  # an operation has none: `within` cancels it
