@@ -28,7 +28,8 @@ class Recent(Generic[K, V]):
         if None not in found:
             return found  # type: ignore[return-value]  # nothing is missing
         missing = [key for key, value in zip(keys, found, strict=True) if value is None]
-        known = {key: self._old[key] for key in missing if key in self._old}
+        old = self._old  # which another thread may change meanwhile
+        known = {key: old[key] for key in missing if key in old}
         if unknown := [key for key in missing if key not in known]:
             known.update(zip(unknown, compute(unknown), strict=True))
         self._keep_all(known)

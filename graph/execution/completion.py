@@ -197,6 +197,8 @@ def _remembering(complete: Complete) -> Complete:
     as the JSON that it is in the end: when it is asked for a second time, since most are not.
     """
 
+    token = object()  # the function itself would keep the document alive for as long as the item
+
     def remembered(record: Record) -> Any:
         item = record.item
         if item.__class__ is not KeptItem:
@@ -204,14 +206,14 @@ def _remembering(complete: Complete) -> Complete:
         try:
             made = item.made
         except AttributeError:
-            item.made = {remembered: None}
+            item.made = {token: None}
             return complete(record)
-        if (part := made.get(remembered)) is not None:
+        if (part := made.get(token)) is not None:
             return part
         completed = complete(record)
         if len(made) >= MOST_PARTS:
             made.clear()
-        made[remembered] = Fragment(orjson.dumps(completed)) if remembered in made else None
+        made[token] = Fragment(orjson.dumps(completed)) if token in made else None
         return completed
 
     return remembered

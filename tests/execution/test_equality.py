@@ -6,6 +6,8 @@ three times: the second time it keeps what it made of a record, and the third ti
 """
 
 import asyncio
+import gc
+import weakref
 from collections import Counter
 from typing import Any
 
@@ -111,6 +113,20 @@ def test_a_compiled_selection_answers_as_the_executor_does() -> None:
 
         agree()
     assert min(met[kind] for kind in ("failed", "succeeded", "compiled", "not plain")) > EXAMPLES / 10
+
+
+def test_what_is_kept_with_a_record_keeps_no_document_alive() -> None:
+    quarry = Quarry([right_stone()])
+    plan = plan_of("{ stones { key } }")
+    with asyncio.Runner() as runner:
+        both_ways_agree(runner, plan, "{ stones { key } }", {}, quarry)
+    document = weakref.ref(plan)
+
+    del plan
+    gc.collect()
+
+    assert document() is None
+    assert any(getattr(stone.item, "made", None) for stone in quarry.stones)
 
 
 @pytest.mark.parametrize("place", PLACES)
