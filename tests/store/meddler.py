@@ -20,6 +20,7 @@ class Answer:
 
     status: int
     body: dict[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def error(cls, code: str, status: int = 400, **details: Any) -> "Answer":
@@ -98,7 +99,8 @@ class Meddler:
             raise asyncio.CancelledError
         if isinstance(answer, bytes):
             return web.Response(body=answer, content_type=JSON)
-        return web.Response(status=answer.status, body=BytesIO(json.dumps(answer.body).encode()), content_type=JSON)
+        written = BytesIO(json.dumps(answer.body).encode())
+        return web.Response(status=answer.status, body=written, headers={"Content-Type": JSON, **answer.headers})
 
 
 @asynccontextmanager

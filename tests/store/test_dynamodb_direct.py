@@ -92,6 +92,7 @@ def answering(answer: Answer | bytes) -> Rule:
         pytest.param(answering(Answer.error("ThrottlingException")), id="throttling"),
         pytest.param(answering(Answer.error("ExpiredTokenException")), id="credentials that expired"),
         pytest.param(answering(b"{"), id="half an answer"),
+        pytest.param(answering(Answer(200, {}, {"x-amz-crc32": "1"})), id="an answer that was damaged"),
     ],
 )
 async def test_what_does_not_succeed_is_asked_again_by_botocore_and_so_is_what_follows(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import aioboto3
+from yarl import URL
 
 from graph.errors import DatabaseUnavailable
 from graph.store.dynamodb.connections import Connections
@@ -52,7 +53,8 @@ async def connected(table: str, patience: Patience, meter: Meter | None = None) 
         if meter:
             count_units(client, meter)
             meter.pool("connections", CONNECTIONS, lambda: connections.use(CONNECTIONS))
-        if credentials is None or connections.proxied(client.meta.endpoint_url):
+        endpoint = URL(client.meta.endpoint_url)
+        if credentials is None or endpoint.path not in ("", "/") or connections.proxied(str(endpoint)):
             yield Connected(client, client)
         else:
             yield Connected(

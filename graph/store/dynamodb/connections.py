@@ -31,8 +31,10 @@ class Connections(AIOHTTPSession):
         """Whether requests to a URL go through a proxy."""
         return self._proxy_config.proxy_url_for(url) is not None  # type: ignore[attr-defined]  # not in the stubs
 
-    async def post(self, url: URL, body: bytes, headers: Mapping[str, str], limits: ClientTimeout) -> tuple[int, bytes]:
-        """Send a request through no proxy; status and body of the answer.
+    async def post(
+        self, url: URL, body: bytes, headers: Mapping[str, str], limits: ClientTimeout
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Send a request through no proxy; status, headers and body of the answer.
 
         Raises:
             aiohttp.ClientError, TimeoutError: There is none.
@@ -40,7 +42,7 @@ class Connections(AIOHTTPSession):
         with self._one_more():
             session = await self._get_session(None)  # type: ignore[attr-defined]  # nor this
             async with session.post(url, data=_in_parts(body), headers=headers, timeout=limits) as answer:
-                return answer.status, await answer.read()
+                return answer.status, answer.headers, await answer.read()
 
     def use(self, connections: int) -> PoolUse:
         """How many of so many connections are taken."""

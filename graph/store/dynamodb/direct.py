@@ -11,6 +11,7 @@ So only calls are sent so that may arrive twice, which are all but transactions.
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import orjson
 from aiohttp import ClientError, ClientTimeout
@@ -90,7 +91,7 @@ class DirectCalls:
             return await ordinarily(**request)
         try:
             return await self._directly(operation, request)
-        except (_Unsuccessful, ClientError, TimeoutError, OSError, orjson.JSONDecodeError, BotoCoreError):
+        except (_Unsuccessful, ClientError, OSError, RuntimeError, ValueError, BotoCoreError):
             self._by_botocore = BY_BOTOCORE
             return await ordinarily(**request)
 
@@ -98,8 +99,9 @@ class DirectCalls:
         body = orjson.dumps(request | ASK_FOR_UNITS if self._meter else request)
         credentials = await self._credentials.get_frozen_credentials()
         headers = self._signer.headers(operation, body, credentials, datetime.now(UTC)) | HEADERS
-        status, written = await self._connections.post(self._url, body, headers, self._timeout)
-        if status != OK:
+        status, told, written = await self._connections.post(self._url, body, headers, self._timeout)
+        checksum = told.get("x-amz-crc32")
+        if status != OK or (checksum and int(checksum) != crc32(written)):
             raise _Unsuccessful
         answer = orjson.loads(written)
         if self._meter:
@@ -108,4 +110,4 @@ class DirectCalls:
 
 
 class _Unsuccessful(Exception):
-    """DynamoDB refuses a request, for whatever reason."""
+    """DynamoDB refuses a request, for whatever reason, or its answer was damaged on the way."""
