@@ -28,9 +28,7 @@ from graph.store.contract import Item, Key, Table, Update
 T = TypeVar("T")
 
 YEARS = "SUMMARY#YEARS"
-RANGES_REMEMBERED = (
-    8  # of magnitudes, by each summary: as many again as the counts themselves, and more, would take memory
-)
+RANGES_REMEMBERED = 8  # of magnitudes, by each summary, as each takes memory for every day of every year
 CACHED_YEARS = 150  # a year of 366 busy days takes about 0.5 MB
 
 
