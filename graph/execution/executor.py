@@ -6,6 +6,7 @@ are selected may depend on `@skip` and `@include`: what is kept holds for the va
 variables had.
 """
 
+from asyncio import Task, current_task, gather
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -177,6 +178,8 @@ class PlainExecutor(Executor[Any]):
     """Executes one operation, once."""
 
     def __init__(self, plan: Plan, variables: VariableValues, context: Any, *, hide_suggestions: bool) -> None:
+        self._awaitables: list[Any] = []  # all that were met, since a field that fails leaves others behind
+        self._tasks: set[Task[Any]] = set()  # in which something is awaited
         super().__init__(
             plan.schema,
             plan.fragment_definitions,
@@ -188,11 +191,10 @@ class PlainExecutor(Executor[Any]):
             default_field_resolver,
             default_type_resolver,
             default_field_resolver,
-            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
+            is_awaitable=self._is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
             hide_suggestions=hide_suggestions,
         )
         self._plan = plan
-        self._works: list[Any] = []  # what is to be awaited: what resolvers have answered, and its completion
         self._switched = plan.switched(variables.coerced)
 
     async def execute(self) -> ExecutionResult:
@@ -208,10 +210,7 @@ class PlainExecutor(Executor[Any]):
             self.collected_errors.add(error, None)
             data = None
         finally:
-            for work in self._works if self.collected_errors.errors else ():
-                if iscoroutine(work) and getcoroutinestate(work) == CORO_CREATED:
-                    work.close()  # given up before it began, since another field had failed
-            del self.async_helpers  # methods of this executor: left there, only the garbage collector could free it
+            await self._end()
         return ExecutionResult(cast("dict[str, Any] | None", data), self.collected_errors.errors or None)
 
     def execute_fields(
@@ -233,21 +232,48 @@ class PlainExecutor(Executor[Any]):
             return _named(name, result)
         return {} if result is Undefined else {name: result}
 
-    def complete_awaitable_value(  # type: ignore[override]  # it gives what the other does, a coroutine
+    def _is_awaitable(self, value: Any) -> bool:
+        if not optimized_is_awaitable(value):
+            return False
+        self._awaitables.append(value)
+        return True
+
+    async def _end(self) -> None:
+        """Give up what a field that failed has left behind: nobody waits for it."""
+        try:
+            own = current_task()
+            left = [*self.background_futures, *[task for task in self._tasks if task is not own and not task.done()]]
+            for future in left:
+                future.cancel()
+            if left:
+                await gather(*left, return_exceptions=True)
+        finally:
+            for awaitable in self._awaitables:
+                if iscoroutine(awaitable) and getcoroutinestate(awaitable) == CORO_CREATED:
+                    awaitable.close()
+            # Methods of this executor: left in it, only the garbage collector could free it.
+            del self.async_helpers, self.is_awaitable
+
+    def complete_list_item_value(
         self,
-        return_type: GraphQLOutputType,
+        item: Any,
+        complete_results: list[Any],
+        item_type: GraphQLOutputType,
         field_details_list: list[FieldDetails],
         info: GraphQLResolveInfo[Any],
-        path: Path,
-        result: Any,
+        item_path: Path,
         position_context: Any,
-    ) -> Awaitable[Any]:
-        work = super().complete_awaitable_value(return_type, field_details_list, info, path, result, position_context)
-        self._works += (work, result)
-        return work
+    ) -> bool:
+        waits = super().complete_list_item_value(
+            item, complete_results, item_type, field_details_list, info, item_path, position_context
+        )
+        return waits and self._is_awaitable(complete_results[-1])
 
     def with_abort_signal(self, awaitable: Any) -> Any:
-        return awaitable  # an operation has none: `within` cancels it
+        """What a resolver's answer is awaited by. An operation has no such signal: `within` cancels it."""
+        if task := current_task():
+            self._tasks.add(task)
+        return awaitable
 
     def execute_field(
         self,
@@ -264,6 +290,7 @@ class PlainExecutor(Executor[Any]):
                 nodes = [details.node for details in field_details_list]
                 info = self.build_resolve_info(ready.definition, nodes, parent_type, path)
                 work = ready.resolve(source, info, **given)
+                self._awaitables.append(work)
                 of = ready.definition.type
                 return self.complete_awaitable_value(of, field_details_list, info, path, work, position_context)
         return super().execute_field(parent_type, source, field_details_list, path, position_context)
