@@ -26,16 +26,20 @@ from graph.clock import Clock, now_ms
 from graph.context import Context
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest, IngestReport
+from graph.earthquakes.live import Live
 from graph.earthquakes.polling import polling
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.turns import TURN_MS
 from graph.earthquakes.upkeep import IngestStatus, Upkeep, watched
 from graph.earthquakes.usgs import UsgsClient
 from graph.errors import BadRequest, DatabaseUnavailable, InternalServerError
-from graph.http.endpoint import ExecutionLimits, GraphQLEndpoint
+from graph.http.admission import Admission, ExecutionLimits
+from graph.http.endpoint import GraphQLEndpoint
 from graph.http.request import PREFLIGHTED
 from graph.http.request_ids import RequestIds
+from graph.http.streams import Streams
 from graph.http.telling import told
+from graph.http.websocket import SocketLimits, WebSocketEndpoint
 from graph.operations.documents import Documents
 from graph.operations.persisted import persisted
 from graph.operations.shape import Limits
@@ -128,10 +132,14 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
                 turn_ms = round(2000 * settings.usgs_timeout) + 60_000  # to fetch, with redirects, and to store
                 polls = polling(parts.ingest, parts.table, settings.poll, clock, turn_ms=max(turn_ms, TURN_MS))
                 await stack.enter_async_context(polls)
+            live = Live(parts.table, parts.catalogue)
+            stack.push_async_callback(live.close)
+            metrics.live(live)
             new_context = partial(
                 Context,
                 catalogue=parts.catalogue,
                 ingest=parts.ingest,
+                live=live,
                 upkeep=upkeep,
                 request_logs=parts.request_logs,
                 log_buffer=buffer,
@@ -142,13 +150,17 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             yield {
                 "table": parts.table,
                 "upkeep": upkeep,
+                "live": live,
+                "streams": Streams(settings.max_subscriptions),
                 "new_context": new_context,
                 "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
                 "rates": rates(settings),
                 "telemetry": Telemetry(metrics, tracing),
             }
 
-    endpoint = graphql_endpoint(settings)
+    entrance = admission(settings)
+    endpoint = GraphQLEndpoint(entrance, with_graphiql=settings.graphiql)
+    sockets = WebSocketEndpoint(entrance, SocketLimits(settings.max_socket_operations), settings.cors_origins)
     others = Starlette(
         routes=[
             Route(GRAPH_PATH, endpoint),
@@ -162,7 +174,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
         lifespan=lifespan,
     )
 
-    app = Application(endpoint, others)
+    app = Application(endpoint, sockets, others)
     return RequestIds(_cors(app, settings.cors_origins) if settings.cors_origins else app)
 
 
@@ -174,29 +186,28 @@ class Application:
     """
 
     graph: ASGIApp
+    sockets: ASGIApp
     others: Starlette
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        app = self.graph if scope["type"] == "http" and scope["path"] == GRAPH_PATH else self.others
+        app: ASGIApp = self.others
+        if scope["type"] != "lifespan" and scope["path"] == GRAPH_PATH:
+            app = self.graph if scope["type"] == "http" else self.sockets
         await app(scope, receive, send)
 
 
-def graphql_endpoint(settings: Settings) -> GraphQLEndpoint:
-    """The endpoint, which finds in the state of the application what is open only while that runs.
+def admission(settings: Settings) -> Admission:
+    """What lets operations in. It finds in the state of the application what is open only while that runs.
 
     Raises:
         UnusableList: The list of documents cannot be served.
     """
     page_sizes = PageSizes(settings.page_size, settings.max_page_size)
     documents = Documents(schema, Limits.of(settings), page_sizes, introspection=settings.introspection)
-    return GraphQLEndpoint(
-        documents,
-        persisted(settings.allowed_documents, documents),
-        ExecutionLimits(settings.max_cost, settings.execution_timeout, settings.ingest_timeout),
-        with_graphiql=settings.graphiql,
-        suggesting=settings.introspection,
-    )
+    limits = ExecutionLimits(settings.max_cost, settings.execution_timeout, settings.ingest_timeout)
+    known = persisted(settings.allowed_documents, documents)
+    return Admission(documents, known, limits, suggesting=settings.introspection)
 
 
 def _cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:

@@ -8,6 +8,7 @@ from graph.access.callers import Caller
 from graph.clock import Clock
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest
+from graph.earthquakes.live import Live
 from graph.earthquakes.upkeep import Upkeep
 from graph.paging import PageSizes
 from graph.request_log.access_patterns import RequestLogs
@@ -27,6 +28,7 @@ class Context:
 
     catalogue: Catalogue
     ingest: Ingest
+    live: Live
     upkeep: Upkeep
     request_logs: RequestLogs
     log_buffer: LogBuffer

@@ -13,6 +13,7 @@
       ├── Forbidden                the caller: known, and without the scope
       ├── KeySetUnavailable        whoever issues the tokens
       ├── RateLimited              the caller: too much in too short a time
+      ├── TooManySubscriptions     the caller: too many that are open
       ├── ExecutionTimeout         the operation took too long
       ├── Overloaded               all connections are taken
       ├── UpstreamFailure          USGS
@@ -175,6 +176,15 @@ class RateLimited(GraphError):
     @property
     def headers(self) -> Mapping[str, str]:
         return {"Retry-After": str(self.retry_after_s)}
+
+
+class TooManySubscriptions(GraphError):
+    """The caller has as many subscriptions open as one may have."""
+
+    code, status = "TOO_MANY_SUBSCRIPTIONS", 429
+
+    def __init__(self, most: int, what: str) -> None:
+        super().__init__(f"You have {most:,} {what}, which is as many as you may have: end one first.")
 
 
 class ExecutionTimeout(GraphError):

@@ -23,6 +23,7 @@ from graph.access.requires import describe_scope
 from graph.context import Context
 from graph.earthquakes.schema.events import Event, EventQueries, events_by_key
 from graph.earthquakes.schema.ingest import IngestMutations, IngestQueries
+from graph.earthquakes.schema.live import Subscription
 from graph.earthquakes.schema.statistics import StatisticsQueries
 from graph.errors import BadUserInput
 from graph.execution.resolvers import shorten
@@ -95,7 +96,9 @@ class Mutation(IngestMutations):
     pass
 
 
-_schema = strawberry.Schema(Query, Mutation, types=[Event, RequestLog], config=StrawberryConfig(scalar_map=SCALARS))
+_schema = strawberry.Schema(
+    Query, Mutation, Subscription, types=[Event, RequestLog], config=StrawberryConfig(scalar_map=SCALARS)
+)
 
 schema: GraphQLSchema = _schema._schema
 """The schema as it is executed: the endpoint takes each step of that by itself."""

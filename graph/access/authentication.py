@@ -1,6 +1,7 @@
 """From the header of a request to its caller."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 
 import httpx
@@ -51,4 +52,4 @@ async def _caller(keys: Keys, anonymous: Caller, header: str | None) -> Caller:
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated("`Authorization` must be `Bearer`, a space, and your token.")
     known = await keys.caller(token.strip())
-    return Caller(known.subject, known.scopes | anonymous.scopes)
+    return replace(known, scopes=known.scopes | anonymous.scopes)

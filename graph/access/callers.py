@@ -1,7 +1,8 @@
 """Who asks, and what they may do. How a caller is recognised is the matter of `tokens`."""
 
+import time
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from graph.errors import Forbidden, Unauthenticated
@@ -21,6 +22,12 @@ class Caller:
 
     subject: str | None  # as the token names it; None for a caller without a token
     scopes: frozenset[Scope]
+    until: float | None = field(default=None, compare=False)  # epoch seconds, when the token no longer holds
+
+    @property
+    def lasts_s(self) -> float | None:
+        """For how many seconds from now the token holds; None for a caller without one."""
+        return None if self.until is None else max(self.until - time.time(), 0.0)
 
     def require(self, scopes: Collection[Scope]) -> None:
         """Check that the caller may do what needs all of these scopes.

@@ -108,7 +108,7 @@ def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
         raise Unauthenticated(
             f"Your token was not accepted: its `sub` must be 1 to {LONGEST_SUBJECT} characters that can be printed."
         )
-    return Caller(subject, _scopes(said))
+    return Caller(subject, _scopes(said), until=said["exp"] + claims.leeway_s)
 
 
 def refused(error: jwt.InvalidTokenError) -> Unauthenticated:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from graph.clock import Clock
+from graph.earthquakes.arrivals import Arrivals
 from graph.earthquakes.backfill import Backfill, Progress
 from graph.earthquakes.backfill_marks import BackfillMarks
 from graph.earthquakes.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
@@ -81,6 +82,7 @@ class Ingest:
         self, table: Table, usgs: UsgsClient, logs: RequestLogs, clock: Clock, observe: Observer = unobserved
     ) -> None:
         self._table = table
+        self._arrivals = Arrivals(table)
         self._usgs = usgs
         self._logs = logs
         self._clock = clock
@@ -274,7 +276,7 @@ class Ingest:
             new = [event for event in events if event.key not in stored]
         report.fetched += len(events) - len(new)
         report.skipped += len(events) - len(new)
-        for some in _transactions(new, self._table.transaction_limit):
+        for some in _transactions(new, self._table.transaction_limit - 1):  # which leaves one for the arrival
             upserted = await self._insert(some)
             report.fetched += len(some)
             report.upserted += upserted
@@ -283,11 +285,15 @@ class Ingest:
     async def _insert(self, events: list[Event]) -> int:
         """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
         while events:
+            arrival = await self._arrivals.put(events)
             inserts = [Put(event.item, if_absent=True) for event in events]
-            taken = set(await self._table.transact([*inserts, *additions(events)]))
-            if not taken:
+            refused = set(await self._table.transact([*inserts, arrival, *additions(events)]))
+            if not refused:
+                self._arrivals.taken(arrival)
                 break
-            events = [event for position, event in enumerate(events) if position not in taken]
+            if len(events) in refused:
+                self._arrivals.refused()
+            events = [event for position, event in enumerate(events) if position not in refused]
         return len(events)
 
     async def _logged(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:

@@ -9,7 +9,7 @@ from graph.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.earthquakes.magnitudes import MagnitudeRange
 from graph.earthquakes.model import LONGEST_TEXT, Event
 from graph.errors import BadUserInput
-from graph.store.conditions import AllOf, AnyOf, Compare, Condition, OneOf, all_of
+from graph.store.conditions import AllOf, AnyOf, Compare, Condition, OneOf, all_of, predicate
 from graph.store.contract import InvalidItem, Item
 from graph.store.limits import check_value
 
@@ -155,6 +155,22 @@ class Selection:
             self.circle.condition if self.circle else None,
             types,
         )
+
+    @property
+    def admits(self) -> Callable[[Item], bool]:
+        """Tells whether an event is meant, by its item."""
+        first, last = self.span
+        matches = predicate(self.condition) if self.condition else None
+        keep = self.keep
+
+        def admitted(item: Item) -> bool:
+            return (
+                first <= item["eventTsMs"] <= last
+                and (matches is None or matches(item))
+                and (keep is None or keep(item))
+            )
+
+        return admitted
 
     @property
     def keep(self) -> Callable[[Item], bool] | None:

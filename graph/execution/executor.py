@@ -7,7 +7,7 @@ variables had.
 """
 
 from asyncio import Task, current_task, gather
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -35,7 +35,7 @@ from graphql import (
     is_non_null_type,
     visit,
 )
-from graphql.execution import Executor
+from graphql.execution import Executor, create_source_event_stream
 from graphql.execution.collect_fields import FieldDetails, FragmentDetails, GroupedFieldSet, collect_fields
 from graphql.execution.executor import default_field_resolver, default_type_resolver
 from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
@@ -177,14 +177,16 @@ class Plan:
 class PlainExecutor(Executor[Any]):
     """Executes one operation, once."""
 
-    def __init__(self, plan: Plan, variables: VariableValues, context: Any, *, hide_suggestions: bool) -> None:
+    def __init__(
+        self, plan: Plan, variables: VariableValues, context: Any, *, root: object = None, hide_suggestions: bool
+    ) -> None:
         self._awaitables: list[Any] = []  # all that were met, since a field that fails leaves others behind
         self._tasks: set[Task[Any]] = set()  # in which something is awaited
         super().__init__(
             plan.schema,
             plan.fragment_definitions,
             plan.fragments,
-            None,
+            root,
             context,
             plan.operation,
             variables,
@@ -203,7 +205,7 @@ class PlainExecutor(Executor[Any]):
         try:
             fields = plan.root(self, self._switched)
             serially = plan.operation.operation is OperationType.MUTATION
-            data: Any = self.execute_root_grouped_field_set(plan.root_type, None, fields, serially, None)
+            data: Any = self.execute_root_grouped_field_set(plan.root_type, self.root_value, fields, serially, None)
             if self.is_awaitable(data):
                 data = await data
         except GraphQLError as error:
@@ -212,6 +214,21 @@ class PlainExecutor(Executor[Any]):
         finally:
             await self._end()
         return ExecutionResult(cast("dict[str, Any] | None", data), self.collected_errors.errors or None)
+
+    async def events(self) -> AsyncGenerator[Any, None]:
+        """What a subscription is told of: each event is the root of an execution.
+
+        Raises:
+            GraphQLError: There is no such stream, and why.
+        """
+        try:
+            stream = create_source_event_stream(self)
+            told: Any = await stream if self.is_awaitable(stream) else stream  # type: ignore[misc]  # which it is then
+        finally:
+            await self._end()
+        if isinstance(told, ExecutionResult):
+            raise (told.errors or [GraphQLError("There is no such stream.")])[0]
+        return cast("AsyncGenerator[Any, None]", told)
 
     def execute_fields(
         self,

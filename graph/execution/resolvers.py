@@ -48,6 +48,8 @@ def shorten(types: Iterable[GraphQLNamedType]) -> None:
         if isinstance(named, GraphQLObjectType):
             for definition in named.fields.values():
                 field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+                if definition.subscribe:
+                    continue  # what its resolver answers is not the field's value, but a stream of them
                 if isinstance(field, StrawberryField) and field.base_resolver and field.is_async:
                     with suppress(NotPlain):
                         definition.resolve = _resolver(definition, field)

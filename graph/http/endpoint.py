@@ -1,9 +1,6 @@
 """GraphQL over HTTP: has what a request asks executed, and writes the answer.
 
-    request → caller → document → scopes → cost → variables → fields
-
-Whatever is wrong is found at the first step that can know it, and of a request that any of
-the steps before the last refuses, nothing is resolved and the answer has no `data`.
+    request → caller → operation → answer, or a stream of answers
 
 A framework's own view would do, were it not for what the specification and our error contract
 ask: the media type and status of each kind of failure, `Allow` with 405, no `data` key where
@@ -12,34 +9,29 @@ that cannot be executed is 400 in the newer media type and 200 in `application/j
 audits of the npm package `graphql-http` have it.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from graphql import ExecutionResult, OperationType
+from graphql import ExecutionResult
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from graph import graphiql
 from graph.access.rate import spender
-from graph.context import Context
-from graph.errors import BadRequest, BadUserInput, GraphError, InternalServerError, QueryTooComplex
-from graph.execution.executor import PlainExecutor
-from graph.http.request import GRAPHQL_JSON, JSON, Asked, Head, asked_by, media_type
-from graph.http.telling import Told, told, told_of_document, told_of_field
-from graph.operations.deadline import within
-from graph.operations.documents import MOST_ERRORS, Documents, InvalidDocument, Operation
-from graph.operations.persisted import Persisted
+from graph.errors import BadRequest, GraphError, InternalServerError
+from graph.http.admission import Admission, Admitted, Asker
+from graph.http.event_stream import EVENT_STREAM, send_events
+from graph.http.request import GRAPHQL_JSON, JSON, Head, asked_by, media_type
+from graph.http.telling import code_of, told_of_refusal, told_of_result
+from graph.operations.documents import InvalidDocument
 from graph.telemetry import metrics
-from graph.telemetry.logs import get_logger, on_behalf_of
+from graph.telemetry.logs import on_behalf_of
 from graph.telemetry.requests import Answer
 
 COST_HEADER = "graphql-cost"  # asks for `extensions.cost`
-TYPES: dict[OperationType, metrics.Operation] = {
-    OperationType.QUERY: "query",
-    OperationType.MUTATION: "mutation",
-}
 
 ANSWER_HEADERS = {
     media: {
@@ -50,35 +42,15 @@ ANSWER_HEADERS = {
     for media in (JSON, GRAPHQL_JSON)
 }
 
-logger = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionLimits:
-    """What one operation may take."""
-
-    cost: int  # points
-    query_seconds: float
-    mutation_seconds: float  # an ingest waits for USGS
+Headers = list[tuple[bytes, bytes]]
 
 
 class GraphQLEndpoint:
     """The ASGI application behind the graph's one path."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        persisted: Persisted,
-        limits: ExecutionLimits,
-        *,
-        with_graphiql: bool = True,
-        suggesting: bool = True,
-    ) -> None:
-        self._documents = documents
-        self._persisted = persisted
-        self._limits = limits
+    def __init__(self, admission: Admission, *, with_graphiql: bool = True) -> None:
+        self._admission = admission
         self._with_graphiql = with_graphiql
-        self._suggesting = suggesting
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
@@ -88,99 +60,70 @@ class GraphQLEndpoint:
             await graphiql.page(scope["path"])(scope, receive, send)
             return
         try:
-            status, headers, body = await self._answer(_Asking(scope, receive, head), media_type(types))
+            async with AsyncExitStack() as stack:
+                answered = await self._answered(_Asking(scope, receive, head, types), stack)
+                if isinstance(answered, _Stream):
+                    await send_events(answered.results, receive, send, lasts_s=answered.lasts_s)
+                    return
         except ClientDisconnect:
             return  # nobody is left to be told
+        status, headers, body = answered
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _answer(self, asking: "_Asking", media: str | None) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    async def _answered(self, asking: "_Asking", stack: AsyncExitStack) -> "tuple[int, Headers, bytes] | _Stream":
+        """The answer, or a stream of answers, which ends with the stack."""
+        media = media_type(asking.types)
         headers: Mapping[str, str] = {}
-        body: dict[str, Any] = {}
-        errors: list[Told] = []
         status = 200
         state = asking.scope["state"]
         with state["telemetry"].request(asking.head.headers) as answer:
             try:
-                if media is None:
-                    raise BadRequest("This answers application/graphql-response+json or application/json.", status=406)
-                result = await self._executed(asking, answer)
-                if result.errors:
-                    errors = [told_of_field(error, state["request_id"]) for error in result.errors]
-                body["data"] = result.data
-            except InvalidDocument as invalid:
-                errors = [told_of_document(error, invalid.code) for error in invalid.errors]
-                status = 200 if media == JSON else 400
-            except GraphError as error:
-                errors = [told(error)]
-                about_document = error.status == 400 and not isinstance(error, BadRequest)
-                status = 200 if about_document and media == JSON else error.status
-                headers = error.headers
+                if media is None and not asking.takes_stream:
+                    raise BadRequest(f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406)
+                admitted = await self._admitted(asking, answer)
+                if admitted.is_subscription or media is None:
+                    stream = await self._stream(asking, admitted, stack)
+                    answer.code, answer.status = metrics.OK, status
+                    return stream
+                body = told_of_result(await admitted.result(unless_gone=asking.receive), state["request_id"])
             except ClientDisconnect:
                 raise
-            except Exception:
-                logger.exception("A request could not be answered")
-                errors, status = [told(InternalServerError(state["request_id"]))], 500
-            answer.code, answer.status = errors[0]["extensions"]["code"] if errors else metrics.OK, status
-        if errors:
-            body["errors"] = errors
+            except Exception as error:
+                body = {"errors": told_of_refusal(error, state["request_id"])}
+                status, headers = _status(error, media)
+            answer.code, answer.status = code_of(body), status
         if answer.points is not None and asking.head.headers.get(COST_HEADER):
-            body["extensions"] = {"cost": {"points": answer.points, "limit": self._limits.cost}}
+            body["extensions"] = {"cost": {"points": answer.points, "limit": self._admission.limits.cost}}
         written = orjson.dumps(body)
         own = {name.lower().encode(): value.encode() for name, value in headers.items()}
         told_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
         return status, list(told_headers.items()), written
 
-    async def _executed(self, asking: "_Asking", answer: Answer) -> ExecutionResult:
-        """The outcome of what is asked. What forbids its execution is raised."""
+    async def _admitted(self, asking: "_Asking", answer: Answer) -> Admitted:
+        """What is asked, where it may be executed."""
         state = asking.scope["state"]
         address = asking.scope["client"][0] if asking.scope.get("client") else None
-        who = spender(None, address)  # until the caller is known
         try:
             asked = await asked_by(asking.head, asking.receive)
             caller = await state["authenticate"](asking.head.headers.get("authorization"))
-            on_behalf_of(caller.subject)
-            who = spender(caller.subject, address)
-            operation = self._operation(asked, reading=asking.head.method != "POST")
-            answer.operation, answer.name = TYPES[operation.type], operation.name
-            caller.require(operation.scopes)
-            points = answer.points = operation.points(asked.variables or {})
-            if points > self._limits.cost:
-                raise QueryTooComplex(
-                    f"The operation costs {points:,} points, and one may cost {self._limits.cost:,}: "
-                    "ask for smaller pages or fewer fields at once."
-                )
-        except (GraphError, InvalidDocument):
-            await state["rates"].spend(who, 1)  # so that refusals have an end too
+        except GraphError:
+            await state["rates"].spend(spender(None, address), 1)  # so that refusals have an end too
             raise
-        await state["rates"].spend(who, points)
-        context: Context = state["new_context"](caller=caller, request_id=state["request_id"])
-        return await self._execute(operation, asked.variables or {}, context, asking.receive)
+        on_behalf_of(caller.subject)
+        asker = Asker(caller, spender(caller.subject, address), state["request_id"])
+        reading = asking.head.method != "POST"
+        return await self._admission.admitted(asked, asker, state, answer, reading=reading)
 
-    def _operation(self, asked: Asked, *, reading: bool) -> Operation:
-        """The operation that is asked for, where it can be executed."""
-        text = self._persisted.text(asked.query, asked.extensions)
-        operation = self._documents.of(text).operation(asked.operation_name)
-        self._persisted.remember(text, asked.extensions)
-        if reading and operation.type is OperationType.MUTATION:
-            raise BadRequest("GET can only query: send mutations by POST.", status=405, allow="POST")
-        return operation
-
-    async def _execute(
-        self, operation: Operation, given: Mapping[str, Any], context: Context, receive: Receive
-    ) -> ExecutionResult:
-        variables = operation.plan.variables(given, max_errors=MOST_ERRORS, hide_suggestions=not self._suggesting)
-        if isinstance(variables, list):
-            raise InvalidDocument(variables, BadUserInput.code)
-        work = PlainExecutor(operation.plan, variables, context, hide_suggestions=not self._suggesting).execute()
-        if operation.type is OperationType.MUTATION:
-            # An ingest that nobody waits for any more is finished all the same.
-            result = await within(self._limits.mutation_seconds, work)
+    async def _stream(self, asking: "_Asking", admitted: Admitted, stack: AsyncExitStack) -> "_Stream":
+        """The results as they come."""
+        if not asking.takes_stream:
+            raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
+        if admitted.is_subscription:
+            results = await stack.enter_async_context(admitted.subscribed())
         else:
-            result = await within(self._limits.query_seconds, work, unless_gone=receive)
-        if result.data is None and result.errors and not any(error.path for error in result.errors):
-            raise InvalidDocument(result.errors, BadUserInput.code)  # a directive's argument, before any field
-        return result
+            results = await stack.enter_async_context(aclosing(_one(admitted)))
+        return _Stream(_written(results, admitted.asker.request_id), admitted.asker.caller.lasts_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +133,40 @@ class _Asking:
     scope: Scope
     receive: Receive
     head: Head
+    types: frozenset[str]  # that the client accepts
+
+    @property
+    def takes_stream(self) -> bool:
+        """Whether the client asks for a stream by name."""
+        return EVENT_STREAM in self.types
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """Answers that come one by one."""
+
+    results: AsyncIterator[bytes]  # as JSON
+    lasts_s: float | None  # at most
+
+
+async def _one(admitted: Admitted) -> AsyncGenerator[ExecutionResult, None]:
+    yield await admitted.result()
+
+
+async def _written(results: AsyncIterator[ExecutionResult], request_id: str) -> AsyncIterator[bytes]:
+    """Results as JSON. A failure between them is the last one."""
+    try:
+        async for result in results:
+            yield orjson.dumps(told_of_result(result, request_id))
+    except Exception as error:
+        yield orjson.dumps({"errors": told_of_refusal(error, request_id)})
+
+
+def _status(error: Exception, media: str | None) -> tuple[int, Mapping[str, str]]:
+    """Status and headers of a refusal."""
+    if isinstance(error, InvalidDocument):
+        return 200 if media == JSON else 400, {}
+    if not isinstance(error, GraphError):
+        return InternalServerError.status, {}
+    about_document = error.status == 400 and not isinstance(error, BadRequest)
+    return 200 if about_document and media == JSON else error.status, error.headers

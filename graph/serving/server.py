@@ -22,7 +22,7 @@ from graph import garbage, graphiql
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.rate import rates
-from graph.app import GRAPH_PATH, create_app, graphql_endpoint, load_sample, open_parts
+from graph.app import GRAPH_PATH, admission, create_app, load_sample, open_parts
 from graph.serving.connections import ConnectionLimits, connections_within
 from graph.serving.drain import DrainingServer
 from graph.serving.workers import Workers
@@ -48,7 +48,7 @@ async def prepare(settings: Settings) -> None:
         DatabaseUnavailable: The store cannot be used.
         Misconfigured: Something else that the settings name cannot.
     """
-    graphql_endpoint(settings)  # for its list of documents
+    admission(settings)  # for its list of documents
     rates(settings)
     async with open_parts(settings) as parts:
         if settings.demo and (report := await load_sample(parts)):

@@ -27,6 +27,7 @@ from prometheus_client import (
 
 from graph import __version__
 from graph.earthquakes.ingest import IngestReport
+from graph.earthquakes.live import Live
 from graph.earthquakes.upkeep import Upkeep
 from graph.errors import outcome_of
 from graph.request_log.buffer import LogBuffer
@@ -42,7 +43,7 @@ STORE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 FIELD_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 REQUEST_SECONDS = (*FIELD_SECONDS, 30, 60, 120)  # a mutation may wait for USGS
 
-Operation = Literal["query", "mutation", "none"]
+Operation = Literal["query", "mutation", "subscription", "none"]
 """Type of a request's operation; none where the request was refused before it was known."""
 
 disable_created_metrics()  # a third of the lines, which say when a counter was made
@@ -92,6 +93,9 @@ class Metrics:
         self._pool_size = gauge("store_pool_size", "Threads or connections to the store.", "pool", of_all="livesum")
         self._pool_busy = gauge("store_pool_busy", "Those of them in use.", "pool", of_all="livesum")
         self._pool_waiting = gauge("store_pool_waiting", "Calls that wait for one of them.", "pool", of_all="livesum")
+        self._subscriptions = gauge("subscriptions", "Subscriptions that are open.", of_all="livesum")
+        self._told = counter("subscription_events", "Events that were handed to subscribers.")
+        self._untold = counter("subscription_events_lost", "Events that subscribers were too slow for.")
         # Every process tells the same of these, each as of when it last looked.
         self._last_poll = gauge(
             "poll_last_success_timestamp_seconds", "When USGS was last polled; 0 for never.", of_all="livemax"
@@ -103,7 +107,7 @@ class Metrics:
         self._lag.set(inf)
         build = Gauge("quakegraph_build_info", "Always 1.", ["version"], registry=registry, multiprocess_mode="max")
         build.labels(__version__).set(1)
-        for operation in ("query", "mutation"):  # A rate is known only of a counter that was there before.
+        for operation in ("query", "mutation", "subscription"):  # A rate is known only of a counter that was there before.
             self._requests.declare(operation, OK)
         for kind in ("read", "write"):
             self._units(kind)
@@ -168,6 +172,17 @@ class Metrics:
                 self._last_poll.set((known.last_success or 0) / 1000)
                 self._poll_failures.set(known.failures)
                 self._lag.set(inf if lag is None else lag)
+
+        self._readings.append(read)
+
+    def live(self, live: Live) -> None:
+        """Read from now on how many subscribers there are, and what they are told."""
+        count_told, count_lost = _difference(self._told.inc), _difference(self._untold.inc)
+
+        def read() -> None:
+            self._subscriptions.set(live.subscriptions)
+            count_told(live.told)
+            count_lost(live.lost)
 
         self._readings.append(read)
 

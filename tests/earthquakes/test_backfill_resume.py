@@ -124,7 +124,11 @@ class FusedTable(WatchedTable):
         limit: int | None = None,
         where: Condition | None = None,
     ) -> Page:
-        return await self._fuse.passing(lambda: self._table.query(index, partition))
+        return await self._fuse.passing(
+            lambda: self._table.query(
+                index, partition, between=between, forward=forward, start=start, limit=limit, where=where
+            )
+        )
 
 
 class FusedTransport(httpx.AsyncHTTPTransport):

@@ -121,10 +121,10 @@ async def count_of_events(store: Path) -> int:
 
 
 async def items_in(store: Path) -> dict[Key, Item]:
-    """Everything but the request logs, and when each event was ingested."""
+    """Everything but the request logs, and when and with which others each event was ingested."""
     async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
-        items: list[dict[str, Any]] = [item async for item in table.scan() if item["entity"] != "LOG"]
+        items: list[dict[str, Any]] = [item async for item in table.scan() if item["entity"] not in ("LOG", "ARRIVAL")]
     return {
-        (item["pk"], item["sk"]): {name: value for name, value in item.items() if name != "ingestedAt"}
+        (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in ("ingestedAt", "arrival")}
         for item in items
     }

@@ -125,6 +125,7 @@ async def test_an_event_is_stored_as_the_documented_item(station: Station) -> No
         "felt": 11,
         "alert": "green",
         "sig": 486,
+        "arrival": 1,
     }
 
 

@@ -1,0 +1,212 @@
+"""Events as they are stored: first those that came since, then those that come, to everybody who subscribes.
+
+    table.changes() → new arrivals → their events, read once in a process → each subscriber's queue
+
+Arrivals are numbered without a gap, so there is no seam where one could be lost or come twice: a
+subscriber reads them by itself until it has seen as many as this process has, and from that very
+moment on is handed each further one.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+
+from graph.earthquakes.arrivals import Arrival, Arrivals, arrival_of
+from graph.earthquakes.catalogue import Catalogue
+from graph.earthquakes.model import EVENTS, Event
+from graph.earthquakes.selection import Selection
+from graph.errors import DatabaseUnavailable, InvalidCursor
+from graph.paging import Position
+from graph.store.contract import Item, Table
+from graph.telemetry.logs import get_logger
+
+QUEUED = 256  # notices that wait for one subscriber at most
+ARRIVALS_AT_ONCE = 4  # of up to a thousand events each
+
+logger = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A word to a subscriber: an event, or how many there was no room for."""
+
+    cursor: str  # of the last event that was handed over: what to go on behind
+    event: Event | None = None
+    lost: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Subscriber:
+    """Somebody who is told."""
+
+    wants: Callable[[Item], bool]
+    number: int  # of the last arrival that was seen
+    queue: deque[Event] = field(default_factory=deque)
+    lost: int = 0  # since the queue was full
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def wanted(self, events: Iterable[Event]) -> list[Event]:
+        """Those of the events that are meant."""
+        return [event for event in events if self.wants(event.item)]
+
+    def tell(self, events: Sequence[Event]) -> int:
+        """Hand over events; how many were lost. Once something is lost, so is the rest, until that is known."""
+        room = 0 if self.lost else QUEUED - len(self.queue)
+        self.queue.extend(events[:room])
+        lost = max(len(events) - room, 0)
+        self.lost += lost
+        self.woken.set()
+        return lost
+
+
+class Live:
+    """What arrives at one catalogue, as long as anybody subscribes."""
+
+    def __init__(self, table: Table, catalogue: Catalogue) -> None:
+        self.told = 0  # events, to all subscribers
+        self.lost = 0
+        self._table = table
+        self._catalogue = catalogue
+        self._arrivals = Arrivals(table)
+        self._number = 0  # of the last arrival that was handed to subscribers
+        self._subscribers: set[Subscriber] = set()
+        self._open = 0  # subscriptions, those that read what came before included
+        self._following: asyncio.Task[None] | None = None  # while any is open
+        self._tasks: set[asyncio.Task[None]] = set()  # that one, and any that is about to end
+        self._ended = False
+        self._none_open = asyncio.Event()
+
+    async def subscribe(self, selection: Selection, after: str | None) -> AsyncGenerator[Notice, None]:
+        """What is selected of all that is stored behind an event, or from now on; until `end`.
+
+        Args:
+            after: the cursor of an event.
+
+        Raises:
+            InvalidCursor: It is none, or of an event that this catalogue does not have.
+            DatabaseUnavailable: The store does not answer. The iteration may raise it too.
+        """
+        latest = await self._arrivals.latest()
+        subscriber, missed = Subscriber(selection.admits, latest), None
+        if after is not None:
+            event = await self._catalogue.event(Position.of_cursor(EVENTS, after, "after").key)
+            if event is None:
+                raise InvalidCursor("after")
+            subscriber.number = arrival_of(event)
+            if subscriber.number:
+                (arrival,) = await self._arrivals.since(subscriber.number - 1, 1)
+                missed = arrival.behind(event.event_id)
+        return self._notices(subscriber, missed, latest)
+
+    async def end(self, seconds: float) -> None:
+        """Complete all subscriptions, and wait until they are, but no longer than so many seconds."""
+        self._ended = True
+        for subscriber in self._subscribers:
+            subscriber.woken.set()
+        if self._open:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._none_open.wait()
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def subscriptions(self) -> int:
+        """How many are open."""
+        return self._open
+
+    async def _notices(
+        self, subscriber: Subscriber, missed: Arrival | None, latest: int
+    ) -> AsyncGenerator[Notice, None]:
+        self._enter(latest)
+        try:
+            async with aclosing(self._replayed(subscriber, missed)) as replayed:
+                async for notice in replayed:
+                    yield notice
+            # No other task had a turn since all was seen.
+            self._subscribers.add(subscriber)
+            cursor = ""
+            while not self._ended:
+                while subscriber.queue:
+                    event = subscriber.queue.popleft()
+                    cursor = event.cursor
+                    yield Notice(cursor, event)
+                if subscriber.lost:
+                    lost, subscriber.lost = subscriber.lost, 0
+                    yield Notice(cursor, lost=lost)
+                elif not self._ended:
+                    subscriber.woken.clear()
+                    await subscriber.woken.wait()
+        finally:
+            self._subscribers.discard(subscriber)
+            self._leave()
+
+    async def _replayed(self, subscriber: Subscriber, missed: Arrival | None) -> AsyncGenerator[Notice, None]:
+        """What the subscriber has not seen of what all others have."""
+        arrivals = [missed] if missed else []
+        while not self._ended:
+            for number, events in await self._read(arrivals):
+                for event in subscriber.wanted(events):
+                    self.told += 1
+                    yield Notice(event.cursor, event)
+                subscriber.number = number
+            if subscriber.number >= self._number:
+                break
+            arrivals = await self._arrivals.since(subscriber.number, ARRIVALS_AT_ONCE)
+
+    def _enter(self, latest: int) -> None:
+        self._open += 1
+        self._none_open.clear()
+        if self._following is None:
+            self._number = latest
+            self._following = asyncio.create_task(self._follow())
+            self._tasks.add(self._following)
+            self._following.add_done_callback(self._tasks.discard)
+
+    def _leave(self) -> None:
+        self._open -= 1
+        if not self._open and self._following:
+            self._following.cancel()
+            self._following = None
+            self._none_open.set()
+
+    async def _follow(self) -> None:
+        """Hand over what arrives."""
+        async with aclosing(self._table.changes()) as changes:
+            async for _ in changes:
+                try:
+                    await self._catch_up()
+                except DatabaseUnavailable as error:  # there will be another ring
+                    logger.warning("Subscribers wait for the store", cause=error.detail)
+                except Exception:  # a defect: it must not end what subscribers wait for
+                    logger.exception("What has arrived cannot be handed over")
+
+    async def _catch_up(self) -> None:
+        while arrivals := await self._arrivals.since(self._number, ARRIVALS_AT_ONCE):
+            for number, events in await self._read(arrivals):
+                self._number = number
+                for subscriber in self._subscribers:
+                    if subscriber.number < number:
+                        subscriber.number = number
+                        self._tell(subscriber, events)
+
+    def _tell(self, subscriber: Subscriber, events: Sequence[Event]) -> None:
+        if wanted := subscriber.wanted(events):
+            lost = subscriber.tell(wanted)
+            self.told += len(wanted) - lost
+            self.lost += lost
+
+    async def _read(self, arrivals: Sequence[Arrival]) -> list[tuple[int, list[Event]]]:
+        """Number and events of each arrival."""
+        ids = [event_id for arrival in arrivals for event_id in arrival.event_ids]
+        events = await self._catalogue.events(ids)
+        return [
+            (arrival.number, [events[event_id] for event_id in arrival.event_ids if event_id in events])
+            for arrival in arrivals
+        ]

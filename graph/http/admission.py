@@ -1,0 +1,186 @@
+"""From what is asked to what may be executed, whatever carries it: a request of HTTP, or a socket.
+
+    document → scopes → cost → variables → fields
+
+Whatever is wrong is found at the first step that can know it, and of an operation that any of
+the steps before the last refuses, nothing is resolved.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import ExecutionResult, GraphQLError, OperationType
+from graphql.execution.values import VariableValues
+from starlette.types import Receive
+
+from graph.access.callers import Caller
+from graph.access.rate import Rates
+from graph.context import Context
+from graph.errors import BadRequest, BadUserInput, ExecutionTimeout, GraphError, QueryTooComplex
+from graph.execution.executor import PlainExecutor
+from graph.http.request import Asked
+from graph.http.streams import Streams
+from graph.http.telling import cause_of, is_about_an_argument
+from graph.operations.deadline import within
+from graph.operations.documents import MOST_ERRORS, Documents, InvalidDocument, Operation
+from graph.operations.persisted import Persisted
+from graph.telemetry import metrics
+from graph.telemetry.requests import Answer
+
+TYPES: dict[OperationType, metrics.Operation] = {
+    OperationType.QUERY: "query",
+    OperationType.MUTATION: "mutation",
+    OperationType.SUBSCRIPTION: "subscription",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionLimits:
+    """What one operation may take."""
+
+    cost: int  # points
+    query_seconds: float
+    mutation_seconds: float  # an ingest waits for USGS
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks."""
+
+    caller: Caller
+    who: str  # the name that is charged
+    request_id: str  # UUID v4
+
+
+class Admission:
+    """Lets operations in."""
+
+    def __init__(
+        self, documents: Documents, persisted: Persisted, limits: ExecutionLimits, *, suggesting: bool = True
+    ) -> None:
+        self.limits = limits
+        self.suggesting = suggesting
+        self._documents = documents
+        self._persisted = persisted
+
+    async def admitted(
+        self, asked: Asked, asker: Asker, state: Mapping[str, Any], answer: Answer, *, reading: bool = False
+    ) -> "Admitted":
+        """What is asked, once its caller was charged for it; a refusal costs a point.
+
+        Args:
+            state: of the application.
+            answer: is told what is asked.
+            reading: whether nothing may be changed.
+
+        Raises:
+            GraphError, InvalidDocument: It is refused, and why.
+        """
+        rates: Rates = state["rates"]
+        try:
+            operation = self._operation(asked, reading=reading)
+            answer.operation, answer.name = TYPES[operation.type], operation.name
+            asker.caller.require(operation.scopes)
+            points = answer.points = operation.points(asked.variables or {})
+            if points > self.limits.cost:
+                raise QueryTooComplex(
+                    f"The operation costs {points:,} points, and one may cost {self.limits.cost:,}: "
+                    "ask for smaller pages or fewer fields at once."
+                )
+        except (GraphError, InvalidDocument):
+            await rates.spend(asker.who, 1)  # so that refusals have an end too
+            raise
+        await rates.spend(asker.who, points)
+        context: Context = state["new_context"](caller=asker.caller, request_id=asker.request_id)
+        return Admitted(self, operation, asked.variables or {}, context, state["streams"], asker)
+
+    def _operation(self, asked: Asked, *, reading: bool) -> Operation:
+        """The operation that is asked for, where it can be executed."""
+        text = self._persisted.text(asked.query, asked.extensions)
+        operation = self._documents.of(text).operation(asked.operation_name)
+        self._persisted.remember(text, asked.extensions)
+        if reading and operation.type is OperationType.MUTATION:
+            raise BadRequest("GET can only query: send mutations by POST.", status=405, allow="POST")
+        return operation
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """An operation that may be executed, once."""
+
+    by: Admission
+    operation: Operation
+    given: Mapping[str, Any]  # variables
+    context: Context
+    streams: Streams
+    asker: Asker
+
+    @property
+    def is_subscription(self) -> bool:
+        """Whether it has any number of results, for as long as its client likes."""
+        return self.operation.type is OperationType.SUBSCRIPTION
+
+    async def result(self, *, unless_gone: Receive | None = None) -> ExecutionResult:
+        """The outcome of a query or mutation.
+
+        Args:
+            unless_gone: the channel of the request, its body read already: a query goes on only while the client is
+                there. An ingest that nobody waits for any more is finished all the same.
+        """
+        work = self._executor(self._variables()).execute()
+        if self.operation.type is OperationType.MUTATION:
+            result = await within(self.by.limits.mutation_seconds, work)
+        else:
+            result = await within(self.by.limits.query_seconds, work, unless_gone=unless_gone)
+        if result.data is None and result.errors and not any(error.path for error in result.errors):
+            raise InvalidDocument(result.errors, BadUserInput.code)  # a directive's argument, before any field
+        return result
+
+    @asynccontextmanager
+    async def subscribed(self) -> AsyncIterator[AsyncIterator[ExecutionResult]]:
+        """The results of a subscription, which has begun.
+
+        Raises:
+            GraphError, InvalidDocument: It is refused, and why.
+        """
+        variables = self._variables()
+        with self.streams.one_of(self.asker.who):
+            try:
+                events = await within(self.by.limits.query_seconds, self._executor(variables).events())
+            except GraphQLError as error:
+                raise _refusal(error) from error
+            async with aclosing(self._results(variables, events)) as results:
+                yield results
+
+    async def _results(
+        self, variables: VariableValues, events: AsyncGenerator[object, None]
+    ) -> AsyncGenerator[ExecutionResult, None]:
+        async with aclosing(events):
+            async for event in events:
+                try:
+                    work = self._executor(variables, event).execute()
+                    result = await within(self.by.limits.query_seconds, work)
+                except ExecutionTimeout as error:  # of this one; the next may take less
+                    result = ExecutionResult(None, [GraphQLError(str(error), original_error=error)])
+                yield result
+
+    def _variables(self) -> VariableValues:
+        suggesting = self.by.suggesting
+        variables = self.operation.plan.variables(self.given, max_errors=MOST_ERRORS, hide_suggestions=not suggesting)
+        if isinstance(variables, list):
+            raise InvalidDocument(variables, BadUserInput.code)
+        return variables
+
+    def _executor(self, variables: VariableValues, root: object = None) -> PlainExecutor:
+        hiding = not self.by.suggesting
+        return PlainExecutor(self.operation.plan, variables, self.context, root=root, hide_suggestions=hiding)
+
+
+def _refusal(error: GraphQLError) -> Exception:
+    """Why a subscription cannot begin, of what graphql-core makes of it."""
+    cause = cause_of(error)
+    if isinstance(cause, GraphQLError) and is_about_an_argument(cause):
+        return InvalidDocument([error], BadUserInput.code)
+    return cause

@@ -1,0 +1,285 @@
+"""GraphQL over a WebSocket: the server's side of the protocol `graphql-transport-ws`, and of no older one.
+
+    connect → connection_init, with a token perhaps → connection_ack
+    subscribe → next … → complete, or error
+    ping → pong, either way
+
+Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import orjson
+from starlette.types import Receive, Scope, Send
+
+from graph.access.callers import Caller
+from graph.access.rate import spender
+from graph.errors import BadRequest, GraphError, KeySetUnavailable, TooManySubscriptions, outcome_of
+from graph.http.admission import Admission, Asker
+from graph.http.request import Asked
+from graph.http.telling import code_of, told_of_refusal, told_of_result
+from graph.operations.documents import InvalidDocument
+from graph.telemetry import metrics
+from graph.telemetry.logs import during_request, on_behalf_of
+
+SUBPROTOCOL = "graphql-transport-ws"
+LONGEST_REASON = 123  # bytes, RFC 6455 section 5.5
+
+
+@dataclass(frozen=True, slots=True)
+class SocketLimits:
+    """What one connection may take."""
+
+    operations: int  # under way at the same time
+    init_s: float = 10.0  # until `connection_init`
+    ping_s: float = 15.0  # of silence, after which the client is asked whether it is there, and as long to say so
+
+
+class Closed(Exception):
+    """The connection ends, for a reason that the protocol has a code for."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason.encode()[:LONGEST_REASON].decode(errors="ignore")
+
+
+class Disconnected(Exception):
+    """The client is gone."""
+
+
+class WebSocketEndpoint:
+    """The ASGI application behind the graph's path, for connections that stay."""
+
+    def __init__(self, admission: Admission, limits: SocketLimits, origins: Collection[str]) -> None:
+        """Make one.
+
+        Args:
+            origins: whose pages may connect, beside the service's own; `*` for all. No browser asks before it
+                connects, as it does before it sends a request that only some may send.
+        """
+        self._admission = admission
+        self._limits = limits
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        await receive()  # `websocket.connect`
+        if not self._may_connect(headers.get("origin"), headers.get("host")):
+            await send({"type": "websocket.close"})  # which is a 403, as nothing was accepted
+            return
+        connection = _Connection(scope, headers, receive, send, self._admission, self._limits)
+        try:
+            if SUBPROTOCOL not in scope["subprotocols"]:
+                await send({"type": "websocket.accept"})
+                raise Closed(4406, "Subprotocol not acceptable")
+            await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
+            await connection.serve()
+        except Closed as closed:
+            await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
+        except Disconnected:
+            pass
+        finally:
+            await connection.end()
+
+    def _may_connect(self, origin: str | None, host: str | None) -> bool:
+        """Whether pages of an origin may connect. What is no page names none."""
+        return origin is None or bool(self._origins & {origin, "*"}) or urlsplit(origin).netloc == host
+
+
+class _Connection:
+    """One client's connection, which was accepted."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        headers: dict[str, str],
+        receive: Receive,
+        send: Send,
+        admission: Admission,
+        limits: SocketLimits,
+    ) -> None:
+        self._state: dict[str, Any] = scope["state"]
+        self._address: str | None = scope["client"][0] if scope.get("client") else None
+        self._headers = headers
+        self._receive = receive
+        self._send_event = send
+        self._admission = admission
+        self._limits = limits
+        self._greeted = False  # `connection_init` came
+        self._caller: Caller | None = None  # once it is acknowledged
+        self._until: float | None = None  # by the loop's clock: when the caller's token ends
+        self._operations: dict[str, asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[None]] = set()  # that the client has completed
+
+    async def serve(self) -> None:
+        """Answer messages.
+
+        Raises:
+            Closed: The connection shall end.
+            Disconnected: It has ended.
+        """
+        loop = asyncio.get_running_loop()
+        expected = loop.time() + self._limits.init_s
+        asked_for_sign = False
+        while True:
+            deadline = expected if self._until is None else min(expected, self._until)
+            try:
+                async with asyncio.timeout_at(deadline):
+                    event = await self._receive()
+            except TimeoutError:
+                if self._caller is None:
+                    raise Closed(4408, "Connection initialisation timeout") from None
+                if self._until is not None and loop.time() >= self._until:
+                    raise Closed(4403, "The token has expired") from None
+                if asked_for_sign:
+                    raise Closed(4499, "No sign of the client") from None
+                asked_for_sign, expected = True, loop.time() + self._limits.ping_s
+                await self._send({"type": "ping"})
+                continue
+            if event["type"] == "websocket.disconnect":
+                raise Disconnected
+            await self._take(event.get("text"))
+            if self._caller:
+                asked_for_sign, expected = False, loop.time() + self._limits.ping_s
+
+    async def end(self) -> None:
+        """Give up what is under way."""
+        tasks = {*self._operations.values(), *self._ending}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _take(self, text: str | None) -> None:
+        """Do what a message says."""
+        message = _parsed(text)
+        match message["type"]:
+            case "connection_init":
+                await self._greet(message.get("payload"))
+            case "ping":
+                await self._send({"type": "pong", **({"payload": message["payload"]} if "payload" in message else {})})
+            case "pong":
+                pass
+            case "subscribe":
+                self._subscribe(message)
+            case "complete":
+                if task := self._operations.pop(_id_of(message), None):
+                    self._end(task)
+            case _:
+                raise Closed(4400, "Invalid message: there is no such type")
+
+    async def _greet(self, payload: object) -> None:
+        """Find out who it is."""
+        if self._greeted:
+            raise Closed(4429, "Too many initialisation requests")
+        self._greeted = True
+        if not isinstance(payload, dict | None):
+            raise Closed(4400, "Invalid message: `payload` must be an object")
+        given = {name.lower(): value for name, value in (payload or {}).items()}
+        token = given.get("authorization", self._headers.get("authorization"))
+        try:
+            if not isinstance(token, str | None):
+                raise BadRequest("`Authorization` must be text.")
+            caller: Caller = await self._state["authenticate"](token)
+        except KeySetUnavailable as error:
+            raise Closed(4500, str(error)) from error
+        except GraphError as error:
+            await self._state["rates"].spend(spender(None, self._address), 1)  # so that guesses have an end
+            raise Closed(4403, f"Forbidden: {error}") from error
+        self._caller = caller
+        if caller.lasts_s is not None:
+            self._until = asyncio.get_running_loop().time() + caller.lasts_s
+        await self._send({"type": "connection_ack"})
+
+    def _subscribe(self, message: dict[str, Any]) -> None:
+        """Begin an operation."""
+        id_ = _id_of(message)
+        if self._caller is None:
+            raise Closed(4401, "Unauthorized: `connection_init` comes first")
+        if id_ in self._operations:
+            raise Closed(4409, f"Subscriber for {id_} already exists")
+        try:
+            asked = Asked.of(message.get("payload"))
+        except BadRequest as error:
+            raise Closed(4400, f"Invalid message: {error}") from error
+        self._operations[id_] = asyncio.create_task(self._operate(id_, asked, self._caller))
+
+    async def _operate(self, id_: str, asked: Asked, caller: Caller) -> None:
+        """Execute an operation and tell its results."""
+        request_id = str(uuid4())
+        asker = Asker(caller, spender(caller.subject, self._address), request_id)
+        with during_request(request_id):
+            on_behalf_of(caller.subject)
+            try:
+                async with AsyncExitStack() as stack:
+                    async for payload in await self._payloads(asked, asker, stack):
+                        await self._send({"type": "next", "id": id_, "payload": payload})
+                last: dict[str, Any] = {"type": "complete", "id": id_}
+            except Disconnected:
+                return
+            except Exception as error:
+                last = {"type": "error", "id": id_, "payload": told_of_refusal(error, request_id)}
+            del self._operations[id_]  # first, as the id can be used again as soon as that is known
+            with suppress(Disconnected):
+                await self._send(last)
+
+    async def _payloads(self, asked: Asked, asker: Asker, stack: AsyncExitStack) -> AsyncIterator[dict[str, Any]]:
+        """What is told of the results; it has begun."""
+        with self._state["telemetry"].request(self._headers) as answer:
+            try:
+                if len(self._operations) > self._limits.operations:
+                    raise TooManySubscriptions(self._limits.operations, "operations under way here")
+                admitted = await self._admission.admitted(asked, asker, self._state, answer)
+                if admitted.is_subscription:
+                    results = await stack.enter_async_context(admitted.subscribed())
+                    answer.code, answer.status = metrics.OK, 200
+                    return (told_of_result(result, asker.request_id) async for result in results)
+                payload = told_of_result(await admitted.result(), asker.request_id)
+                answer.code, answer.status = code_of(payload), 200
+                return _one(payload)
+            except Exception as error:
+                status, code = outcome_of(error)
+                answer.code = error.code if isinstance(error, InvalidDocument) else code or metrics.OK
+                answer.status = 400 if isinstance(error, InvalidDocument) else status
+                raise
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+        task.cancel()
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        try:
+            await self._send_event({"type": "websocket.send", "text": orjson.dumps(message).decode()})
+        except OSError as error:
+            raise Disconnected from error
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    """A message."""
+    try:
+        message = orjson.loads(text or "")
+    except orjson.JSONDecodeError as error:
+        raise Closed(4400, "Invalid message: it is no JSON") from error
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise Closed(4400, "Invalid message: it has no type")
+    return message
+
+
+def _id_of(message: dict[str, Any]) -> str:
+    id_ = message.get("id")
+    if not isinstance(id_, str) or not id_:
+        raise Closed(4400, "Invalid message: it has no id")
+    return id_
+
+
+async def _one(payload: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    yield payload
