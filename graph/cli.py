@@ -211,8 +211,8 @@ def tables() -> None:
 def create(store: str | None) -> None:
     """Make the table where it is missing, with its index and expiry.
 
-    On DynamoDB, point-in-time recovery and deletion protection are switched on too, where the
-    endpoint has them. SQLite needs no such step.
+    On DynamoDB, its stream, point-in-time recovery and deletion protection are switched on too,
+    where the endpoint has them. SQLite needs no such step.
 
     \b
     Example:

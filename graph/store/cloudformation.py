@@ -6,7 +6,7 @@ It says what `graph.store.dynamodb.create_table` does, from the same declaration
 import json
 
 from graph.store.design import TableDesign
-from graph.store.dynamodb.declaration import attribute_definitions, global_secondary_index, key_schema
+from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, attribute_definitions, global_secondary_index, key_schema
 
 Json = dict[str, object]
 
@@ -40,6 +40,7 @@ def _properties(design: TableDesign) -> Json:
         "AttributeDefinitions": attribute_definitions(design),
         "KeySchema": key_schema(design.primary),
         "SSESpecification": {"SSEEnabled": True},
+        "StreamSpecification": {"StreamViewType": STREAM_VIEW_TYPE},
         "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
         "DeletionProtectionEnabled": True,
     }

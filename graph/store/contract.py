@@ -14,7 +14,7 @@ Reads by primary key see every completed write; reads through another index may 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -202,6 +202,15 @@ class Table(ABC):
         None where the engine cannot tell for less than a query.
         """
         return None
+
+    @abstractmethod
+    def changes(self) -> AsyncGenerator[None, None]:
+        """Yields soon after anything in the table may have changed, by whichever process.
+
+        That is at least once after each change that is made after the iteration began, at most ten
+        times a second, and now and then without any. It never ends by itself: trouble makes it
+        slower, about once a second then. Who leaves it closes it (`contextlib.aclosing`).
+        """
 
     @abstractmethod
     async def ping(self) -> None:

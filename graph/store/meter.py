@@ -3,7 +3,7 @@
 The store knows no library of metrics or traces: whoever measures passes in a `Meter`.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -126,6 +126,9 @@ class MeteredTable(Table):
 
     async def revision(self) -> object | None:
         return await self._table.revision()
+
+    def changes(self) -> AsyncGenerator[None, None]:
+        return self._table.changes()  # which is waited for, so its time says nothing
 
     async def ping(self) -> None:
         with self._call("ping"):

@@ -18,20 +18,31 @@ class Job(StrEnum):
 
 
 ACTIONS: dict[Job, tuple[str, ...]] = {
-    Job.SERVE: ("BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+    Job.SERVE: ("BatchGetItem", "BatchWriteItem", "DescribeTable", "GetItem", "PutItem", "Query", "UpdateItem"),
     Job.REBUILD: ("GetItem", "Scan", "UpdateItem"),
     Job.CREATE: (
         *("CreateTable", "DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive"),
         *("UpdateContinuousBackups", "UpdateTable", "UpdateTimeToLive"),
     ),
 }
-"""IAM's actions. A transaction needs those of the actions in it."""
+"""IAM's actions on the table and its indexes. A transaction needs those of the actions in it."""
+
+ACTIONS_ON_THE_STREAM: dict[Job, tuple[str, ...]] = {
+    Job.SERVE: ("DescribeStream", "GetRecords", "GetShardIterator"),
+}
+"""Those on the table's stream, whose name is the time at which it was switched on."""
 
 
 def policy(design: TableDesign, job: Job, table_name: str | None = None) -> str:
     """The policy as JSON, for the table of that name in any region of the account that it is given in."""
     table = f"arn:aws:dynamodb:*:*:table/{table_name or design.name}"
-    actions = [f"dynamodb:{action}" for action in ACTIONS[job]]
     resources = [table, *(f"{table}/index/{index.name}" for index in design.indexes)]
-    statement = {"Sid": job.title(), "Effect": "Allow", "Action": actions, "Resource": resources}
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, indent=2) + "\n"
+    statements = [_allow(job.title(), ACTIONS[job], resources)]
+    if job in ACTIONS_ON_THE_STREAM:
+        statements.append(_allow(f"{job.title()}Stream", ACTIONS_ON_THE_STREAM[job], [f"{table}/stream/*"]))
+    return json.dumps({"Version": "2012-10-17", "Statement": statements}, indent=2) + "\n"
+
+
+def _allow(sid: str, actions: tuple[str, ...], resources: list[str]) -> dict[str, object]:
+    allowed = [f"dynamodb:{action}" for action in actions]
+    return {"Sid": sid, "Effect": "Allow", "Action": allowed, "Resource": resources}

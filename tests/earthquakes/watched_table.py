@@ -1,6 +1,6 @@
 """A real table that tells what was asked of it, and one whose index lags behind as DynamoDB's may."""
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +102,9 @@ class WatchedTable(Table):
     def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
         self.calls.append(Call("scan", "", ()))
         return self._table.scan(where=where)
+
+    def changes(self) -> AsyncGenerator[None, None]:
+        return self._table.changes()
 
     async def ping(self) -> None:
         await self._table.ping()

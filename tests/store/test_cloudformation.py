@@ -59,6 +59,7 @@ def test_the_template_declares_the_table_as_the_design_does() -> None:
         "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
         "DeletionProtectionEnabled": True,
         "SSESpecification": {"SSEEnabled": True},
+        "StreamSpecification": {"StreamViewType": "NEW_IMAGE"},
     }
 
 

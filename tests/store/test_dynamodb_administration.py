@@ -1,16 +1,22 @@
 """Creating a table in DynamoDB, or bringing one up to its declaration."""
 
+import asyncio
+from typing import Any
 from uuid import uuid4
 
+import botocore.session
 import pytest
 
 from graph.errors import DatabaseUnavailable
 from graph.store.design import Attribute, TableDesign
 from graph.store.dynamodb import create_table, open_dynamodb
 from tests.store.emulator import moto
+from tests.store.meddler import Answer, Forward, meddling
 from tests.store.samples import BY_NAME, BY_TIME, READINGS, SAMPLES, sample, sks
 
 NOT_OFFERED = "Point-in-time recovery was left out: this endpoint does not offer it."
+
+STREAMING = "The stream of changes is now on (NEW_IMAGE)."
 
 
 @pytest.fixture
@@ -24,6 +30,7 @@ async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards
         "Index ByTime exists.",
         "Index ByName exists.",
         "Items now expire by `ttl`.",
+        STREAMING,
         "Deletion protection is now on.",
         NOT_OFFERED,
     ]
@@ -39,6 +46,7 @@ async def test_creating_a_table_again_changes_nothing(name: str) -> None:
             "Index ByTime exists.",
             "Index ByName exists.",
             "Items expire by `ttl` already.",
+            "The stream of changes is on already (NEW_IMAGE).",
             "Deletion protection is on already.",
             NOT_OFFERED,
         ]
@@ -60,7 +68,12 @@ async def test_what_a_table_lacks_is_added_and_filled_from_its_items(name: str) 
 async def test_a_table_without_index_or_expiry_is_created(name: str) -> None:
     done = await create_table(name, READINGS)
 
-    assert done == [f"Table {name} was created, billed by request.", "Deletion protection is now on.", NOT_OFFERED]
+    assert done == [
+        f"Table {name} was created, billed by request.",
+        STREAMING,
+        "Deletion protection is now on.",
+        NOT_OFFERED,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -88,6 +101,61 @@ async def test_a_table_with_other_keys_is_left_alone(name: str, other: TableDesi
 async def test_a_table_name_that_dynamodb_refuses_is_reported(dynamodb_endpoint: str) -> None:
     with pytest.raises(ValueError, match="name"):
         await create_table("no", SAMPLES)
+
+
+async def test_the_stream_of_a_table_that_has_none_is_switched_on(name: str) -> None:
+    await create_table(name, SAMPLES)
+    await set_stream(name, StreamEnabled=False)
+
+    done = await create_table(name, SAMPLES)
+
+    assert [line for line in done if "stream" in line] == [STREAMING]
+
+
+async def test_a_stream_that_holds_something_else_is_left_alone(name: str) -> None:
+    await create_table(name, SAMPLES)
+    await set_stream(name, StreamEnabled=False)
+    await set_stream(name, StreamEnabled=True, StreamViewType="KEYS_ONLY")
+
+    done = await create_table(name, SAMPLES)
+
+    assert "The stream of changes is on already (KEYS_ONLY)." in done
+
+
+async def set_stream(name: str, **specification: Any) -> None:
+    def update() -> None:
+        client: Any = botocore.session.get_session().create_client("dynamodb")
+        client.update_table(TableName=name, StreamSpecification=specification)
+        client.close()
+
+    await asyncio.to_thread(update)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (Answer.error("ValidationException"), "does not offer it (An error occurred (ValidationException) "),
+        (Answer.error("UnknownOperationException"), "does not offer it (An error occurred (UnknownOperation"),
+        (None, "does not offer it."),
+    ],
+    ids=["invalid", "unknown", "ignored"],
+)
+async def test_a_stream_that_an_endpoint_does_not_offer_is_left_out(
+    name: str, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, refusal: Answer | None, said: str
+) -> None:
+    async def without_streams(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        if "StreamSpecification" not in request:
+            return await forward(request)
+        return refusal or await forward({"TableName": name, "DeletionProtectionEnabled": False})
+
+    async with meddling(dynamodb_endpoint) as meddler:
+        meddler.rule = without_streams
+        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+        done = await create_table(name, SAMPLES)
+
+    (told,) = [line for line in done if "stream" in line]
+    assert told.startswith(f"The stream of changes was left out: this endpoint {said}")
+    assert "Deletion protection is now on." in done
 
 
 async def test_point_in_time_recovery_is_switched_on_where_it_is_offered(

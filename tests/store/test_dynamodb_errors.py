@@ -36,6 +36,7 @@ OPERATIONS = (
     *("CreateTable", "DescribeTable", "UpdateTable", "DescribeTimeToLive", "UpdateTimeToLive"),
     *("DescribeContinuousBackups", "UpdateContinuousBackups"),
 )
+STREAM_OPERATIONS = ("DescribeStream", "GetShardIterator", "GetRecords")
 ONCE = Patience(connect_seconds=1, read_seconds=0.3, attempts=1, rounds=1)
 
 
@@ -52,8 +53,13 @@ def test_every_class_of_botocores_has_a_rule(kind: type[BotoCoreError]) -> None:
 
 
 def test_every_error_of_the_operations_in_use_has_a_rule() -> None:
-    service = botocore.session.get_session().get_service_model("dynamodb")
-    named = {shape.name for name in OPERATIONS for shape in service.operation_model(name).error_shapes}
+    session = botocore.session.get_session()
+    named = {
+        shape.name
+        for service, operations in (("dynamodb", OPERATIONS), ("dynamodbstreams", STREAM_OPERATIONS))
+        for operation in operations
+        for shape in session.get_service_model(service).operation_model(operation).error_shapes
+    }
 
     assert len(named) > 15
     assert named - CODES.keys() == set()

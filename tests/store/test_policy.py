@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from uuid import uuid4
 
 import pytest
@@ -39,9 +40,9 @@ def needed(meddler: Meddler) -> set[str]:
 
 
 def allowed(job: Job) -> set[str]:
-    (statement,) = json.loads(policy(EARTHQUAKE_EVENTS, job))["Statement"]
-    assert statement["Effect"] == "Allow"
-    return {action.removeprefix("dynamodb:") for action in statement["Action"]}
+    statements = json.loads(policy(EARTHQUAKE_EVENTS, job))["Statement"]
+    assert all(statement["Effect"] == "Allow" for statement in statements)
+    return {action.removeprefix("dynamodb:") for statement in statements for action in statement["Action"]}
 
 
 async def recorded(
@@ -70,7 +71,12 @@ async def test_serving_needs_what_its_policy_allows(
             service.ask("{ events(filter: {minDepth: 10}) { totalCount } }")
             assert service.http.get("/readyz").status_code == 200
 
-    needs = await recorded(dynamodb_endpoint, monkeypatch, lambda settings: asyncio.to_thread(ask, settings))
+    async def serve(settings: Settings) -> None:
+        await asyncio.to_thread(ask, settings)
+        async with open_parts(settings) as parts, aclosing(parts.table.changes()) as rings:
+            await anext(rings)
+
+    needs = await recorded(dynamodb_endpoint, monkeypatch, serve)
 
     assert needs == allowed(Job.SERVE)
 
@@ -98,12 +104,22 @@ async def test_creating_a_table_needs_what_its_policy_allows(
     assert needed(meddler) < allowed(Job.CREATE)
 
 
-def test_a_policy_names_one_table_and_its_index_and_nothing_else() -> None:
-    (statement,) = json.loads(policy(EARTHQUAKE_EVENTS, Job.SERVE, "mine"))["Statement"]
+def test_a_policy_names_one_table_with_its_index_and_its_stream_and_nothing_else() -> None:
+    on_table, on_stream = json.loads(policy(EARTHQUAKE_EVENTS, Job.SERVE, "mine"))["Statement"]
+
+    table = "arn:aws:dynamodb:*:*:table/mine"
+    assert on_table["Resource"] == [table, f"{table}/index/TimeOrderedIndex"]
+    assert on_stream["Resource"] == [f"{table}/stream/*"]
+    assert not any("*" in action for action in on_table["Action"] + on_stream["Action"])
+    assert [action for action in on_table["Action"] if "Stream" in action or "Record" in action] == []
+
+
+@pytest.mark.parametrize("job", [Job.REBUILD, Job.CREATE])
+def test_only_who_serves_may_read_the_stream(job: Job) -> None:
+    (statement,) = json.loads(policy(EARTHQUAKE_EVENTS, job, "mine"))["Statement"]
 
     table = "arn:aws:dynamodb:*:*:table/mine"
     assert statement["Resource"] == [table, f"{table}/index/TimeOrderedIndex"]
-    assert not any("*" in action for action in statement["Action"])
 
 
 def test_the_command_prints_the_policy_of_the_store() -> None:

@@ -14,7 +14,7 @@ from tenacity import AsyncRetrying, RetryError, retry_if_result, stop_after_dela
 from graph.errors import DatabaseUnavailable
 from graph.store.design import TableDesign
 from graph.store.dynamodb.client import connected
-from graph.store.dynamodb.declaration import attribute_definitions, global_secondary_index, key_schema
+from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, attribute_definitions, global_secondary_index, key_schema
 from graph.store.dynamodb.errors import CHANGING, code_of, told_in_our_words
 from graph.store.dynamodb.patience import PATIENCE, Patience
 
@@ -25,9 +25,11 @@ POLL_SECONDS = 1.0
 ACTIVE_WITHIN_SECONDS = 3600.0  # a new index is filled from the whole table first
 NOT_OFFERED = frozenset({"UnknownOperationException", "UnsupportedOperationException", "NotImplemented"})
 
+INVALID = "ValidationException"  # so says ScyllaDB of a stream that its cluster does not offer
+
 
 async def create_table(table_name: str, design: TableDesign, *, patience: Patience = PATIENCE) -> list[str]:
-    """Create the table where it is missing, and switch on its expiry and its safeguards.
+    """Create the table where it is missing, and switch on its expiry, its stream and its safeguards.
 
     Returns:
         What was done and what was there already, a sentence each.
@@ -53,6 +55,7 @@ class _Administration:
             yield await self._index(global_secondary_index(index))
         if self.design.ttl is not None:
             yield await self._expiry(self.design.ttl)
+        yield await self._stream()
         yield await self._deletion_protection()
         yield await self._point_in_time_recovery()
 
@@ -98,6 +101,21 @@ class _Administration:
             TableName=self.name, TimeToLiveSpecification={"AttributeName": ttl, "Enabled": True}
         )
         return f"Items now expire by `{ttl}`."
+
+    async def _stream(self) -> str:
+        if found := _stream_of(await self._described()):
+            return f"The stream of changes is on already ({found})."
+        try:
+            await self.client.update_table(
+                TableName=self.name, StreamSpecification={"StreamEnabled": True, "StreamViewType": STREAM_VIEW_TYPE}
+            )
+        except ClientError as error:
+            if code_of(error) in NOT_OFFERED | {INVALID}:
+                return f"The stream of changes was left out: this endpoint does not offer it ({error})."
+            raise
+        if found := _stream_of(await self._until_active()):
+            return f"The stream of changes is now on ({found})."
+        return "The stream of changes was left out: this endpoint does not offer it."
 
     async def _deletion_protection(self) -> str:
         if (await self._described()).get("DeletionProtectionEnabled"):
@@ -146,6 +164,12 @@ class _Administration:
             return await polling(self._described)
         except RetryError as error:
             raise DatabaseUnavailable(f"table {self.name} {CHANGING}") from error
+
+
+def _stream_of(table: Any) -> str | None:
+    """What the stream holds; None without one."""
+    found = table.get("StreamSpecification", {})
+    return str(found["StreamViewType"]) if found.get("StreamEnabled") else None
 
 
 def _active(table: Any) -> bool:

@@ -1,8 +1,8 @@
-"""The one client that an open table has."""
+"""The client that an open table has, and the one for its stream."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import aioboto3
@@ -20,11 +20,15 @@ from graph.store.meter import Meter
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
 
+Streams = Any
+"""A client of DynamoDB Streams."""
+
 
 @dataclass(frozen=True, slots=True)
 class Connected:
     """A client that is open."""
 
+    session: aioboto3.Session
     client: "DynamoDBClient"
     direct: "DirectCalls | DynamoDBClient"
 
@@ -38,25 +42,33 @@ async def connected(table: str, patience: Patience, meter: Meter | None = None) 
         opened.append(Connections(**settings))
         return opened[-1]
 
-    session = parsing_session()
+    botocore_session = parsing_session()
     async with AsyncExitStack() as stack:
         with told_in_our_words(table):
             try:
-                opening = aioboto3.Session(botocore_session=session).client(
-                    "dynamodb", config=patience.config(open_connections)
+                session = aioboto3.Session(botocore_session=botocore_session)
+                client = await stack.enter_async_context(
+                    session.client("dynamodb", config=patience.config(open_connections))
                 )
-                client = await stack.enter_async_context(opening)
             except ValueError as error:  # of an endpoint that is no URL
                 raise DatabaseUnavailable(f"table {table} {CONFIGURATION} ({error})") from error
-            credentials = await session.get_credentials()
+            credentials = await botocore_session.get_credentials()
         (connections,) = opened
         if meter:
             count_units(client, meter)
             meter.pool("connections", CONNECTIONS, lambda: connections.use(CONNECTIONS))
         endpoint = URL(client.meta.endpoint_url)
         if credentials is None or endpoint.path not in ("", "/") or connections.proxied(str(endpoint)):
-            yield Connected(client, client)
+            yield Connected(session, client, client)
         else:
-            yield Connected(
-                client, DirectCalls(client, connections, credentials, seconds=patience.direct_seconds, meter=meter)
-            )
+            direct = DirectCalls(client, connections, credentials, seconds=patience.direct_seconds, meter=meter)
+            yield Connected(session, client, direct)
+
+
+@asynccontextmanager
+async def open_streams(connection: Connected, patience: Patience) -> AsyncIterator[Streams]:
+    """A client for the table's stream, of the same configuration. Its calls are tried once: who reads tries again."""
+    once = replace(patience, attempts=1)
+    opening: Any = connection.session.client("dynamodbstreams", config=once.config(Connections))
+    async with opening as client:
+        yield client

@@ -1,6 +1,6 @@
 """A table design in the words of `CreateTable`, which CloudFormation uses too."""
 
-from typing import Any
+from typing import Any, Final
 
 from graph.store.design import Index, TableDesign
 
@@ -16,6 +16,13 @@ def key_schema(index: Index) -> list[dict[str, str]]:
         {"AttributeName": index.partition_key.name, "KeyType": "HASH"},
         {"AttributeName": index.sort_key.name, "KeyType": "RANGE"},
     ]
+
+
+STREAM_VIEW_TYPE: Final = "NEW_IMAGE"
+"""What the stream holds of each change: for whoever follows it, since the type of a stream never changes.
+
+The service itself looks only whether anything changed at all.
+"""
 
 
 def global_secondary_index(index: Index) -> dict[str, Any]:

@@ -6,7 +6,7 @@ often it arrives: where an answer is lost on the way and botocore asks again, a 
 would be added twice, and a plain conditional put would find itself and say False.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -32,6 +32,7 @@ from graph.store.contract import (
 )
 from graph.store.design import Index, TableDesign
 from graph.store.dynamodb.cancellation import may_pass, refused_positions
+from graph.store.dynamodb.changes import changes
 from graph.store.dynamodb.client import Connected, connected
 from graph.store.dynamodb.codec import EncodedItem, decode_item, encode_item
 from graph.store.dynamodb.errors import CONFLICTS, CONTENTION, OVERLOAD, UNLIKE, code_of, told_in_our_words
@@ -79,6 +80,7 @@ class DynamoTable(Table):
 
     def __init__(self, connection: Connected, requests: Requests, clock: Clock, patience: Patience) -> None:
         self.design = requests.design
+        self._connection = connection
         self._client = connection.client
         self._direct = connection.direct
         self._requests = requests
@@ -260,6 +262,9 @@ class DynamoTable(Table):
         async for answer in answers(self._direct.scan, self._requests.scan(where, self._now())):
             for item in answer["Items"]:
                 yield decode_item(item)
+
+    def changes(self) -> AsyncGenerator[None, None]:
+        return changes(self._requests.table, self._connection, self._patience)
 
     async def ping(self) -> None:
         try:

@@ -27,6 +27,8 @@ OUTAGE = "answers with an internal error"
 CONTENTION = "is kept busy by other writers of the same items"
 MISSING = "does not exist: run `quakegraph tables create`"
 UNLIKE = "differs from its declaration: run `quakegraph tables create`"
+STREAMLESS = "has no stream of its changes: run `quakegraph tables create`"
+LOST_PLACE = "was left unread for too long, and is read anew"  # a stream: iterators live for 15 minutes
 CHANGING = "is being created or changed: wait until it is active"
 REFUSED = "refuses the request"
 UNKNOWN = "fails for a reason that is not known here"
@@ -163,6 +165,8 @@ CODES: dict[str, str | None] = {
     "RequestExpired": CREDENTIALS,
     "InvalidEndpointException": CONFIGURATION,
     "UnknownOperationException": REFUSED,  # an endpoint that speaks only part of the protocol
+    "ExpiredIteratorException": LOST_PLACE,
+    "TrimmedDataAccessException": LOST_PLACE,
     "IdempotentParameterMismatchException": REFUSED,
     "ValidationException": Invalid,
     "SerializationException": Invalid,

@@ -22,9 +22,11 @@ PLAIN = frozenset(
     for operation in (
         *("GetItem", "BatchGetItem", "Query", "Scan"),
         *("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"),
+        "GetRecords",
     )
 )
-"""The shapes of answers that are what their JSON is. Those about tables hold times."""
+"""The shapes of answers that are what their JSON is, but for a record's time of creation, which stays
+epoch seconds. Those about tables hold times."""
 
 
 class PlainParser(AioJSONParser):

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -33,6 +33,7 @@ from graph.store.design import Index, TableDesign
 from graph.store.limits import check_actions, check_key
 from graph.store.meter import Meter
 from graph.store.sqlite.actions import apply
+from graph.store.sqlite.changes import changes
 from graph.store.sqlite.query import ROWS_A_FETCH, Query, decoded
 from graph.store.sqlite.short_reads import Lengthy, ShortReads
 from graph.store.sqlite.statements import Statements
@@ -257,6 +258,9 @@ class SqliteTable(Table):
             return self._short.read(job)
         except Lengthy:
             return None
+
+    def changes(self) -> AsyncGenerator[None, None]:
+        return changes(self.revision)
 
     async def ping(self) -> None:
         await self._read(lambda db: db.execute(f"SELECT 1 FROM {self._sql.table} LIMIT 1").fetchone())

@@ -1,0 +1,188 @@
+"""Whoever iterates over a table's changes is told of each of them, whoever makes it."""
+
+import asyncio
+import gc
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from graph.store.contract import Delete, Put, Table, Update
+from graph.store.location import StoreLocation
+from graph.store.meter import MeteredTable
+from tests.store.samples import SAMPLES, sample
+from tests.store.test_meter import Recorder
+
+HUNG_S = 60  # after which something counts as hung; a ring takes a quarter of a second at most
+
+PUT_BY_A_PROCESS = """
+import asyncio, sys
+from graph.store.location import StoreLocation
+from tests.store.samples import SAMPLES, sample
+
+async def put():
+    async with StoreLocation.of(sys.argv[1]).open(SAMPLES) as table:
+        await table.put(sample(by="another process"))
+
+asyncio.run(put())
+"""
+
+Rings = AsyncGenerator[None, None]
+
+
+@pytest.fixture
+async def url(engine: str, tmp_path: Path) -> str:
+    """The store URL of a table with one item."""
+    url = f"sqlite:///{tmp_path / 'table.db'}" if engine == "sqlite" else f"dynamodb://rung-{uuid4().hex}"
+    await StoreLocation.of(url).create(SAMPLES)
+    async with StoreLocation.of(url).open(SAMPLES) as table:
+        await table.put(sample(n=1))
+    return url
+
+
+@pytest.fixture
+async def table(url: str) -> AsyncIterator[Table]:
+    async with StoreLocation.of(url).open(SAMPLES) as table:
+        yield table
+
+
+@pytest.fixture
+async def rings(table: Table) -> AsyncIterator[Rings]:
+    """The table's changes, after the first ring, which tells that the iteration has begun."""
+    async with aclosing(table.changes()) as rings:
+        await next_of(rings)
+        yield rings
+
+
+async def next_of(rings: Rings) -> None:
+    async with asyncio.timeout(HUNG_S):
+        await anext(rings)
+
+
+async def until(rings: Rings, holds: Callable[[], Awaitable[bool]]) -> None:
+    """Look on each ring, as all do who want to be told of changes, and only then."""
+    async with asyncio.timeout(HUNG_S):
+        while not await holds():
+            await anext(rings)
+
+
+CHANGES: dict[str, Callable[[Table], Awaitable[object]]] = {
+    "put": lambda table: table.put(sample("q")),
+    "put, if absent": lambda table: table.put(sample("q"), if_absent=True),
+    "put over another": lambda table: table.put(sample(n=2)),
+    "put many": lambda table: table.put_many([sample("q"), sample("r")]),
+    "update": lambda table: table.update(Update(("p", "s"), add={"n": 1})),
+    "delete": lambda table: table.delete(Delete(("p", "s"))),
+    "transact": lambda table: table.transact([Put(sample("q")), Delete(("p", "s"))]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_each_kind_of_change_rings(table: Table, rings: Rings, change: str) -> None:
+    await CHANGES[change](table)
+
+    await next_of(rings)
+
+
+async def test_a_change_rings_while_it_is_waited_for(table: Table, rings: Rings) -> None:
+    waiting = asyncio.create_task(next_of(rings))
+    await table.put(sample("q"))
+
+    await waiting
+
+
+async def test_a_change_by_another_that_has_the_table_open_rings(url: str, table: Table, rings: Rings) -> None:
+    async with StoreLocation.of(url).open(SAMPLES) as other:
+        await other.put(sample("q"))
+
+    async def seen() -> bool:
+        return await table.get(("q", "s")) is not None
+
+    await next_of(rings)
+    await until(rings, seen)
+
+
+async def test_a_change_by_another_process_rings(url: str, table: Table, rings: Rings) -> None:
+    async def seen() -> bool:
+        return await table.get(("p", "s")) == sample(by="another process")
+
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", PUT_BY_A_PROCESS, url)
+    await until(rings, seen)
+
+    assert await process.wait() == 0
+
+
+async def test_who_comes_late_is_told_of_the_last_change(table: Table, rings: Rings) -> None:
+    for n in range(10):
+        await table.put(sample(n=n))
+        if n == 5:
+            await next_of(rings)
+
+    await next_of(rings)
+
+    assert await table.get(("p", "s")) == sample(n=9)
+
+
+async def test_who_looks_at_every_ring_misses_no_last_change(table: Table, rings: Rings) -> None:
+    async def write() -> None:
+        for n in range(100):
+            await table.put(sample(n=n))
+
+    async def seen() -> bool:
+        return await table.get(("p", "s")) == sample(n=99)
+
+    writing = asyncio.create_task(write())
+    await until(rings, seen)
+    await writing
+
+
+async def test_each_that_iterates_is_told(table: Table, rings: Rings) -> None:
+    async with aclosing(table.changes()) as others:
+        await next_of(others)
+        await table.put(sample("q"))
+
+        await asyncio.gather(next_of(rings), next_of(others))
+
+
+async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: Table) -> None:
+    before, rung = asyncio.all_tasks(), asyncio.Event()
+
+    async def iterate() -> None:
+        async for _ in table.changes():
+            rung.set()
+
+    iterating = asyncio.create_task(iterate())
+    async with asyncio.timeout(HUNG_S):
+        await rung.wait()
+    iterating.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await iterating
+
+    assert asyncio.all_tasks() == before
+    gc.collect()  # an open session would complain, and any warning is an error
+
+
+async def test_nothing_is_left_of_an_iteration_that_was_closed(table: Table) -> None:
+    before = asyncio.all_tasks()
+
+    async with aclosing(table.changes()) as rings:
+        await next_of(rings)
+    async with aclosing(table.changes()):
+        pass
+
+    assert asyncio.all_tasks() == before
+    gc.collect()
+
+
+async def test_a_metered_table_passes_changes_on(table: Table) -> None:
+    recorder = Recorder()
+
+    async with aclosing(MeteredTable(table, recorder).changes()) as rings:
+        await next_of(rings)
+        await table.put(sample("q"))
+        await next_of(rings)
+
+    assert recorder.calls == []

@@ -1,0 +1,347 @@
+"""The stream of a table: read without a gap, and where it cannot be read, a ring a second in its place."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from graph.store.contract import Table
+from graph.store.dynamodb import Patience, create_table, open_dynamodb
+from graph.store.dynamodb.changes import MOST_SWEEPS, ROUND_S, SWEEP_S
+from graph.store.dynamodb.shards import ROUNDS_A_LISTING, ROUNDS_A_LISTING_OF_CHILDREN
+from tests.store.meddler import Answer, Forward, Meddler, Rule, meddling, pass_on
+from tests.store.samples import SAMPLES, sample
+from tests.store.test_dynamodb_administration import set_stream
+
+Rings = AsyncGenerator[None, None]
+HUNG_S = 60
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    """The pauses that were made, none of which took any time."""
+    return []
+
+
+@pytest.fixture
+async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
+    async with meddling(dynamodb_endpoint) as meddler:
+        yield meddler
+
+
+@pytest.fixture
+async def name(dynamodb_endpoint: str) -> str:
+    name = f"streamed-{uuid4().hex}"
+    await create_table(name, SAMPLES)
+    return name
+
+
+@pytest.fixture
+async def table(
+    name: str, meddler: Meddler, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Table]:
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        await asyncio.sleep(0)
+
+    monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    async with open_dynamodb(name, SAMPLES, patience=Patience(attempts=2, read_seconds=10, sleep=pause)) as table:
+        yield table
+
+
+@pytest.fixture
+async def rings(table: Table) -> AsyncIterator[Rings]:
+    async with aclosing(table.changes()) as rings:
+        yield rings
+
+
+async def ring(rings: Rings, times: int = 1) -> None:
+    async with asyncio.timeout(HUNG_S):
+        for _ in range(times):
+            await anext(rings)
+
+
+async def change_is_told(table: Table, rings: Rings, pauses: list[float]) -> None:
+    """A change rings by its record: long before a listing would."""
+    pauses.clear()
+    await table.put(sample(number=uuid4().hex))
+    await ring(rings)
+    assert pauses[0] == ROUND_S
+    assert set(pauses) == {ROUND_S}
+    assert len(pauses) < ROUNDS_A_LISTING_OF_CHILDREN
+
+
+async def back_to_reading(rings: Rings, pauses: list[float]) -> None:
+    """The stream is read again soon, which rings too, and from then on it rings by records."""
+    for _ in range(MOST_SWEEPS + 1):
+        pauses.clear()
+        await ring(rings)
+    while SWEEP_S in pauses:
+        pauses.clear()
+        await ring(rings)
+
+
+def of(operation: str, answer: Answer | None, times: int) -> Rule:
+    """That answer to so many requests for one operation."""
+    left = [answer] * times
+
+    async def rule(asked: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        return left.pop() if asked == operation and left else await forward(request)
+
+    return rule
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The causes that were told, each with the same words before it."""
+    told = [record for record in caplog.records if record.name == "graph.store.dynamodb.changes"]
+    assert {(record.levelno, record.getMessage()) for record in told} <= {
+        (logging.WARNING, "Changes are looked for once a second")
+    }
+    return [record.__dict__["keywords"]["cause"] for record in told]
+
+
+async def test_each_change_rings_by_its_record(
+    table: Table, rings: Rings, pauses: list[float], meddler: Meddler, caplog: pytest.LogCaptureFixture
+) -> None:
+    await ring(rings)
+    for _ in range(3):
+        await change_is_told(table, rings, pauses)
+
+    assert [len(meddler.of(name)) for name in ("DescribeTable", "DescribeStream", "GetShardIterator")] == [1, 1, 1]
+    assert warnings(caplog) == []
+
+
+async def test_without_a_change_it_rings_once_a_listing(rings: Rings, pauses: list[float], meddler: Meddler) -> None:
+    await ring(rings, 3)
+
+    assert pauses == [ROUND_S] * ROUNDS_A_LISTING * 2
+    assert len(meddler.of("DescribeStream")) == 3
+    assert len(meddler.of("GetShardIterator")) == 1
+
+
+async def test_it_rings_at_most_ten_times_a_second(table: Table, rings: Rings, pauses: list[float]) -> None:
+    for n in range(30):
+        await table.put(sample(n=n))
+        await ring(rings)
+
+    assert sum(pauses) >= 29 / 10
+
+
+async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
+    name: str,
+    table: Table,
+    rings: Rings,
+    pauses: list[float],
+    meddler: Meddler,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await set_stream(name, StreamEnabled=False)
+
+    await ring(rings, 100)
+
+    assert pauses == [SWEEP_S] * 99
+    assert len(meddler.of("DescribeTable")) < 2 * 100 / MOST_SWEEPS, "the table is not asked at each ring"
+    assert warnings(caplog) == [
+        f"the stream of table {name} cannot be read: it has no stream of its changes: run `quakegraph tables create`"
+    ]
+
+    await create_table(name, SAMPLES)
+    await back_to_reading(rings, pauses)
+    await change_is_told(table, rings, pauses)
+
+
+async def test_a_stream_that_is_switched_off_is_looked_for_again(
+    name: str, table: Table, rings: Rings, pauses: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    await ring(rings)
+    await set_stream(name, StreamEnabled=False)
+
+    await ring(rings, 3)
+
+    assert pauses[-2:] == [SWEEP_S] * 2
+    assert len(warnings(caplog)) == 1
+    await create_table(name, SAMPLES)
+    await back_to_reading(rings, pauses)
+    await change_is_told(table, rings, pauses)
+
+
+@pytest.mark.parametrize("operation", ["DescribeTable", "DescribeStream", "GetShardIterator", "GetRecords"])
+async def test_who_may_not_read_the_stream_is_told_once_and_rings_once_a_second(
+    name: str,
+    rings: Rings,
+    pauses: list[float],
+    meddler: Meddler,
+    caplog: pytest.LogCaptureFixture,
+    operation: str,
+) -> None:
+    meddler.rule = of(operation, Answer.error("AccessDeniedException"), 1000)
+
+    await ring(rings, 30)
+
+    assert pauses == [SWEEP_S] * 29
+    (told,) = warnings(caplog)
+    assert "cannot be read: it may not be used by these credentials: check the policy of the user or role" in told
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer.error("ProvisionedThroughputExceededException"),
+        Answer.error("LimitExceededException"),
+        Answer.error("ThrottlingException"),
+        Answer.error("InternalServerError", 500),
+        None,
+    ],
+    ids=["throughput", "limit", "throttling", "internal", "hung up"],
+)
+@pytest.mark.parametrize("operation", ["DescribeStream", "GetShardIterator", "GetRecords"])
+async def test_what_passes_only_makes_it_slower(
+    table: Table,
+    rings: Rings,
+    pauses: list[float],
+    meddler: Meddler,
+    caplog: pytest.LogCaptureFixture,
+    operation: str,
+    answer: Answer | None,
+) -> None:
+    meddler.rule = of(operation, answer, 2)
+
+    await ring(rings, 3)  # of the first failure one, of the second two
+    assert pauses == [SWEEP_S] * 2
+    await ring(rings)  # of the first reading
+    assert pauses == [SWEEP_S] * 3
+
+    await change_is_told(table, rings, pauses)
+    assert len(warnings(caplog)) == 1
+
+
+async def test_a_throttled_reading_goes_on_where_it_was(
+    table: Table, rings: Rings, pauses: list[float], meddler: Meddler
+) -> None:
+    await ring(rings)
+    meddler.rule = of("GetRecords", Answer.error("ProvisionedThroughputExceededException"), 1)
+    await ring(rings)
+
+    await table.put(sample())
+    await ring(rings)
+
+    assert pauses == [ROUND_S, SWEEP_S]
+    assert len(meddler.of("GetShardIterator")) == 1
+
+
+@pytest.mark.parametrize(
+    "code", ["ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException", "NewException"]
+)
+async def test_a_reading_that_lost_its_place_begins_anew(
+    table: Table, rings: Rings, pauses: list[float], meddler: Meddler, code: str
+) -> None:
+    await ring(rings)
+    meddler.rule = of("GetRecords", Answer.error(code), 1)
+
+    await ring(rings)
+    await table.put(sample())  # between the old place and the new one
+    await ring(rings)
+
+    assert pauses == [ROUND_S, SWEEP_S]
+    assert [request["ShardIteratorType"] for request in meddler.of("GetShardIterator")] == ["LATEST"] * 2
+    await change_is_told(table, rings, pauses)
+
+
+@pytest.mark.parametrize("body", [b"no JSON", b"[]", b"{}", b""])
+@pytest.mark.parametrize("operation", ["DescribeTable", "DescribeStream", "GetShardIterator", "GetRecords"])
+async def test_an_answer_that_nobody_foresaw_only_makes_it_slower(
+    table: Table, rings: Rings, pauses: list[float], meddler: Meddler, operation: str, body: bytes
+) -> None:
+    async def garbled(asked: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
+        return body if asked == operation else await forward(request)
+
+    meddler.rule = garbled
+    await ring(rings, 3)
+    assert set(pauses) == {SWEEP_S}
+    meddler.rule = pass_on
+    await back_to_reading(rings, pauses)
+
+    await change_is_told(table, rings, pauses)
+
+
+async def test_of_a_shard_that_is_closed_the_children_are_read(
+    rings: Rings, pauses: list[float], meddler: Meddler
+) -> None:
+    """As when a partition splits, or after some hours in any case, for which no test waits."""
+    stream = Splitting()
+    meddler.rule = stream.answer
+    await ring(rings)
+
+    stream.shards["parent"] = CLOSED
+    await ring(rings)  # which lists the shards, and finds no child yet
+    assert pauses == [ROUND_S] * 2
+    pauses.clear()
+    stream.shards |= {"left": OPEN, "right": OPEN}
+    await ring(rings)
+    assert pauses == [ROUND_S] * ROUNDS_A_LISTING_OF_CHILDREN
+    assert stream.read[-2:] == ["left", "right"]
+
+    pauses.clear()
+    stream.changed = "right"
+    await ring(rings)
+    assert pauses == [ROUND_S]
+    stream.changed = "left"
+    await ring(rings)
+    assert pauses == [ROUND_S] * 2
+    await ring(rings)
+    assert len(pauses) == ROUNDS_A_LISTING, "listings are rare again"
+
+
+async def test_a_shard_that_was_closed_before_is_not_read(rings: Rings, meddler: Meddler) -> None:
+    stream = Splitting()
+    stream.shards = {"parent": CLOSED, "left": OPEN, "right": OPEN}
+    meddler.rule = stream.answer
+
+    await ring(rings)
+
+    assert stream.read == ["left", "right"]
+    assert [request["ShardId"] for request in meddler.of("GetShardIterator")] == ["left", "right"]
+    assert [request.get("ExclusiveStartShardId") for request in meddler.of("DescribeStream")] == [
+        *(None, "parent", "left"),
+    ]
+
+
+OPEN, CLOSED = True, False
+
+
+class Splitting:
+    """A stream whose shards a test opens and closes; a listing has one to a page."""
+
+    def __init__(self) -> None:
+        self.shards = {"parent": OPEN}
+        self.changed = ""  # the shard that has a record
+        self.read: list[str] = []
+
+    async def answer(self, operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        match operation:
+            case "DescribeStream":
+                return Answer(200, {"StreamDescription": self._page(request.get("ExclusiveStartShardId"))})
+            case "GetShardIterator":
+                return Answer(200, {"ShardIterator": request["ShardId"]})
+            case "GetRecords":
+                shard = request["ShardIterator"]
+                self.read.append(shard)
+                records = [{"eventName": "INSERT"}] if shard == self.changed else []
+                self.changed = "" if records else self.changed
+                following = {"NextShardIterator": shard} if self.shards[shard] is OPEN else {}
+                return Answer(200, {"Records": records, **following})
+        return await forward(request)
+
+    def _page(self, after: str | None) -> dict[str, Any]:
+        names = list(self.shards)
+        at = names.index(after) + 1 if after else 0
+        name = names[at]
+        numbers = {"StartingSequenceNumber": "1"} | ({} if self.shards[name] is OPEN else {"EndingSequenceNumber": "2"})
+        parent = {} if name == "parent" else {"ParentShardId": "parent"}
+        last = {"LastEvaluatedShardId": name} if at + 1 < len(names) else {}
+        shard = {"ShardId": name, "SequenceNumberRange": numbers, **parent}
+        return {"StreamStatus": "ENABLED", "Shards": [shard], **last}
