@@ -29,6 +29,7 @@ from graph.access.callers import Caller, Scope
 from graph.app import Parts, open_parts
 from graph.clock import now_ms
 from graph.context import Context
+from graph.earthquakes.live import Live
 from graph.earthquakes.magnitudes import MagnitudeRange
 from graph.earthquakes.selection import Selection
 from graph.earthquakes.upkeep import Upkeep
@@ -93,6 +94,7 @@ class Bench:
         return Context(
             catalogue=self.parts.catalogue,
             ingest=self.parts.ingest,
+            live=Live(self.parts.table, self.parts.catalogue),
             upkeep=Upkeep(self.parts.table, self.parts.catalogue, now_ms, polls=False),
             request_logs=self.parts.request_logs,
             log_buffer=LogBuffer(self.parts.request_logs, capacity=0),

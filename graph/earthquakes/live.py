@@ -23,6 +23,7 @@ from graph.store.contract import Item, Table
 from graph.telemetry.logs import get_logger
 
 QUEUED = 256  # notices that wait for one subscriber at most
+RETRY_S = 1.0
 ARRIVALS_AT_ONCE = 4  # of up to a thousand events each
 
 logger = get_logger(__name__)
@@ -180,12 +181,16 @@ class Live:
         """Hand over what arrives."""
         async with aclosing(self._table.changes()) as changes:
             async for _ in changes:
-                try:
-                    await self._catch_up()
-                except DatabaseUnavailable as error:  # there will be another ring
-                    logger.warning("Subscribers wait for the store", cause=error.detail)
-                except Exception:  # a defect: it must not end what subscribers wait for
-                    logger.exception("What has arrived cannot be handed over")
+                behind = True
+                while behind:
+                    try:
+                        await self._catch_up()
+                        behind = False
+                    except Exception as error:  # a defect too must not end what subscribers wait for
+                        known = isinstance(error, DatabaseUnavailable)
+                        cause = error.detail if isinstance(error, DatabaseUnavailable) else None
+                        logger.warning("Subscribers wait for the store", cause=cause, exc_info=not known)
+                        await asyncio.sleep(RETRY_S)
 
     async def _catch_up(self) -> None:
         while arrivals := await self._arrivals.since(self._number, ARRIVALS_AT_ONCE):

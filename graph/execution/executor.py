@@ -223,7 +223,7 @@ class PlainExecutor(Executor[Any]):
         """
         try:
             stream = create_source_event_stream(self)
-            told: Any = await stream if self.is_awaitable(stream) else stream  # type: ignore[misc]  # which it is then
+            told: Any = await stream if self.is_awaitable(stream) else stream
         finally:
             await self._end()
         if isinstance(told, ExecutionResult):

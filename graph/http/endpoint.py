@@ -12,7 +12,6 @@ audits of the npm package `graphql-http` have it.
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 from graphql import ExecutionResult
@@ -23,8 +22,8 @@ from graph import graphiql
 from graph.access.rate import spender
 from graph.errors import BadRequest, GraphError, InternalServerError
 from graph.http.admission import Admission, Admitted, Asker
-from graph.http.event_stream import EVENT_STREAM, send_events
-from graph.http.request import GRAPHQL_JSON, JSON, Head, asked_by, media_type
+from graph.http.event_stream import send_events
+from graph.http.request import EVENT_STREAM, GRAPHQL_JSON, JSON, Head, asked_by, media_type
 from graph.http.telling import code_of, told_of_refusal, told_of_result
 from graph.operations.documents import InvalidDocument
 from graph.telemetry import metrics
@@ -80,7 +79,9 @@ class GraphQLEndpoint:
         with state["telemetry"].request(asking.head.headers) as answer:
             try:
                 if media is None and not asking.takes_stream:
-                    raise BadRequest(f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406)
+                    raise BadRequest(
+                        f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406
+                    )
                 admitted = await self._admitted(asking, answer)
                 if admitted.is_subscription or media is None:
                     stream = await self._stream(asking, admitted, stack)

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 
 from starlette.types import Receive, Send
 
-EVENT_STREAM = "text/event-stream"
+from graph.http.request import EVENT_STREAM
+
 HEART_BEAT_S = 12.0  # proxies end what is silent, after half a minute at the earliest
 
 HEADERS = [

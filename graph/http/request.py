@@ -17,6 +17,7 @@ from graph.errors import BadRequest, CsrfPrevention
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
+EVENT_STREAM = "text/event-stream"
 MOST_BODY_BYTES = 1024 * 1024  # a thousand events of an ingest take about 400 KB
 
 # A page can have a browser send any of these to another origin only after that origin has agreed to it.
@@ -104,7 +105,8 @@ def _any_page_could_send(head: Head) -> bool:
         return False
     if _content_type(headers.get("content-type", ""))[0] == JSON:
         return False
-    if GRAPHQL_JSON in head.accepted and headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
+    by_name = {GRAPHQL_JSON, EVENT_STREAM} & head.accepted  # the latter is what an `EventSource` asks for
+    if by_name and headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
         return False
     return headers.get("user-agent", "").startswith("Mozilla/") or any(name in headers for name in MARKS_OF_A_BROWSER)
 

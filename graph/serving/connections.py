@@ -21,6 +21,7 @@ import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
 
 from graph.errors import BadRequest, GraphError, Overloaded
@@ -41,6 +42,35 @@ class ConnectionLimits:
 def connections_within(limits: ConnectionLimits) -> type[asyncio.Protocol]:
     """What uvicorn makes a connection with, for its setting `http`."""
     return cast("type[asyncio.Protocol]", partial(ClientConnection, limits=limits))
+
+
+def sockets_within(limits: ConnectionLimits) -> type[asyncio.Protocol]:
+    """What uvicorn makes of a connection that becomes a WebSocket, for its setting `ws`."""
+    return cast("type[asyncio.Protocol]", partial(ClientSocket, limits=limits))
+
+
+class ClientSocket(WebSocketsSansIOProtocol):
+    """A WebSocket, whose client takes what is sent, or is let go."""
+
+    def __init__(self, *args: Any, limits: ConnectionLimits, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._limits = limits
+        self._until_taken: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        """So much is written that the client has not taken yet that the application waits."""
+        super().pause_writing()
+        self._until_taken = self.loop.call_later(self._limits.seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client has taken most of it."""
+        super().resume_writing()
+        _cancel(self._until_taken)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        super().connection_lost(exc)
+        _cancel(self._until_taken)
 
 
 class ClientConnection(HttpToolsProtocol):
@@ -83,8 +113,13 @@ class ClientConnection(HttpToolsProtocol):
         _cancel(self._until_sent)
         self._until_sent = None
         super().on_message_complete()
-        if not self.cycle.response_complete:  # it may have been refused at its head
+        if self.cycle and not self.cycle.response_complete:  # it may have been refused at its head; a socket has none
             self.waiting_since = None
+
+    def handle_websocket_upgrade(self) -> None:
+        """Leave the connection to a socket, which has limits of its own."""
+        _cancel(self._until_sent)
+        super().handle_websocket_upgrade()
 
     def _expect_request(self) -> None:
         if self._until_sent is None:

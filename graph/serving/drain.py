@@ -4,6 +4,7 @@
               answered still, also on new connections, and each answer ends its connection.
     later     The listener is closed once its queue is empty.
     then      Whoever is connected and has not asked yet may do so for as long again.
+    then      Subscriptions are completed, so that their clients subscribe elsewhere.
     then      uvicorn's own end: idle connections are closed, answers under way are finished, the
               application ends.
 
@@ -23,6 +24,7 @@ from graph.serving.listener import turn_away
 from graph.telemetry.logs import get_logger
 
 TICK_S = 0.1  # as uvicorn's
+COMPLETED_WITHIN_S = 2.0  # all subscriptions; who does not take even the end of it is cut off
 
 logger = get_logger(__name__)
 
@@ -59,6 +61,8 @@ class DrainingServer(uvicorn.Server):
         if self._draining:
             await self._drain(sockets or [])
             self._draining = False  # from here on, SIGINT means what it means to uvicorn
+        if live := self.lifespan.state.get("live"):
+            await live.end(COMPLETED_WITHIN_S)
         await super().shutdown(sockets)
 
     async def _drain(self, listeners: list[socket.socket]) -> None:

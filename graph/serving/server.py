@@ -23,7 +23,8 @@ from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.rate import rates
 from graph.app import GRAPH_PATH, admission, create_app, load_sample, open_parts
-from graph.serving.connections import ConnectionLimits, connections_within
+from graph.http.request import MOST_BODY_BYTES
+from graph.serving.connections import ConnectionLimits, connections_within, sockets_within
 from graph.serving.drain import DrainingServer
 from graph.serving.workers import Workers
 from graph.settings import Settings
@@ -99,12 +100,16 @@ def _serve_here(settings: Settings, listener: socket.socket, all_end: Callable[[
 
 def configuration(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """How uvicorn serves an application."""
+    limits = ConnectionLimits(settings.request_timeout, settings.max_connections)
     return uvicorn.Config(
         app,
-        http=connections_within(ConnectionLimits(settings.request_timeout, settings.max_connections)),
+        http=connections_within(limits),
         log_config=None,
         access_log=False,  # `telemetry` says more
-        ws="none",
+        ws=sockets_within(limits),
+        ws_max_size=MOST_BODY_BYTES,
+        ws_per_message_deflate=False,  # which would take more memory than all else of an idle socket
+        ws_ping_interval=None,  # the protocol above has its own
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_timeout,
     )

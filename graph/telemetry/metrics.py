@@ -107,7 +107,11 @@ class Metrics:
         self._lag.set(inf)
         build = Gauge("quakegraph_build_info", "Always 1.", ["version"], registry=registry, multiprocess_mode="max")
         build.labels(__version__).set(1)
-        for operation in ("query", "mutation", "subscription"):  # A rate is known only of a counter that was there before.
+        for operation in (
+            "query",
+            "mutation",
+            "subscription",
+        ):  # a rate is known only of what was there before
             self._requests.declare(operation, OK)
         for kind in ("read", "write"):
             self._units(kind)

@@ -12,14 +12,17 @@ from starlette import types
 
 from graph.access.callers import Caller, Scope
 from graph.access.rate import Unlimited
-from graph.app import graphql_endpoint
+from graph.app import admission
 from graph.context import Context
 from graph.earthquakes.ingest import Ingest
+from graph.earthquakes.live import Live
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.upkeep import Upkeep
 from graph.earthquakes.usgs import UsgsClient
 from graph.errors import DatabaseUnavailable
+from graph.http.endpoint import GraphQLEndpoint
 from graph.http.request_ids import RequestIds
+from graph.http.streams import Streams
 from graph.paging import PageSizes
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.buffer import log_buffer
@@ -112,7 +115,7 @@ async def known(header: str | None) -> Caller:
 @asynccontextmanager
 async def held_graph() -> AsyncIterator[HeldGraph]:
     """The graph on an empty table; logs are flushed at the end."""
-    endpoint = graphql_endpoint(Settings())
+    endpoint = GraphQLEndpoint(admission(Settings()))
     clock = HeldClock()
     clock.now = NOW
     async with held_table() as table, httpx.AsyncClient() as http:
@@ -121,6 +124,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
             new_context = partial(
                 Context,
                 catalogue=catalogue_of(table),
+                live=Live(table, catalogue_of(table)),
                 ingest=Ingest(table, UsgsClient(http, "http://127.0.0.1:9", timeout_s=1), logs, clock),
                 request_logs=logs,
                 log_buffer=buffer,
@@ -134,6 +138,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                     "new_context": new_context,
                     "authenticate": known,
                     "rates": Unlimited(),
+                    "streams": Streams(1),
                     "telemetry": Telemetry(Metrics(), Untraced()),
                 }
                 await RequestIds(endpoint)({**scope, "state": state}, receive, send)
