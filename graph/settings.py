@@ -113,18 +113,18 @@ class Settings(BaseSettings):
     )
     execution_timeout: float = Field(10.0, gt=0, le=600, description="Seconds that a query may take.")
     ingest_timeout: float = Field(120.0, gt=0, le=3600, description="Seconds that a mutation may take.")
-    max_subscriptions: int = Field(
-        200, ge=1, le=100_000, description="Subscriptions that a caller may have open in one process."
-    )
-    max_socket_operations: int = Field(
-        50, ge=1, le=10_000, description="Operations that may be under way on one WebSocket."
-    )
     request_timeout: float = Field(
         15.0, gt=0, le=600, description="Seconds that a client may take to send a request, or to take its answer."
     )
     max_connections: int = Field(
         900, ge=1, le=100_000, description="Connections of clients to one process at most."
     )  # the usual limit is 1,024 open files, some of which the store needs
+    max_subscriptions: int = Field(
+        200, ge=1, le=100_000, description="Subscriptions that a caller may have open in one process."
+    )
+    max_socket_operations: int = Field(
+        50, ge=1, le=10_000, description="Operations that may be under way on one WebSocket."
+    )
     drain: float = Field(
         1.0, ge=0, le=60, description="Seconds after SIGTERM in which requests are still taken, as `/readyz` says no."
     )

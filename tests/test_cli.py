@@ -150,6 +150,8 @@ WRONG = {
     "ingest_timeout": ["0", "3601", "long"],
     "request_timeout": ["0", "601", "long"],
     "max_connections": ["0", "100001", "all"],
+    "max_subscriptions": ["0", "100001", "all"],
+    "max_socket_operations": ["0", "10001", "all"],
     "drain": ["-1", "61", "long"],
     "log_format": ["xml"],
     "tracing": ["perhaps"],

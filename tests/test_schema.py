@@ -24,6 +24,14 @@ from graph.schema import printed
 CHECKED_IN = Path(__file__).parents[1] / "schema.graphql"
 
 CONTRACT = """
+type Subscription {
+  events(filter: EventFilter, after: String): EventNotice!
+}
+type EventNotice {
+  event: Event
+  cursor: String!
+  lost: Int!
+}
 type Query {
   node(id: ID!): Node
   nodes(ids: [ID!]!): [Node]!

@@ -60,6 +60,7 @@ def test_requests_are_counted_by_their_operation_and_first_error(service: Servic
         ("OK", "query"): 2,
         ("INVALID_CURSOR", "query"): 1,
         ("OK", "mutation"): 1,
+        ("OK", "subscription"): 0,
         ("GRAPHQL_PARSE_FAILED", "none"): 1,
         ("GRAPHQL_VALIDATION_FAILED", "none"): 1,
     }
