@@ -1,4 +1,4 @@
-"""Logs each root field of a query: `@strawberry.field(extensions=[Logged("/earthquakes")])`.
+"""Logs each root field of a query, and the beginning of a subscription: `@strawberry.field(extensions=[Logged("/earthquakes")])`.
 
 Ingests are not logged here: theirs is written before the answer, by `earthquakes.ingest`.
 """
@@ -45,7 +45,9 @@ class Logged(FieldExtension):
             raise
         finally:
             told = code or ("OK" if status == 200 else "ABANDONED")
-            context.observe_field(info.field_name, told, perf_counter() - began)
+            of = info._raw_info.parent_type.name
+            name = info.field_name if of == "Query" else f"{of}.{info.field_name}"
+            context.observe_field(name, told, perf_counter() - began)
             facts = self._facts(context, kwargs, result) if self._facts else {}
             context.log_buffer.add(
                 RequestLog.of(

@@ -22,9 +22,10 @@ from graph.paging import Position
 from graph.store.contract import Item, Table
 from graph.telemetry.logs import get_logger
 
-QUEUED = 256  # notices that wait for one subscriber at most
-RETRY_S = 1.0
 ARRIVALS_AT_ONCE = 4  # of up to a thousand events each
+QUEUED = 2000  # events that wait for one subscriber at most; an arrival finds room where no more than half are left
+PATIENCE_S = 1.0  # for a subscriber to take half of what waits for it, before the others are told more
+RETRY_S = 1.0
 
 logger = get_logger(__name__)
 
@@ -47,6 +48,11 @@ class Subscriber:
     queue: deque[Event] = field(default_factory=deque)
     lost: int = 0  # since the queue was full
     woken: asyncio.Event = field(default_factory=asyncio.Event)
+    roomy: asyncio.Event = field(default_factory=asyncio.Event)
+    slow: bool = False  # not worth waiting for, until there is room again
+
+    def __post_init__(self) -> None:
+        self.roomy.set()
 
     def wanted(self, events: Iterable[Event]) -> list[Event]:
         """Those of the events that are meant."""
@@ -59,7 +65,17 @@ class Subscriber:
         lost = max(len(events) - room, 0)
         self.lost += lost
         self.woken.set()
+        if len(self.queue) > QUEUED // 2:
+            self.roomy.clear()
         return lost
+
+    def take(self) -> Event:
+        """The next event."""
+        event = self.queue.popleft()
+        if len(self.queue) <= QUEUED // 2:
+            self.roomy.set()
+            self.slow = False
+        return event
 
 
 class Live:
@@ -133,19 +149,22 @@ class Live:
             # No other task had a turn since all was seen.
             self._subscribers.add(subscriber)
             cursor = ""
-            while not self._ended:
+            while True:
                 while subscriber.queue:
-                    event = subscriber.queue.popleft()
+                    event = subscriber.take()
                     cursor = event.cursor
                     yield Notice(cursor, event)
                 if subscriber.lost:
                     lost, subscriber.lost = subscriber.lost, 0
                     yield Notice(cursor, lost=lost)
-                elif not self._ended:
+                elif self._ended:
+                    break
+                else:
                     subscriber.woken.clear()
                     await subscriber.woken.wait()
         finally:
             self._subscribers.discard(subscriber)
+            subscriber.roomy.set()
             self._leave()
 
     async def _replayed(self, subscriber: Subscriber, missed: Arrival | None) -> AsyncGenerator[Notice, None]:
@@ -200,6 +219,18 @@ class Live:
                     if subscriber.number < number:
                         subscriber.number = number
                         self._tell(subscriber, events)
+                await self._for_room()
+
+    async def _for_room(self) -> None:
+        """Wait for those who have much to take, but not long: others want to know what comes next."""
+        crowded = [each for each in self._subscribers if not each.slow and not each.roomy.is_set()]
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                for subscriber in crowded:
+                    await subscriber.roomy.wait()
+        except TimeoutError:
+            for subscriber in crowded:
+                subscriber.slow = not subscriber.roomy.is_set()
 
     def _tell(self, subscriber: Subscriber, events: Sequence[Event]) -> None:
         if wanted := subscriber.wanted(events):
@@ -210,6 +241,7 @@ class Live:
     async def _read(self, arrivals: Sequence[Arrival]) -> list[tuple[int, list[Event]]]:
         """Number and events of each arrival."""
         ids = [event_id for arrival in arrivals for event_id in arrival.event_ids]
+        await asyncio.sleep(0)  # neither the store nor a quick client need let others have their turn
         events = await self._catalogue.events(ids)
         return [
             (arrival.number, [events[event_id] for event_id in arrival.event_ids if event_id in events])

@@ -9,7 +9,7 @@ from strawberry.types import Info
 from graph.access.callers import Scope
 from graph.access.requires import RequiresScope
 from graph.context import Context
-from graph.earthquakes.schema.events import Event, EventFilter
+from graph.earthquakes.schema.events import Event, EventFilter, window_facts
 from graph.earthquakes.selection import Selection
 from graph.logged import Logged
 
@@ -32,7 +32,7 @@ class Subscription:
         "whichever process stores it. With `after`, first all that were stored since then.",
         graphql_type=AsyncGenerator[EventNotice, None],
         directives=[RequiresScope(scope=Scope.EVENTS_READ)],
-        extensions=[Logged("/earthquakes/live")],
+        extensions=[Logged("/earthquakes/live", window_facts)],
     )
     async def events(
         self,
