@@ -33,10 +33,11 @@ async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
         yield meddler
 
 
-@pytest.fixture
-async def name(dynamodb_endpoint: str) -> str:
+@pytest.fixture(scope="module")
+def name(dynamodb_endpoint: str) -> str:
+    """The table of all these tests, each of which follows it from its own beginning on."""
     name = f"streamed-{uuid4().hex}"
-    await create_table(name, SAMPLES)
+    asyncio.run(create_table(name, SAMPLES))
     return name
 
 
@@ -51,6 +52,13 @@ async def table(
     monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
     async with open_dynamodb(name, SAMPLES, patience=Patience(attempts=2, read_seconds=10, sleep=pause)) as table:
         yield table
+
+
+@pytest.fixture
+async def switched_on_again(name: str, meddler: Meddler) -> AsyncIterator[None]:
+    """For a test that switches the stream off."""
+    yield
+    await create_table(name, SAMPLES)
 
 
 @pytest.fixture
@@ -131,6 +139,7 @@ async def test_it_rings_at_most_ten_times_a_second(table: Table, rings: Rings, p
     assert sum(pauses) >= 29 / 10
 
 
+@pytest.mark.usefixtures("switched_on_again")
 async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
     name: str,
     table: Table,
@@ -154,6 +163,7 @@ async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
     await change_is_told(table, rings, pauses)
 
 
+@pytest.mark.usefixtures("switched_on_again")
 async def test_a_stream_that_is_switched_off_is_looked_for_again(
     name: str, table: Table, rings: Rings, pauses: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
