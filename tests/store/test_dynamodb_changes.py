@@ -278,6 +278,40 @@ async def test_an_answer_that_nobody_foresaw_only_makes_it_slower(
     await change_is_told(table, rings, pauses)
 
 
+async def test_a_stream_that_never_answers_only_makes_it_slower(name: str, meddler: Meddler, table: Table) -> None:
+    """The time limit is a real one, and short."""
+    answering = asyncio.Event()
+
+    async def hold(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        if operation == "GetRecords":
+            await answering.wait()
+        return await forward(request)
+
+    meddler.rule = hold
+    async with open_dynamodb(name, SAMPLES, patience=Patience(read_seconds=0.2, sleep=no_pause)) as hasty:
+        async with aclosing(hasty.changes()) as rings:
+            await ring(rings, 2)
+            assert len(meddler.of("GetRecords")) == 2, "botocore tries none of them again"
+        answering.set()
+
+
+async def no_pause(seconds: float) -> None:
+    await asyncio.sleep(0)
+
+
+async def test_an_endpoint_for_streams_that_is_none_only_makes_it_slower(
+    table: Table, rings: Rings, pauses: list[float], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "nonsense")
+    await ring(rings, 3)
+
+    (told,) = warnings(caplog)
+    assert "cannot be read: it cannot be found: check AWS_REGION, AWS_ENDPOINT_URL and" in told
+    monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS")
+    await back_to_reading(rings, pauses)
+    await change_is_told(table, rings, pauses)
+
+
 async def test_of_a_shard_that_is_closed_the_children_are_read(
     rings: Rings, pauses: list[float], meddler: Meddler
 ) -> None:
