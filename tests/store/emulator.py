@@ -18,6 +18,7 @@ from moto.server import ThreadedMotoServer
 
 from scripts import dynamodb_local
 
+_STREAMS_ONCE = "it switches no stream on again that was switched off"
 _OFFERS_RECOVERY = "it offers point-in-time recovery, which DynamoDB Local does not"
 
 MOTO_DIFFERS: dict[str, str] = {
@@ -27,6 +28,11 @@ MOTO_DIFFERS: dict[str, str] = {
     "test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards": _OFFERS_RECOVERY,
     "test_creating_a_table_again_changes_nothing": _OFFERS_RECOVERY,
     "test_a_table_without_index_or_expiry_is_created": _OFFERS_RECOVERY,
+    "test_creating_a_table_needs_what_its_policy_allows": _OFFERS_RECOVERY,
+    "test_the_stream_of_a_table_that_has_none_is_switched_on": _STREAMS_ONCE,
+    "test_a_stream_that_holds_something_else_is_left_alone": _STREAMS_ONCE,
+    "test_a_stream_that_is_switched_off_is_looked_for_again": _STREAMS_ONCE,
+    "test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once": _STREAMS_ONCE,
     "test_a_table_name_that_dynamodb_refuses_is_reported": "it takes any name",
     "test_a_missing_index_is_named_with_what_to_do": "it answers for a missing index as for a missing table",
     "test_a_lost_answer_neither_counts_twice_nor_passes_for_a_refusal": "it applies a repeated token again",
@@ -45,8 +51,10 @@ def dynamodb_endpoint() -> Iterator[str]:
     """The endpoint of an emulator that runs until the last test. From here on, AWS's configuration names it."""
     emulator = moto() if lacking() else dynamodb_local.running()
     with emulator as url, pytest.MonkeyPatch.context() as environment:
-        for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_DYNAMODB"):
+        for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
             environment.delenv(name, raising=False)
+        for service in ("DYNAMODB", "DYNAMODB_STREAMS"):
+            environment.delenv(f"AWS_ENDPOINT_URL_{service}", raising=False)
         for name, value in {
             "AWS_ENDPOINT_URL": url,
             "AWS_REGION": "us-east-1",

@@ -33,10 +33,11 @@ async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
         yield meddler
 
 
-@pytest.fixture
-async def name(dynamodb_endpoint: str) -> str:
+@pytest.fixture(scope="module")
+def name(dynamodb_endpoint: str) -> str:
+    """The table of all these tests, each of which follows it from its own beginning on."""
     name = f"streamed-{uuid4().hex}"
-    await create_table(name, SAMPLES)
+    asyncio.run(create_table(name, SAMPLES))
     return name
 
 
@@ -51,6 +52,13 @@ async def table(
     monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
     async with open_dynamodb(name, SAMPLES, patience=Patience(attempts=2, read_seconds=10, sleep=pause)) as table:
         yield table
+
+
+@pytest.fixture
+async def switched_on_again(name: str, meddler: Meddler) -> AsyncIterator[None]:
+    """For a test that switches the stream off."""
+    yield
+    await create_table(name, SAMPLES)
 
 
 @pytest.fixture
@@ -131,6 +139,7 @@ async def test_it_rings_at_most_ten_times_a_second(table: Table, rings: Rings, p
     assert sum(pauses) >= 29 / 10
 
 
+@pytest.mark.usefixtures("switched_on_again")
 async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
     name: str,
     table: Table,
@@ -154,6 +163,7 @@ async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
     await change_is_told(table, rings, pauses)
 
 
+@pytest.mark.usefixtures("switched_on_again")
 async def test_a_stream_that_is_switched_off_is_looked_for_again(
     name: str, table: Table, rings: Rings, pauses: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -265,6 +275,40 @@ async def test_an_answer_that_nobody_foresaw_only_makes_it_slower(
     meddler.rule = pass_on
     await back_to_reading(rings, pauses)
 
+    await change_is_told(table, rings, pauses)
+
+
+async def test_a_stream_that_never_answers_only_makes_it_slower(name: str, meddler: Meddler, table: Table) -> None:
+    """The time limit is a real one, and short."""
+    answering = asyncio.Event()
+
+    async def hold(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        if operation == "GetRecords":
+            await answering.wait()
+        return await forward(request)
+
+    meddler.rule = hold
+    async with open_dynamodb(name, SAMPLES, patience=Patience(read_seconds=0.2, sleep=no_pause)) as hasty:
+        async with aclosing(hasty.changes()) as rings:
+            await ring(rings, 2)
+            assert len(meddler.of("GetRecords")) == 2, "botocore tries none of them again"
+        answering.set()
+
+
+async def no_pause(seconds: float) -> None:
+    await asyncio.sleep(0)
+
+
+async def test_an_endpoint_for_streams_that_is_none_only_makes_it_slower(
+    table: Table, rings: Rings, pauses: list[float], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "nonsense")
+    await ring(rings, 3)
+
+    (told,) = warnings(caplog)
+    assert "cannot be read: it cannot be found: check AWS_REGION, AWS_ENDPOINT_URL and" in told
+    monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS")
+    await back_to_reading(rings, pauses)
     await change_is_told(table, rings, pauses)
 
 

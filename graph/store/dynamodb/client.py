@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import aioboto3
+from botocore.exceptions import InvalidEndpointConfigurationError
 from yarl import URL
 
 from graph.errors import DatabaseUnavailable
@@ -70,5 +71,9 @@ async def open_streams(connection: Connected, patience: Patience) -> AsyncIterat
     """A client for the table's stream, of the same configuration. Its calls are tried once: who reads tries again."""
     once = replace(patience, attempts=1)
     opening: Any = connection.session.client("dynamodbstreams", config=once.config(Connections))
-    async with opening as client:
+    async with AsyncExitStack() as stack:
+        try:
+            client = await stack.enter_async_context(opening)
+        except ValueError as error:  # of an endpoint that is no URL
+            raise InvalidEndpointConfigurationError(msg=str(error)) from error
         yield client
