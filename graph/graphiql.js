@@ -40,9 +40,17 @@ function withoutHeaders(text) {
   }
 }
 
+const subscriptionUrl = new URL(root.dataset.url, location.href);
+subscriptionUrl.protocol = subscriptionUrl.protocol.replace("http", "ws");
+
 ReactDOM.createRoot(root).render(
   React.createElement(GraphiQL, {
-    fetcher: GraphiQL.createFetcher({ url: root.dataset.url, headers }),
+    fetcher: GraphiQL.createFetcher({
+      url: root.dataset.url,
+      headers,
+      subscriptionUrl: subscriptionUrl.href,
+      wsConnectionParams: headers,
+    }),
     plugins: [GraphiQLPluginExplorer.explorerPlugin()],
     defaultTabs: JSON.parse(root.dataset.examples),
     defaultHeaders: shown,

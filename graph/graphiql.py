@@ -86,6 +86,7 @@ EXAMPLES = (
     _example("latest-earthquakes"),
     _example("by-magnitude-and-box"),
     _example("next-page-by-cursor", variables='{\n  "after": null\n}'),
+    _example("live-earthquakes", variables='{\n  "after": null\n}'),
     _example("ingest"),
     _example("request-logs"),
 )

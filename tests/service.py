@@ -75,7 +75,9 @@ def running(settings: Settings, *, clock: Clock = now_ms) -> Iterator[Service]:
 def serving(app: ASGIApp) -> Iterator[str]:
     """An application on a free port, as the URL of its root."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, lifespan="on", ws="none", server_header=False, access_log=False, log_config=None)
+        config = uvicorn.Config(
+            app, lifespan="on", ws="websockets-sansio", server_header=False, access_log=False, log_config=None
+        )
         server = uvicorn.Server(config)
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()  # no need to wait: a connection made before it accepts stands in the listener's queue

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,7 +27,7 @@ from tests.browser import Visit
 from tests.earthquakes.usgs_server import week_features
 from tests.service import Service, serving
 
-TABS = ["LatestEarthquakes", "ByMagnitudeAndBox", "NextPageByCursor", "Ingest", "RequestLogs"]
+TABS = ["LatestEarthquakes", "ByMagnitudeAndBox", "NextPageByCursor", "LiveEarthquakes", "Ingest", "RequestLogs"]
 EDITORS = "[...document.querySelectorAll('.graphiql-editors .CodeMirror')].map(editor => editor.CodeMirror.getValue())"
 RESULT = "document.querySelector('.result-window .CodeMirror').CodeMirror.getValue()"
 WHEN_READ = """operationName => new Promise(done => {
@@ -35,6 +36,7 @@ WHEN_READ = """operationName => new Promise(done => {
   look();
 })"""  # a moment after its tab was chosen, GraphiQL has read a query and knows its operation
 SET_VARIABLES = "text => document.querySelectorAll('.graphiql-editors .CodeMirror')[1].CodeMirror.setValue(text)"
+QUERIES = [example for example in graphiql.EXAMPLES if "subscription " not in example.query]
 
 in_browser = pytest.mark.needs("chromium", "GraphiQL's files")
 
@@ -123,11 +125,39 @@ async def test_the_example_of_paging_leads_to_the_next_page(visit: Visit, origin
     assert visit.complaints == []
 
 
+@in_browser
+async def test_a_subscription_shows_what_is_stored_while_it_runs(visit: Visit, tmp_path: Path) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path}/empty.db", public_read=False)
+    token = shared_secret(settings).issue("graphiql", list(Scope), 3600)
+    page, result = visit.page, visit.page.locator(".result-window")
+    with serving(create_app(settings)) as url:
+        await page.goto(f"{url}/graphql#token={token}")
+        await page.locator(".graphiql-tab-button").nth(TABS.index("LiveEarthquakes")).click()
+        await page.evaluate(WHEN_READ, "LiveEarthquakes")
+        await page.locator(".graphiql-execute-button").click()
+        await expect(page.get_by_label("Stop query")).to_be_visible()
+        async with httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {token}"}) as client:
+            for number in range(100):  # until the first that is stored after the subscription has begun
+                event = f'{{eventId: "us{number}", eventTsMs: 0, mag: 5, lat: 1, lon: 1}}'
+                mutation = f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ upserted }} }}"
+                assert (await client.post("/graphql", json={"query": mutation})).json()["data"]
+                with suppress(AssertionError):
+                    await expect(result).to_contain_text('"eventId": "us', timeout=500)
+                    break
+        await expect(result).to_contain_text('"lost": 0')
+        await page.get_by_label("Stop query").click()
+        await expect(page.get_by_label("Execute query")).to_be_visible()
+    assert visit.complaints == []
+
+
 @pytest.mark.parametrize("example", graphiql.EXAMPLES, ids=TABS)
-def test_every_example_can_be_run(own_week: Service, example: graphiql.Example) -> None:
-    """Validated as GraphiQL does before it sends anything, then executed."""
+def test_every_example_is_valid(example: graphiql.Example) -> None:
+    """As GraphiQL asks before it sends anything."""
     assert validate(build_schema(printed()), parse(example.query)) == []
 
+
+@pytest.mark.parametrize("example", QUERIES)
+def test_every_example_can_be_run(own_week: Service, example: graphiql.Example) -> None:
     (answer,) = own_week.ask(example.query, json.loads(example.variables or "null")).values()
 
     rows = answer.get("nodes") or answer.get("edges") or [answer]

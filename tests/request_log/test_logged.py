@@ -70,6 +70,25 @@ def test_every_root_field_has_a_route_of_its_own(tmp_path: Path, usgs: UsgsServe
     assert len({route for _, route in ROUTES.values()}) == len(ROUTES)
 
 
+def test_a_subscription_is_logged_as_it_begins(tmp_path: Path, usgs: UsgsServer) -> None:
+    file = tmp_path / "asked.db"
+    accept = {"Accept": "text/event-stream"}
+    with running(settings(file, usgs)) as service:
+        for arguments in ("filter: {minMagnitude: 2}", 'after: "nonsense"'):
+            query = f"subscription {{ events({arguments}) {{ lost }} }}"
+            with service.http.stream("POST", "/graphql", json={"query": query}, headers=accept) as response:
+                next(response.iter_raw())
+
+    begun, refused = logged(file)
+    assert {name: begun.get(name) for name in ("logType", "route", "status", "minmagnitude")} == {
+        "logType": "QUERY",
+        "route": "/earthquakes/live",
+        "status": 200,
+        "minmagnitude": 2,
+    }
+    assert (refused["route"], refused["status"], refused["error"]) == ("/earthquakes/live", 400, "INVALID_CURSOR")
+
+
 CATALOGUE = {"logType": "QUERY", "route": "/earthquakes"}
 
 
