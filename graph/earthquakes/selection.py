@@ -106,6 +106,8 @@ class Selection:
         """
         if not 0 <= days <= MOST_DAYS_AROUND:
             raise BadUserInput(f"`days` must be from 0 to {MOST_DAYS_AROUND:,}.")
+        if not 0 <= radius_km <= GREATEST_RADIUS_KM:
+            raise BadUserInput(f"`radiusKm` must be from 0 to {GREATEST_RADIUS_KM:,}.")
         reach = int(days * DAY_MS)
         return cls(
             start_ms=event.event_ts_ms - reach,
