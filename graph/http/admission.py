@@ -122,6 +122,11 @@ class Admitted:
         """Whether it has any number of results, for as long as its client likes."""
         return self.operation.type is OperationType.SUBSCRIPTION
 
+    @property
+    def is_mutation(self) -> bool:
+        """Whether it changes something."""
+        return self.operation.type is OperationType.MUTATION
+
     async def result(self, *, unless_gone: Receive | None = None) -> ExecutionResult:
         """The outcome of a query or mutation.
 
@@ -130,7 +135,7 @@ class Admitted:
                 there. An ingest that nobody waits for any more is finished all the same.
         """
         work = self._executor(self._variables()).execute()
-        if self.operation.type is OperationType.MUTATION:
+        if self.is_mutation:
             result = await within(self.by.limits.mutation_seconds, work)
         else:
             result = await within(self.by.limits.query_seconds, work, unless_gone=unless_gone)

@@ -12,24 +12,27 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import orjson
+from graphql import ExecutionResult
 from starlette.types import Receive, Scope, Send
 
 from graph.access.callers import Caller
 from graph.access.rate import spender
 from graph.errors import BadRequest, GraphError, KeySetUnavailable, TooManySubscriptions, outcome_of
-from graph.http.admission import Admission, Asker
+from graph.http.admission import Admission, Admitted, Asker
 from graph.http.request import Asked
 from graph.http.telling import code_of, told_of_refusal, told_of_result
 from graph.operations.documents import InvalidDocument
 from graph.telemetry import metrics
-from graph.telemetry.logs import during_request, on_behalf_of
+from graph.telemetry.logs import during_request, get_logger, on_behalf_of
 
 SUBPROTOCOL = "graphql-transport-ws"
 LONGEST_REASON = 123  # bytes, RFC 6455 section 5.5
+EXPIRED = "The token has expired"
+
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +89,18 @@ class WebSocketEndpoint:
             await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
         except Disconnected:
             pass
+        except Exception:
+            logger.exception("A connection had to end")
+            await send({"type": "websocket.close", "code": 4500, "reason": "Internal server error"})
         finally:
             await connection.end()
 
     def _may_connect(self, origin: str | None, host: str | None) -> bool:
         """Whether pages of an origin may connect. What is no page names none."""
-        return origin is None or bool(self._origins & {origin, "*"}) or urlsplit(origin).netloc == host
+        if origin is None or self._origins & {origin, "*"}:
+            return True
+        scheme, _, named = origin.partition("://")  # no more, since a browser writes nothing else than these two
+        return scheme in ("http", "https") and named == host
 
 
 class _Connection:
@@ -118,6 +127,7 @@ class _Connection:
         self._until: float | None = None  # by the loop's clock: when the caller's token ends
         self._operations: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()  # that the client has completed
+        self._left: set[asyncio.Task[ExecutionResult]] = set()  # mutations that nobody waits for any more
 
     async def serve(self) -> None:
         """Answer messages.
@@ -137,8 +147,8 @@ class _Connection:
             except TimeoutError:
                 if self._caller is None:
                     raise Closed(4408, "Connection initialisation timeout") from None
-                if self._until is not None and loop.time() >= self._until:
-                    raise Closed(4403, "The token has expired") from None
+                if deadline == self._until:  # which a loop's clock may not have reached yet: it counts milliseconds
+                    raise Closed(4403, EXPIRED) from None
                 if asked_for_sign:
                     raise Closed(4499, "No sign of the client") from None
                 asked_for_sign, expected = True, loop.time() + self._limits.ping_s
@@ -146,17 +156,21 @@ class _Connection:
                 continue
             if event["type"] == "websocket.disconnect":
                 raise Disconnected
+            if self._until is not None and loop.time() >= self._until:  # whoever talks on does not put it off
+                raise Closed(4403, EXPIRED)
             await self._take(event.get("text"))
             if self._caller:
                 asked_for_sign, expected = False, loop.time() + self._limits.ping_s
 
     async def end(self) -> None:
-        """Give up what is under way."""
+        """Give up what is under way, but for mutations: an ingest is finished, as it is over HTTP."""
         tasks = {*self._operations.values(), *self._ending}
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        if self._left:
+            await asyncio.wait(self._left)
 
     async def _take(self, text: str | None) -> None:
         """Do what a message says."""
@@ -192,12 +206,19 @@ class _Connection:
         except KeySetUnavailable as error:
             raise Closed(4500, str(error)) from error
         except GraphError as error:
-            await self._state["rates"].spend(spender(None, self._address), 1)  # so that guesses have an end
-            raise Closed(4403, f"Forbidden: {error}") from error
+            raise Closed(4403, f"Forbidden: {await self._charged(error)}") from error
         self._caller = caller
         if caller.lasts_s is not None:
             self._until = asyncio.get_running_loop().time() + caller.lasts_s
         await self._send({"type": "connection_ack"})
+
+    async def _charged(self, error: GraphError) -> GraphError:
+        """What an address is told that has not named a caller, which costs it a point: so guesses have an end."""
+        try:
+            await self._state["rates"].spend(spender(None, self._address), 1)
+        except GraphError as refusal:
+            return refusal
+        return error
 
     def _subscribe(self, message: dict[str, Any]) -> None:
         """Begin an operation."""
@@ -235,14 +256,15 @@ class _Connection:
         """What is told of the results; it has begun."""
         with self._state["telemetry"].request(self._headers) as answer:
             try:
-                if len(self._operations) > self._limits.operations:
+                if len(self._operations) + len(self._left) > self._limits.operations:
                     raise TooManySubscriptions(self._limits.operations, "operations under way here")
                 admitted = await self._admission.admitted(asked, asker, self._state, answer)
                 if admitted.is_subscription:
                     results = await stack.enter_async_context(admitted.subscribed())
                     answer.code, answer.status = metrics.OK, 200
                     return (told_of_result(result, asker.request_id) async for result in results)
-                payload = told_of_result(await admitted.result(), asker.request_id)
+                result = await (self._finished(admitted) if admitted.is_mutation else admitted.result())
+                payload = told_of_result(result, asker.request_id)
                 answer.code, answer.status = code_of(payload), 200
                 return _one(payload)
             except Exception as error:
@@ -250,6 +272,21 @@ class _Connection:
                 answer.code = error.code if isinstance(error, InvalidDocument) else code or metrics.OK
                 answer.status = 400 if isinstance(error, InvalidDocument) else status
                 raise
+
+    async def _finished(self, admitted: Admitted) -> ExecutionResult:
+        """The outcome of a mutation, which it comes to whether or not anybody waits for it."""
+        work = asyncio.create_task(admitted.result())
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            self._left.add(work)
+            work.add_done_callback(self._forget)
+            raise
+
+    def _forget(self, work: asyncio.Task[ExecutionResult]) -> None:
+        self._left.discard(work)
+        if not work.cancelled() and (error := work.exception()):
+            logger.info("A mutation that nobody waited for has failed", exc_info=error)
 
     def _end(self, task: asyncio.Task[None]) -> None:
         self._ending.add(task)

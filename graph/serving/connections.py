@@ -28,6 +28,7 @@ from graph.errors import BadRequest, GraphError, Overloaded
 from graph.http.request_ids import SECURITY_HEADERS
 from graph.http.telling import told
 
+MOST_PONG_BYTES = 1024 * 1024  # and whatever else is not taken yet, when a ping is answered
 TURNS = count()  # tells what was first, for which a loop's clock is too coarse
 
 
@@ -56,6 +57,19 @@ class ClientSocket(WebSocketsSansIOProtocol):
         super().__init__(*args, **named)
         self._limits = limits
         self._until_taken: asyncio.TimerHandle | None = None
+        self._until_ended: asyncio.TimerHandle | None = None
+
+    def handle_ping(self) -> None:
+        """Answer. No answer waits until the client takes it, so that who asks on and takes none is let go."""
+        super().handle_ping()
+        if self.transport.get_write_buffer_size() > MOST_PONG_BYTES:
+            self.transport.abort()
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """The application has said its last, for which the client has as long as for anything before."""
+        super().on_task_complete(task)
+        if not self.disconnected:
+            self._until_ended = self.loop.call_later(self._limits.seconds, self.transport.abort)
 
     def pause_writing(self) -> None:
         """So much is written that the client has not taken yet that the application waits."""
@@ -71,6 +85,7 @@ class ClientSocket(WebSocketsSansIOProtocol):
         """Forget it."""
         super().connection_lost(exc)
         _cancel(self._until_taken)
+        _cancel(self._until_ended)
 
 
 class ClientConnection(HttpToolsProtocol):
@@ -119,6 +134,7 @@ class ClientConnection(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         """Leave the connection to a socket, which has limits of its own."""
         _cancel(self._until_sent)
+        _cancel(self._until_taken)
         super().handle_websocket_upgrade()
 
     def _expect_request(self) -> None:

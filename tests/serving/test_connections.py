@@ -415,3 +415,103 @@ def test_where_all_are_being_answered_the_next_is_refused_in_the_graphs_way() ->
         assert refused.until_end() == b""
         held.released.set()
         assert [client.answer()[2] for client in busy] == [b"hello"] * 2
+
+
+# A WebSocket
+
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
+PING = b"\x89\xfd" + bytes(4) + bytes(125)  # as large as one may be
+
+
+@dataclass
+class Talker:
+    """An application that accepts a WebSocket, and says as much as it is told to, and then its last."""
+
+    wanted: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    said: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    ends: bool = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            return
+        await receive()
+        await send({"type": "websocket.accept"})
+        while await asyncio.to_thread(self.wanted.acquire, timeout=PATIENCE_S) and not self.ends:
+            await send({"type": "websocket.send", "bytes": bytes(16 * 1024)})
+            self.said.release()
+
+
+def test_a_socket_whose_messages_are_not_taken_ends() -> None:
+    ended = threading.Event()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            return
+        await receive()
+        await send({"type": "websocket.accept"})
+        try:
+            while True:
+                await send({"type": "websocket.send", "bytes": bytes(65536)})
+        except OSError:
+            ended.set()
+
+    with served(endless, request_timeout=SHORT_S) as server:
+        server.connect().send(HANDSHAKE)
+
+        assert ended.wait(PATIENCE_S)
+        server.holds_nothing()
+
+
+def test_a_socket_whose_last_message_is_not_taken_ends_too() -> None:
+    """What is left of it is so little that no application would be told to wait."""
+    talker = Talker()
+    with served(talker, request_timeout=SHORT_S) as server:
+        client = server.connect()
+        client.send(HANDSHAKE)
+        state = server.server.server_state
+        while not any(connection.transport.get_write_buffer_size() > 0 for connection in list(state.connections)):
+            talker.wanted.release()
+            assert talker.said.acquire(timeout=PATIENCE_S)
+        talker.ends = True
+        talker.wanted.release()
+
+        server.holds_nothing()
+
+
+def shaken_hands(server: Served) -> Client:
+    """A WebSocket that is open."""
+    client = server.connect()
+    client.send(HANDSHAKE)
+    while b"\r\n\r\n" not in client.received:
+        client.received += client.socket.recv(65536)
+    client.received = b""
+    return client
+
+
+def test_who_pings_and_takes_no_answer_is_let_go() -> None:
+    talker = Talker()
+    with served(talker, request_timeout=600) as server:
+        client = shaken_hands(server)
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            client.send(PING * (MORE_THAN_A_KERNEL_HOLDS // len(PING)))
+        talker.ends = True
+        talker.wanted.release()
+        server.holds_nothing()
+
+
+def test_pings_that_are_taken_are_answered_for_ever() -> None:
+    talker = Talker()
+    size = 2 + 125  # of a pong, which has no mask
+    with served(talker, request_timeout=SHORT_S) as server:
+        client = shaken_hands(server)
+        for _ in range(100):
+            client.send(PING * 500)
+            while len(client.received) < 500 * size:
+                client.received += client.socket.recv(65536)
+            assert client.received == (b"\x8a\x7d" + bytes(125)) * 500
+            client.received = b""
+        talker.ends = True
+        talker.wanted.release()

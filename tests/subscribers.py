@@ -1,0 +1,270 @@
+"""A real service that is subscribed to, and clients that subscribe: over a WebSocket, or by server-sent events.
+
+The service runs in a thread as `quakegraph serve` runs it, uvloop and limits of connections included.
+"""
+
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from pydantic import SecretStr
+from starlette.types import ASGIApp
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Origin, Subprotocol
+
+from graph.app import Application, admission, create_app
+from graph.earthquakes.live import Live
+from graph.http.request_ids import RequestIds
+from graph.http.websocket import SUBPROTOCOL, SocketLimits, WebSocketEndpoint
+from graph.serving.connections import ClientSocket
+from graph.serving.drain import DrainingServer
+from graph.serving.server import configuration
+from graph.settings import Settings
+from tests.bearers import SECRET, bearer
+from tests.earthquakes.builders import NOON
+from tests.processes import PATIENCE_S
+
+EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor lost } }"
+INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
+
+
+# The service
+
+
+@dataclass(frozen=True)
+class LiveService:
+    """A running service, and a client that may do anything there."""
+
+    url: str
+    server: DrainingServer
+    http: httpx.Client
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What each request finds in the application's state."""
+        state: dict[str, Any] = self.server.lifespan.state
+        return state
+
+    def store(self, *event_ids: str, **others: Any) -> None:
+        """Ingest events, by one mutation."""
+        events = [given(event_id, **others) for event_id in event_ids]
+        answer = self.http.post("/graphql", json={"query": INGEST, "variables": {"events": events}})
+        assert answer.json() == {"data": {"ingestEvents": {"upserted": len(events)}}}
+
+    async def has_subscriptions(self, number: int) -> None:
+        """Wait until so many are open, of which none misses what is stored from now on."""
+        live: Live = self.state["live"]
+        await eventually(lambda: live.subscriptions == number)
+
+    async def has_no_socket(self) -> None:
+        """Wait until nothing of any WebSocket is left."""
+        state = self.server.server_state
+        await eventually(
+            lambda: not state.tasks and not any(isinstance(one, ClientSocket) for one in state.connections)
+        )
+
+
+def given(event_id: str, **others: Any) -> dict[str, Any]:
+    """An event as `ingestEvents` takes it."""
+    return {"eventId": event_id, "eventTsMs": NOON, "mag": 4.5, "lat": 35.6, "lon": -117.6, **others}
+
+
+@contextmanager
+def live_service(settings: Settings, limits: SocketLimits | None = None) -> Iterator[LiveService]:
+    """The service, from its start to the end of its shutdown.
+
+    Args:
+        limits: of a connection, in place of those that the service has.
+    """
+    if settings.jwt_secret is None and settings.jwks_url is None:
+        settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
+    app = create_app(settings)
+    if limits:
+        assert isinstance(app, RequestIds)
+        assert isinstance(app.app, Application)
+        sockets = WebSocketEndpoint(admission(settings), limits, settings.cors_origins)
+        app = RequestIds(Application(app.app.graph, sockets, app.app.others))
+    with in_thread(app, settings) as (server, url), httpx.Client(base_url=url, headers=bearer(), timeout=30) as http:
+        assert http.get("/healthz").status_code == 200  # it has started
+        yield LiveService(url, server, http)
+
+
+@contextmanager
+def in_thread(app: ASGIApp, settings: Settings) -> Iterator[tuple[DrainingServer, str]]:
+    """A server of an application, and the URL of its root."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = DrainingServer(configuration(app, settings), 0)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield server, f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until it does."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110 - of a service in another thread or process
+            await asyncio.sleep(0.01)
+
+
+# Over a WebSocket
+
+
+@dataclass(frozen=True)
+class Socket:
+    """One end of a connection that speaks graphql-transport-ws, message by message."""
+
+    connection: ClientConnection
+
+    async def say(self, type_: str, **others: Any) -> None:
+        """Send a message."""
+        await self.connection.send(orjson.dumps({"type": type_, **others}).decode())
+
+    async def hear(self) -> Any:
+        """The next message."""
+        async with asyncio.timeout(PATIENCE_S):
+            text = await self.connection.recv()
+        assert isinstance(text, str)
+        return orjson.loads(text)
+
+    async def greet(self, token: Mapping[str, str] | None = None) -> None:
+        """Have the connection acknowledged."""
+        await self.say("connection_init", **({"payload": token} if token else {}))
+        assert await self.hear() == {"type": "connection_ack"}
+
+    async def ask(self, id_: str, query: str, **others: Any) -> None:
+        """Begin an operation."""
+        await self.say("subscribe", id=id_, payload={"query": query, **others})
+
+    async def told(self, id_: str) -> Any:
+        """The data of an operation's next result, which is the next message and has no errors."""
+        message = await self.hear()
+        assert (message["type"], message["id"], message["payload"].keys()) == ("next", id_, {"data"}), message
+        return message["payload"]["data"]
+
+    async def event(self, id_: str) -> str:
+        """The id of the event that a subscription is told of next."""
+        event_id: str = (await self.told(id_))["events"]["event"]["eventId"]
+        return event_id
+
+    async def codes(self, id_: str) -> list[str]:
+        """The codes of the errors that the operation ends with, by the next message."""
+        message = await self.hear()
+        assert (message["type"], message["id"]) == ("error", id_), message
+        return [error["extensions"]["code"] for error in message["payload"]]
+
+    async def quiet(self) -> None:
+        """Assert that all was heard which was said before this."""
+        await self.say("ping", payload={"quiet": True})
+        assert await self.hear() == {"type": "pong", "payload": {"quiet": True}}
+
+    async def end(self) -> tuple[int, str]:
+        """The code and reason by which the server ends the connection, next of all."""
+        async with asyncio.timeout(PATIENCE_S):
+            with pytest.raises(ConnectionClosed) as closed:
+                await self.connection.recv()
+        assert closed.value.rcvd is not None
+        return closed.value.rcvd.code, closed.value.rcvd.reason
+
+    def vanish(self) -> None:
+        """Be gone without a word."""
+        self.connection.transport.abort()
+
+
+@asynccontextmanager
+async def socket_to(
+    url: str,
+    *,
+    path: str = "/graphql",
+    subprotocols: tuple[str, ...] = (SUBPROTOCOL,),
+    headers: Mapping[str, str] | None = None,
+    origin: str | None = None,
+    **options: Any,
+) -> AsyncIterator[Socket]:
+    """A connection that was not greeted yet, to the service whose root is there."""
+    async with connect(
+        url.replace("http://", "ws://") + path,
+        subprotocols=[Subprotocol(name) for name in subprotocols] or None,
+        additional_headers=dict(headers or {}),
+        origin=Origin(origin) if origin is not None else None,
+        proxy=None,
+        ping_interval=None,
+        **options,
+    ) as connection:
+        yield Socket(connection)
+
+
+@asynccontextmanager
+async def greeted(url: str, token: Mapping[str, str] | None = None, **options: Any) -> AsyncIterator[Socket]:
+    """A connection that was acknowledged."""
+    async with socket_to(url, **options) as client:
+        await client.greet(token)
+        yield client
+
+
+# By server-sent events
+
+
+@dataclass
+class EventStream:
+    """An answer that comes as server-sent events."""
+
+    answer: httpx.Response
+    _chunks: AsyncIterator[bytes] = field(init=False)
+    _received: bytes = b""
+
+    def __post_init__(self) -> None:
+        self._chunks = self.answer.aiter_raw()
+
+    async def block(self) -> bytes:
+        """What comes next, without the empty line at its end."""
+        async with asyncio.timeout(PATIENCE_S):
+            while b"\n\n" not in self._received:
+                self._received += await anext(self._chunks)
+        block, _, self._received = self._received.partition(b"\n\n")
+        return block
+
+    async def told(self) -> Any:
+        """The data of the next result, which has no errors."""
+        block = await self.block()
+        assert block.startswith(b"event: next\ndata: "), block
+        payload = orjson.loads(block.removeprefix(b"event: next\ndata: "))
+        assert payload.keys() == {"data"}, payload
+        return payload["data"]
+
+    async def event(self) -> str:
+        """The id of the event that is told of next."""
+        event_id: str = (await self.told())["events"]["event"]["eventId"]
+        return event_id
+
+    async def end(self) -> bytes:
+        """All that is left until the server ends the answer."""
+        async with asyncio.timeout(PATIENCE_S):
+            async for chunk in self._chunks:
+                self._received += chunk
+        return self._received
+
+
+@asynccontextmanager
+async def event_stream(
+    url: str, query: str = EVENTS, *, accept: str = "text/event-stream", **others: Any
+) -> AsyncIterator[EventStream]:
+    """A stream that has begun, of the service whose root is there."""
+    body = {"query": query, **others}
+    async with (
+        httpx.AsyncClient(base_url=url, timeout=PATIENCE_S, trust_env=False) as http,
+        http.stream("POST", "/graphql", json=body, headers={"Accept": accept}) as answer,
+    ):
+        assert answer.status_code == 200, await answer.aread()
+        yield EventStream(answer)
