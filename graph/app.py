@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graph import graphiql
+from graph import dashboard, graphiql
 from graph.access.authentication import authentication
 from graph.access.rate import rates
 from graph.clock import Clock, now_ms
@@ -58,6 +58,7 @@ from graph.telemetry.scrape import Scrape, sampled
 from graph.telemetry.tracing import Tracing, Untraced, open_tracing
 
 GRAPH_PATH = "/graphql"
+_TO_THE_GRAPH = Route("/", lambda request: RedirectResponse(GRAPH_PATH))
 SAMPLE = files("graph.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
 
 logger = get_logger(__name__)
@@ -165,7 +166,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
         routes=[
             Route(GRAPH_PATH, endpoint),
             *(graphiql.static_routes() if settings.graphiql else []),
-            Route("/", lambda request: RedirectResponse(GRAPH_PATH)),
+            *(dashboard.routes(settings.max_page_size) if settings.dashboard else [_TO_THE_GRAPH]),
             Route("/healthz", lambda request: JSONResponse({"status": "ok"})),
             Route("/readyz", _ready),
             Route("/metrics", Scrape(metrics).answer),

@@ -19,6 +19,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from graph.pages import FOR_EVER, MEDIA_TYPES, page_headers
+
 PATH = "/graphiql"  # under which the page's files are served
 CDN = "https://cdn.jsdelivr.net/npm"  # serves the files of an npm package's release unchanged
 NOT_BUNDLED = (
@@ -27,7 +29,6 @@ NOT_BUNDLED = (
 
 _HERE = Path(__file__).parent
 _STATIC = _HERE / "static"
-_MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 # GraphiQL's dialogs lock scrolling through one injected <style>, always with the same text on a page that has
 # no scroll bar; this is the hash of that text. Every other style is set by script, which needs no permission.
@@ -67,7 +68,7 @@ def _third_party() -> tuple[File, ...]:
         )
         for package in packages
         for file in package["file"]
-        if Path(file["name"]).suffix in _MEDIA_TYPES  # licences travel along, and no page loads them
+        if Path(file["name"]).suffix in MEDIA_TYPES  # licences travel along, and no page loads them
     )
 
 
@@ -122,11 +123,7 @@ def page(graphql_path: str = "/graphql", *, from_package: bool | None = None) ->
 </html>
 """,
         headers={
-            "Content-Security-Policy": _policy(from_cdn),
-            "Cross-Origin-Opener-Policy": "same-origin",
-            "Referrer-Policy": "no-referrer",
-            "X-Content-Type-Options": "nosniff",
-            "Cache-Control": "no-cache",
+            **page_headers(_policy(from_cdn)),
             "Vary": "Accept",  # the same path answers JSON to those who ask for it
         },
     )
@@ -145,22 +142,17 @@ def _element(file: File, *, on_cdn: bool) -> str:
     return f'<script defer src="{url}"{check}></script>'
 
 
-def _policy(from_cdn: Sequence[File]) -> str:
-    """The content security policy: what the page does, and nothing else."""
+def _policy(from_cdn: Sequence[File]) -> dict[str, list[str]]:
+    """What the page loads and asks."""
     scripts = ["'self'", *(file.origin for file in from_cdn if not file.is_style)]
     styles = ["'self'", _SCROLL_LOCK, *(file.origin for file in from_cdn if file.is_style)]
-    directives = {
-        "default-src": ["'none'"],
+    return {
         "script-src": scripts,
         "style-src": styles,
         "connect-src": ["'self'"],
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'", "data:"],  # the style sheet carries its fonts in itself
-        "base-uri": ["'none'"],
-        "form-action": ["'none'"],
-        "frame-ancestors": ["'none'"],
     }
-    return "; ".join(f"{directive} {' '.join(sources)}" for directive, sources in directives.items())
 
 
 async def _file(request: Request) -> Response:
@@ -169,8 +161,4 @@ async def _file(request: Request) -> Response:
     found = next((file for file in THIRD_PARTY + OWN if file.name == wanted and file.path.is_file()), None)
     if found is None:
         raise HTTPException(404)
-    return FileResponse(
-        found.path,
-        media_type=_MEDIA_TYPES[found.path.suffix],
-        headers={"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"},
-    )
+    return FileResponse(found.path, media_type=MEDIA_TYPES[found.path.suffix], headers=FOR_EVER)

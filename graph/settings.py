@@ -92,6 +92,7 @@ class Settings(BaseSettings):
     public_read: bool = Field(True, description="Whether events can be read without a token.")
     introspection: bool = Field(True, description="Whether the schema can be read, and errors suggest names of it.")
     graphiql: bool = Field(True, description="Whether browsers get GraphiQL.")
+    dashboard: bool = Field(True, description="Whether the root is the dashboard.")
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_origins)] = Field(
         (), description="Origins whose pages may ask, with commas between them; `*` for all."
     )

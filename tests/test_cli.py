@@ -136,6 +136,7 @@ WRONG = {
     "public_read": ["perhaps"],
     "introspection": ["perhaps"],
     "graphiql": ["perhaps"],
+    "dashboard": ["perhaps"],
     "cors_origins": ["a.example", "https://a.example/page", "null"],
     "max_document_bytes": ["0", "1048577", "all"],
     "max_tokens": ["0", "100001", "all"],

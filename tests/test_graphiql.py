@@ -70,7 +70,7 @@ def client(origin: str) -> Iterator[httpx.Client]:
 
 @in_browser
 async def test_the_execute_button_fills_the_result_pane(visit: Visit, origin: str) -> None:
-    await visit.page.goto(origin)  # which leads on to the graph
+    await visit.page.goto(f"{origin}/graphql")
     await visit.page.locator(".graphiql-execute-button").click()
 
     result = visit.page.locator(".result-window")

@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ),
     ("graph.errors", "graph.clock", "graph.days", "graph.telemetry.logs", "graph.recent", "graph.garbage"),
     ("graph.paging", "graph.scalars", "graph.access.callers", "graph.serving.listener", "graph.serving.workers"),
+    ("graph.pages",),
     ("graph.store", "graph.store.design", "graph.store.conditions"),
     ("graph.store.contract",),
     ("graph.store.limits", "graph.store.meter", "graph.records"),
@@ -49,6 +50,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("graph.schema",),
     (
         "graph.graphiql",
+        "graph.dashboard",
         "graph.http.request",
         "graph.http.telling",
         "graph.http.request_ids",
@@ -99,7 +101,9 @@ KNOWN_TO: dict[str, tuple[str, ...]] = {
     "graphql": GRAPHQL,
     "starlette": (
         "graph.operations.deadline",
+        "graph.pages",
         "graph.graphiql",
+        "graph.dashboard",
         "graph.http.request",
         "graph.http.request_ids",
         "graph.telemetry.scrape",

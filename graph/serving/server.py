@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from ipaddress import ip_address
@@ -33,7 +33,7 @@ from graph.telemetry.metrics import SHARED_FOLDER
 
 BACKLOG = 2048  # connections that wait to be accepted
 SWITCH_S = 0.0005  # that the loop waits at most while a thread, the one that writes request logs above all, runs Python
-GRAPHIQL_TOKEN_S = 24 * 3600
+PAGE_TOKEN_S = 24 * 3600
 
 
 class Unprotected(click.ClickException):
@@ -71,7 +71,11 @@ def serve(settings: Settings) -> None:
     with _listening(settings) as listener:
         host, port, *_ = listener.getsockname()
         shown = f"[{host}]" if ":" in host else host
-        click.echo(f"GraphiQL: http://{shown}:{port}{GRAPH_PATH}{_fragment(settings)}", err=True)
+        origin = f"http://{shown}:{port}"
+        click.echo(f"GraphiQL: {origin}{GRAPH_PATH}{_fragment(settings, 'graphiql', Scope)}", err=True)
+        if settings.dashboard:
+            scopes = () if settings.public_read else (Scope.EVENTS_READ,)
+            click.echo(f"Dashboard: {origin}/{_fragment(settings, 'dashboard', scopes)}", err=True)
         if not graphiql.bundled():
             click.echo(graphiql.NOT_BUNDLED, err=True)
         if settings.workers == 1:
@@ -122,11 +126,12 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _fragment(settings: Settings) -> str:
-    """A token for GraphiQL where only this machine can connect: no server and no log sees a URL's fragment."""
-    if settings.jwt_secret or settings.jwks_url:
+def _fragment(settings: Settings, page: str, scopes: Iterable[Scope]) -> str:
+    """A token for a page where only this machine can connect: no server and no log sees a URL's fragment."""
+    needed = list(scopes)
+    if settings.jwt_secret or settings.jwks_url or not needed:
         return ""
-    return f"#token={shared_secret(settings).issue('graphiql', list(Scope), GRAPHIQL_TOKEN_S)}"
+    return f"#token={shared_secret(settings).issue(page, needed, PAGE_TOKEN_S)}"
 
 
 @contextmanager

@@ -245,7 +245,6 @@ def test_a_browser_gets_graphiql(week: Service) -> None:
     assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert 'id="graphiql"' in page.text
     assert week.http.head("/graphql", headers=browsers).headers["Content-Type"] == "text/html; charset=utf-8"
-    assert week.http.get("/").headers["Location"] == "/graphql"
 
 
 def test_an_errors_place_in_the_document_is_told(week: Service) -> None:

@@ -1,0 +1,147 @@
+// The list: one page of the connection `events`, as a table. What is on the page is kept as edges, so that the links to
+// the pages around it are right also when arrivals have pushed rows out.
+
+import { element, usgsLink } from "./event_details.js";
+import { count, counted, decimal, magnitude, minute, time } from "./format.js";
+
+/** Rows on a page. */
+export const ROWS = 25;
+
+/**
+ * @typedef {{cursor: string, node: import("./documents.js").QuakeEvent}} Edge
+ *
+ * @param {HTMLElement} section
+ * @param {(eventId: string) => void} onSelect
+ * @param {(page: {after?: string, before?: string}) => string} addressOf  of a page of the list
+ */
+export function eventList(section, onSelect, addressOf) {
+  const body = section.querySelector("tbody");
+  let page = null; // the connection
+  let isTurned = false; // whether it is a page other than that of the plain address
+  let selected = null;
+
+  body.addEventListener("click", ({ target }) => {
+    const row = target.closest("tr[data-event-id]");
+    if (row && !target.closest("a")) {
+      onSelect(row.dataset.eventId);
+    }
+  });
+  body.addEventListener("keydown", (key) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[key.key];
+    const buttons = [...body.querySelectorAll("button")];
+    const next = step && buttons[buttons.indexOf(key.target) + step];
+    if (next) {
+      key.preventDefault();
+      next.focus();
+    }
+  });
+
+  function draw() {
+    const focused = document.activeElement?.closest("#list tr")?.dataset.eventId;
+    body.replaceChildren(...page.edges.map(({ node }) => row(node)));
+    section.querySelector("caption").textContent = caption(page);
+    const { startCursor, endCursor, hasNextPage, hasPreviousPage } = page.pageInfo;
+    turn("#newest", isTurned && addressOf({}));
+    turn("#newer", hasPreviousPage && startCursor && addressOf({ before: startCursor }));
+    turn("#older", hasNextPage && endCursor && addressOf({ after: endCursor }));
+    mark();
+    if (focused) {
+      body.querySelector(`[data-event-id="${CSS.escape(focused)}"] button`)?.focus();
+    }
+  }
+
+  /** A link that leads nowhere stays in its place, and is told to be disabled. */
+  function turn(name, address) {
+    const link = section.querySelector(name);
+    if (address) {
+      link.href = address;
+      link.removeAttribute("aria-disabled");
+      link.removeAttribute("role");
+    } else {
+      link.removeAttribute("href");
+      link.setAttribute("role", "link");
+      link.setAttribute("aria-disabled", "true");
+    }
+  }
+
+  function mark() {
+    for (const row of body.rows) {
+      const is = row.dataset.eventId === selected;
+      row.classList.toggle("selected", is);
+      row.querySelector("button")?.setAttribute("aria-pressed", is);
+    }
+  }
+
+  return {
+    /**
+     * @param {object} connection  EventConnection
+     * @param {boolean} turned
+     */
+    show(connection, turned) {
+      page = connection;
+      isTurned = turned;
+      draw();
+    },
+    /**
+     * Takes in arrivals, each in its place by time, if nothing newer precedes this page; else only their number counts.
+     *
+     * @param {Edge[]} arrived
+     */
+    insert(arrived) {
+      const edges = arrived.filter(({ node }) => page && !this.find(node.eventId));
+      if (!edges.length) {
+        return;
+      }
+      page = { ...page, totalCount: page.totalCount === null ? null : page.totalCount + edges.length };
+      if (!page.pageInfo.hasPreviousPage) {
+        const all = [...edges, ...page.edges].sort((one, other) => other.node.eventTsMs - one.node.eventTsMs);
+        const kept = all.slice(0, ROWS);
+        page.edges = kept;
+        page.pageInfo = {
+          ...page.pageInfo,
+          hasNextPage: page.pageInfo.hasNextPage || all.length > ROWS,
+          startCursor: kept[0].cursor,
+          endCursor: kept.at(-1).cursor,
+        };
+      }
+      draw();
+    },
+    find: (eventId) => page?.edges.find(({ node }) => node.eventId === eventId)?.node,
+    select(eventId) {
+      selected = eventId;
+      mark();
+    },
+    get total() {
+      return page?.totalCount;
+    },
+  };
+}
+
+function caption({ edges, totalCount }) {
+  if (!edges.length) {
+    return "No events.";
+  }
+  const times = `from ${minute(edges.at(-1).node.eventTsMs)} to ${minute(edges[0].node.eventTsMs)}`;
+  const total = totalCount === null ? "" : `, of ${count(totalCount)}`;
+  return `${counted(edges.length, "event")} ${times}${total}`;
+}
+
+function row(event) {
+  const row = document.createElement("tr");
+  row.dataset.eventId = event.eventId;
+  const place = element("th");
+  place.scope = "row";
+  const button = element("button", event.place);
+  button.type = "button";
+  place.append(button);
+  const more = element("td");
+  more.append(usgsLink(event, "USGS") ?? "");
+  row.append(
+    element("td", magnitude(event.mag), "number"),
+    place,
+    element("td", time(event.eventTsMs), "time"),
+    element("td", event.depth === null ? "–" : decimal(event.depth, 1), "number"),
+    more,
+  );
+  return row;
+}

@@ -1,0 +1,70 @@
+// Asks the graph: one POST a document. What it refuses is thrown, in its own words.
+
+/** Where the graph is: beside the page, whatever path a proxy has put both under. */
+export const GRAPH_URL = new URL("graphql", document.baseURI);
+
+/** What the graph, or something before it, answered in place of data. */
+export class Refused extends Error {
+  /**
+   * @param {string} message
+   * @param {string | undefined} code  one of the graph's stable codes; none where the answer is not the graph's
+   * @param {Response} response
+   */
+  constructor(message, code, response) {
+    super(message);
+    this.name = "Refused";
+    this.code = code;
+    this.status = response.status;
+    this.retryAfterSeconds = Number(response.headers.get("Retry-After")) || 0;
+  }
+}
+
+/**
+ * The data of the answer to a document.
+ *
+ * @param {string} query
+ * @param {object} variables
+ * @param {AbortSignal} [signal]
+ * @throws {Refused} where the answer has errors
+ */
+export async function ask(query, variables, signal) {
+  const response = await post(query, variables, "application/graphql-response+json", signal);
+  const answer = await response.json().catch(() => null);
+  if (!answer?.data || answer.errors) {
+    throw refusal(response, answer);
+  }
+  return answer.data;
+}
+
+/** Sends a document, and the token with it where there is one. */
+export function post(query, variables, accept, signal) {
+  return fetch(GRAPH_URL, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Accept: accept, ...authorization() },
+    body: JSON.stringify({ query, variables }),
+    signal,
+  });
+}
+
+/** What an answer without data says. */
+export function refusal(response, answer) {
+  const [error] = answer?.errors ?? [];
+  return new Refused(error?.message ?? `The service answered ${response.status}.`, error?.extensions?.code, response);
+}
+
+// An address may bring a token in its fragment, which the browser sends to nobody. It is taken out of the address bar,
+// so that it is not copied along with the address, and lasts as long as the tab. GraphiQL finds it under the same name.
+function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given) {
+    sessionStorage.setItem("token", given);
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+}
+
+function authorization() {
+  const token = sessionStorage.getItem("token");
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+takeToken();

@@ -1,0 +1,132 @@
+// Follows the subscription for as long as the page likes: over connections that break, fall silent or are refused, each
+// new one resumes behind the last cursor. Every change of its state is told, for the page to show.
+
+import { LIVE } from "./documents.js";
+import { messages } from "./event_stream.js";
+import { post, Refused, refusal } from "./graph.js";
+
+const SILENCE_MS = 40_000; // three heart-beats of the service and a little
+const FIRST_PAUSE_S = 1;
+const LONGEST_PAUSE_S = 60;
+
+// Refusals that pass by themselves; the others would be repeated.
+const PASSING = new Set([
+  "RATE_LIMITED",
+  "OVERLOADED",
+  "TIMEOUT",
+  "DATABASE_UNAVAILABLE",
+  "KEY_SET_UNAVAILABLE",
+  "INTERNAL_SERVER_ERROR",
+]);
+
+/**
+ * @typedef {object} Notice
+ * @property {?import("./documents.js").QuakeEvent} event  null where some were left out
+ * @property {string} cursor  where to resume
+ * @property {number} lost  how many were left out, as this client read too slowly
+ *
+ * @typedef {{name: "connecting"} | {name: "live"} | {name: "waiting", seconds: number, reason: string}
+ *   | {name: "off", reason: string}} State
+ */
+
+/**
+ * Follows until it is aborted, or refused for good.
+ *
+ * @param {object} what
+ * @param {object} what.filter  an EventFilter
+ * @param {?string} what.after  the cursor of the newest event that is known
+ * @param {(notice: Notice) => void} what.onNotice
+ * @param {(state: State) => void} what.onState
+ * @param {AbortSignal} what.signal
+ */
+export async function follow({ filter, after, onNotice, onState, signal }) {
+  let cursor = after;
+  let failures = 0;
+  while (!signal.aborted) {
+    onState({ name: "connecting" });
+    let failure;
+    try {
+      for await (const notice of notices({ filter, after: cursor }, signal, () => onState({ name: "live" }))) {
+        failures = 0;
+        cursor = notice.cursor;
+        onNotice(notice);
+      }
+      failure = new Error("the service ended the connection");
+    } catch (error) {
+      failure = error;
+    }
+    if (signal.aborted) {
+      return;
+    }
+    if (failure instanceof Refused && !passes(failure)) {
+      onState({ name: "off", reason: failure.message });
+      return;
+    }
+    const seconds = Math.max(pause(failures++), failure.retryAfterSeconds ?? 0);
+    onState({ name: "waiting", seconds, reason: failure.message });
+    await waited(seconds, signal);
+  }
+}
+
+/** What one connection brings. */
+async function* notices(variables, signal, onOpen) {
+  const silence = new AbortController();
+  let timer;
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(new Error("the connection fell silent")), SILENCE_MS);
+  };
+  heard();
+  try {
+    const response = await post(LIVE, variables, "text/event-stream", AbortSignal.any([signal, silence.signal]));
+    if (!response.ok || !response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
+      throw refusal(response, await response.json().catch(() => null));
+    }
+    onOpen();
+    for await (const { event, data } of messages(chunks(response.body, heard))) {
+      if (event === "complete") {
+        return;
+      }
+      const answer = JSON.parse(data);
+      if (!answer.data?.events) {
+        throw refusal(response, answer);
+      }
+      yield answer.data.events;
+    }
+  } finally {
+    clearTimeout(timer);
+    silence.abort(); // which also ends a connection that is left before its end
+  }
+}
+
+async function* chunks(body, heard) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    heard();
+    yield read.value;
+  }
+}
+
+function passes({ code, status }) {
+  return code ? PASSING.has(code) : status >= 500 || status === 408 || status === 429;
+}
+
+/** Seconds before the next attempt: doubled with each failure, and spread, so that clients do not return all at once. */
+function pause(failures) {
+  return Math.min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** failures) * (0.5 + Math.random() / 2);
+}
+
+/** Waits so long, or until the browser is on the network again. */
+function waited(seconds, signal) {
+  return new Promise((done) => {
+    const ended = new AbortController();
+    const end = () => {
+      clearTimeout(timer);
+      ended.abort();
+      done();
+    };
+    const timer = setTimeout(end, 1000 * seconds);
+    addEventListener("online", end, { signal: ended.signal });
+    signal.addEventListener("abort", end, { signal: ended.signal });
+  });
+}

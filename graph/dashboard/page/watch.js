@@ -1,0 +1,246 @@
+// One choice of events while it is shown: asked for, drawn, and followed live until the page goes elsewhere.
+
+import { batched } from "./batched.js";
+import { EVENTS, LIST, NEWEST, STATISTICS } from "./documents.js";
+import { ROWS } from "./event_list.js";
+import { isStatistical, statisticsFilter } from "./filters.js";
+import { count, counted, magnitude, minute } from "./format.js";
+import { ask, Refused } from "./graph.js";
+import { follow } from "./live.js";
+import { byAge, byDepth, extent } from "./scales.js";
+import { mapCaption } from "./world_map.js";
+
+const RECENT_MS = 7 * 24 * 3600 * 1000; // what is shown where the filter names no time: up to the newest event
+const MOST = 3000; // events on the map and in the plot: beyond, they hide each other
+const MOST_RINGS = 50; // of arrivals at once
+
+const ARRIVALS_MS = 200; // arrivals are drawn together,
+const ANNOUNCED_MS = 3000; // told together,
+const COUNTED_MS = 2000; // and the statistics are asked for once for all of them
+
+export class Watch {
+  /** @type {Map<string, import("./documents.js").QuakeEvent>} */
+  #events = new Map(); // on the map
+  #ended = new AbortController();
+  #turned = new AbortController(); // to another page of the list
+  #page = null; // its cursors, as text
+  #colour = "age";
+
+  /**
+   * @param {object} filter  an EventFilter; without a time, that of recent events is meant
+   * @param {number} pageSize  events to ask for at once
+   * @param {object} views  where it is shown
+   * @param {() => void} startAgain  called where events were left out
+   */
+  constructor(filter, pageSize, views, startAgain) {
+    const { signal } = this.#ended;
+    this.key = JSON.stringify(filter);
+    this.pageSize = pageSize;
+    this.views = views;
+    this.startAgain = batched(1000, signal, startAgain);
+    this.arrived = batched(ARRIVALS_MS, signal, (edges) => this.#take(edges));
+    this.announce = batched(ANNOUNCED_MS, signal, (events) => this.views.say("arrivals", arrivals(events.flat())));
+    this.recount = batched(COUNTED_MS, signal, () => this.#try("statistics", () => this.#showStatistics()));
+    this.filter = this.#withTime(filter); // a promise
+    this.#run();
+  }
+
+  isOf(filter) {
+    return this.key === JSON.stringify(filter);
+  }
+
+  end() {
+    this.#ended.abort();
+    this.#turned.abort();
+  }
+
+  find(eventId) {
+    return this.#events.get(eventId) ?? this.views.list.find(eventId);
+  }
+
+  /** @param {"age" | "depth"} colour */
+  colour(colour) {
+    if (colour !== this.#colour) {
+      this.#colour = colour;
+      this.#draw();
+    }
+  }
+
+  /** Turns the list to a page: behind a cursor, before one, or to the newest. */
+  turnTo({ after, before }) {
+    const page = JSON.stringify([after, before]);
+    if (page === this.#page) {
+      return;
+    }
+    this.#page = page;
+    this.#turned.abort();
+    this.#turned = new AbortController();
+    const size = Math.min(ROWS, this.pageSize);
+    const place = before ? { last: size, before } : { first: size, after };
+    this.#try("list", () => this.#showList(place, this.#turned.signal), this.#turned.signal);
+  }
+
+  #run() {
+    this.views.say("summary", "Loading…");
+    this.views.say("arrivals", "");
+    this.#try("statistics", () => this.#showStatistics());
+    this.#try("events", () => this.#showEvents());
+  }
+
+  /** Tells what goes wrong with one part of the page; the others go on. */
+  async #try(part, work, signal = this.#ended.signal) {
+    try {
+      await work();
+      if (!signal.aborted) {
+        this.views.problems.tell(part, []);
+      }
+    } catch (error) {
+      if (signal.aborted) {
+        return;
+      }
+      const text = error instanceof Refused ? error.message : `The service cannot be reached: ${error.message}.`;
+      this.views.problems.tell(part, [text], { canRetry: true });
+      if (part === "events") {
+        this.views.say("summary", "The events could not be loaded.");
+        this.views.state({ name: "off", reason: "the events could not be loaded" });
+      }
+    }
+  }
+
+  async #withTime(filter) {
+    if (filter.startTime || filter.endTime) {
+      return filter;
+    }
+    const { events } = await ask(NEWEST, {}, this.#ended.signal);
+    const [newest] = events.nodes;
+    if (!newest) {
+      return filter;
+    }
+    return { ...filter, startTime: new Date(newest.eventTsMs - RECENT_MS).toISOString() };
+  }
+
+  /** Asks for the newest events page by page, draws each page, and follows from the first one on. */
+  async #showEvents() {
+    const filter = await this.filter;
+    let after = null;
+    let more = true;
+    while (more && this.#events.size < MOST) {
+      const { events } = await ask(EVENTS, { filter, first: this.pageSize, after }, this.#ended.signal);
+      for (const event of events.nodes) {
+        this.#events.set(event.eventId, event);
+      }
+      if (after === null) {
+        this.#follow(filter, events.pageInfo.startCursor);
+      }
+      after = events.pageInfo.endCursor;
+      more = events.pageInfo.hasNextPage;
+      this.#draw();
+    }
+    this.#summarise();
+  }
+
+  async #showList(place, signal) {
+    const { events } = await ask(LIST, { filter: await this.filter, ...place }, signal);
+    this.views.list.show(events, Boolean(place.before || place.after));
+    this.#summarise();
+  }
+
+  async #showStatistics() {
+    const filter = await this.filter;
+    const asked = { filter: statisticsFilter(filter) };
+    const { catalogueStatistics } = await ask(STATISTICS, asked, this.#ended.signal);
+    this.views.frequency.show(catalogueStatistics, isStatistical(filter));
+  }
+
+  #follow(filter, after) {
+    let knewAll = after !== null; // without a cursor, what came before the subscription was missed
+    follow({
+      filter,
+      after,
+      signal: this.#ended.signal,
+      onNotice: (notice) => this.#hear(notice),
+      onState: (state) => {
+        this.views.state(state);
+        if (state.name === "live" && !knewAll) {
+          knewAll = true;
+          this.#try("events", () => this.#catchUp(filter));
+        }
+      },
+    });
+  }
+
+  async #catchUp(filter) {
+    const { events } = await ask(LIST, { filter, first: this.pageSize }, this.#ended.signal);
+    events.edges.forEach((edge) => this.arrived(edge));
+  }
+
+  /** @param {import("./live.js").Notice} notice */
+  #hear({ event, cursor, lost }) {
+    if (lost) {
+      this.startAgain();
+    } else {
+      this.arrived({ cursor, node: event });
+    }
+  }
+
+  #take(edges) {
+    const fresh = [...new Map(edges.map((edge) => [edge.node.eventId, edge])).values()].filter(
+      ({ node }) => !this.#events.has(node.eventId),
+    );
+    if (!fresh.length) {
+      return;
+    }
+    const events = fresh.map(({ node }) => node);
+    events.forEach((event) => this.#events.set(event.eventId, event));
+    this.#forgetOldest();
+    this.views.list.insert(fresh);
+    this.#draw();
+    for (const { eventId } of events.slice(-MOST_RINGS)) {
+      this.views.map.ring(eventId);
+      this.views.timeline.ring(eventId);
+    }
+    this.#summarise();
+    this.announce(events);
+    this.recount();
+  }
+
+  #forgetOldest() {
+    if (this.#events.size > MOST) {
+      const newestFirst = [...this.#events.values()].sort((one, other) => other.eventTsMs - one.eventTsMs);
+      newestFirst.slice(MOST).forEach(({ eventId }) => this.#events.delete(eventId));
+    }
+  }
+
+  #draw() {
+    const events = [...this.#events.values()];
+    const colouring = this.#colour === "depth" ? byDepth() : byAge(...extent(events, "eventTsMs"));
+    this.views.map.show(events, colouring, mapCaption(events));
+    this.views.timeline.show(events, colouring);
+  }
+
+  async #summarise() {
+    this.views.say("summary", summary(await this.filter, this.#events.size, this.views.list.total));
+  }
+}
+
+/** How many events there are, and how many of them are shown. */
+function summary(filter, shown, total) {
+  if (!shown && !total) {
+    return Object.keys(filter).length
+      ? "No event matches these filters."
+      : "The catalogue is empty. `quakegraph ingest --feed ALL_WEEK` fills it with the events of the past week, " +
+          "and this page shows them as they are stored.";
+  }
+  const all = total === null || total === undefined ? `${count(shown)} events or more` : counted(total, "event");
+  const since = filter.startTime ? ` since ${minute(Date.parse(filter.startTime))}` : "";
+  const until = filter.endTime ? ` until ${minute(Date.parse(filter.endTime))}` : "";
+  const part = total > shown ? ` The map and the plot in time show the newest ${count(shown)}.` : "";
+  return `${all}${since}${until}.${part}`;
+}
+
+/** What has arrived, in a sentence. */
+function arrivals(events) {
+  const largest = events.reduce((one, other) => (other.mag > one.mag ? other : one));
+  const what = `magnitude ${magnitude(largest.mag)}, ${largest.place}, ${minute(largest.eventTsMs)}`;
+  return events.length === 1 ? `New: ${what}.` : `${count(events.length)} new events, the largest of ${what}.`;
+}

@@ -1,0 +1,128 @@
+"""The subscription as a test likes it: answers, before the real service, what asks for `text/event-stream`.
+
+So a connection can break, fall silent, be refused or be told of losses at the moment that a test chooses. What it says
+is sent as it is, to all who listen.
+"""
+
+import asyncio
+import json
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_ENDS = ""
+_BREAKS = None
+
+
+@dataclass
+class Subscription:
+    """An application whose graph has a subscription that does what it is told."""
+
+    app: ASGIApp
+    asked: list[dict[str, Any]] = field(default_factory=list)  # variables of each connection
+    headers: list[dict[str, str]] = field(default_factory=list)
+    refusals: deque[tuple[int, dict[str, Any]]] = field(default_factory=deque)  # status and error, one a connection
+    _listeners: list[tuple[asyncio.AbstractEventLoop, "asyncio.Queue[str | None]"]] = field(default_factory=list)
+    _closed: bool = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or stream."""
+        if scope["type"] != "http" or (b"accept", b"text/event-stream") not in scope["headers"]:
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        self.asked.append((await request.json())["variables"])
+        self.headers.append(dict(request.headers))
+        if self._closed or self.refusals:
+            status, error = (503, {"message": "It ends."}) if self._closed else self.refusals.popleft()
+            await JSONResponse({"errors": [error]}, status)(scope, receive, send)
+            return
+        listener = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+        self._listeners.append(listener)
+        try:
+            await _stream(listener[1], receive, send)
+        finally:
+            self._listeners.remove(listener)
+
+    def say(self, text: str | None) -> None:
+        """Send this to all who listen."""
+        for loop, queue in self._listeners:
+            loop.call_soon_threadsafe(queue.put_nowait, text)
+
+    def notice(self, event: dict[str, Any] | None, *, cursor: str = "cursor", lost: int = 0) -> None:
+        """Tell of an event, or of a loss."""
+        data = {"data": {"events": {"event": event, "cursor": cursor, "lost": lost}}}
+        self.say(f"event: next\ndata: {json.dumps(data)}\n\n")
+
+    def complete(self) -> None:
+        """End the connections as the protocol has it."""
+        self.say("event: complete\ndata:\n\n")
+        self.say(_ENDS)
+
+    def close(self) -> None:
+        """Let go of who listens, since the server waits for that at its end."""
+        self._closed = True
+        self.say(_ENDS)
+
+    def break_off(self) -> None:
+        """End the connections as a network has it."""
+        self.say(_BREAKS)
+
+
+async def _stream(queue: "asyncio.Queue[str | None]", receive: Receive, send: Send) -> None:
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 200,
+            "headers": [(b"content-type", b"text/event-stream; charset=utf-8")],
+        }
+    )
+    await send(_body(":\n\n"))
+    gone = asyncio.ensure_future(_gone(receive))
+    try:
+        while True:
+            said = asyncio.ensure_future(queue.get())
+            await asyncio.wait({said, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not said.done():
+                said.cancel()
+                return
+            text = said.result()
+            if text is _BREAKS:
+                return  # without its end, which makes the server close the connection
+            await send(_body(text, more=text != _ENDS))
+            if text == _ENDS:
+                return
+    finally:
+        gone.cancel()
+        with suppress(asyncio.CancelledError):
+            await gone
+
+
+def _body(text: str, *, more: bool = True) -> Message:
+    return {"type": "http.response.body", "body": text.encode(), "more_body": more}
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def an_event(event_id: str, **others: Any) -> dict[str, Any]:
+    """An event as the page asks for it: newer than those of the week."""
+    return {
+        "eventId": event_id,
+        "eventTsMs": 1691118000000,  # 2023-08-04 03:00:00
+        "mag": 6.3,
+        "place": "Brig, Switzerland",
+        "lat": 46.3,
+        "lon": 8.0,
+        "depth": 8.0,
+        "type": "earthquake",
+        "url": None,
+        **others,
+    }

@@ -1,0 +1,339 @@
+"""The subscription on the page: what arrives, what breaks, and what is said of it."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from graphql import build_schema, parse, validate
+from playwright.async_api import Page, expect
+
+from graph.schema import printed
+from tests.browser import Visit
+from tests.dashboard.conftest import Opener
+from tests.dashboard.subscription import an_event
+from tests.dashboard.test_dashboard import CIRCLES, EVENTS, rows, settled
+from tests.dashboard.test_page import documents
+from tests.service import Service
+
+pytestmark = pytest.mark.needs("chromium")
+
+BIG = {"eventId": "big1", "eventTsMs": 1691118000000, "mag": 6.3, "place": "Brig, Switzerland", "lat": 46.3, "lon": 8.0}
+
+
+async def live(page: Page, url: str) -> None:
+    """Open the page, and wait until it is shown and live."""
+    await page.goto(url)
+    await settled(page)
+    await expect(page.locator("#connection")).to_have_text("Live")
+
+
+# With the service's own subscription
+
+
+def test_the_subscription_is_one_of_the_schema() -> None:
+    assert validate(build_schema(printed()), parse(documents()["Live"])) == []
+
+
+async def test_a_new_event_is_received_while_the_page_is_open(own_week: Service, visit: Visit) -> None:
+    page = visit.page
+    await live(page, own_week.url)
+
+    own_week.ask(
+        "mutation Store($event: EventInput!) { ingestEvents(input: {events: [$event]}) { upserted } }", {"event": BIG}
+    )
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "big1")
+    await expect(page.locator("#summary")).to_contain_text("2,125 events")
+    for figure in ("#map", "#magnitude-time"):
+        await expect(page.locator(f"{figure} circle[data-event-id=big1]")).to_be_visible()
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert visit.complaints == []
+
+
+# With a subscription that does what it is told
+
+
+async def test_an_arrival_is_shown_everywhere_and_told(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(page.locator("#map .arrival")).to_have_count(1)
+    for figure in ("#map", "#magnitude-time"):
+        await expect(page.locator(f"{figure} {CIRCLES}")).to_have_count(EVENTS + 1)
+    await expect(page.locator("#summary")).to_contain_text("2,125 events")
+    await expect(page.locator("#map-caption")).to_contain_text("2,125 events; the largest of magnitude 6.3, Brig")
+    await expect(page.locator("#magnitude-time-caption")).to_contain_text("to 2023-08-04 03:00 UTC")
+    await expect(page.get_by_role("log")).to_have_text("New: magnitude 6.3, Brig, Switzerland, 2023-08-04 03:00 UTC.")
+    await expect(page.locator("#map .arrival")).to_have_count(0, timeout=10_000)
+    assert len(await rows(page)) == 25
+    assert visit.complaints == []
+
+
+async def test_many_arrivals_are_told_together(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+
+    for number in range(60):
+        subscription.notice(an_event(f"new{number}", eventTsMs=1691118000000 + number, mag=1 + number / 20))
+
+    await expect(page.locator("#summary")).to_contain_text("2,184 events")
+    await expect(page.get_by_role("log")).to_have_text(
+        re.compile(r"^60 new events, the largest of magnitude 4\.0, Brig")
+    )
+    assert await rows(page) == [f"new{number}" for number in range(59, 34, -1)]
+
+
+async def test_an_arrival_is_counted_once(visit: Visit, opened: Opener) -> None:
+    """The service may say again what the page knows: from the list, or from before a connection broke."""
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+
+    for event_id in ("nc73919986", "new1", "new1", "new2"):
+        subscription.notice(an_event(event_id))
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 2)
+    subscription.notice(an_event("new1"))
+    subscription.notice(an_event("new3"))
+
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 3)
+    await expect(page.locator("#summary")).to_contain_text("2,127 events")
+    assert sorted((await rows(page))[:4]) == ["nc73919986", "new1", "new2", "new3"]
+
+
+async def test_on_an_older_page_of_the_list_an_arrival_moves_nothing(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    newest = await rows(page)
+    await page.get_by_role("link", name="Older").click()
+    await expect(page.locator(f"tr[data-event-id={newest[-1]}]")).to_have_count(0)
+    shown = await rows(page)
+
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 1)
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    assert await rows(page) == shown
+
+
+async def test_an_arrival_leaves_focus_and_selection_where_they_are(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    button = page.locator("tr[data-event-id=nc73919986] button")
+    await button.click()
+
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(button).to_be_focused()
+    await expect(button).to_have_attribute("aria-pressed", "true")
+    await expect(page.locator("#map .selection")).to_have_attribute("visibility", "visible")
+
+
+async def test_with_reduced_motion_nothing_moves(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    await visit.page.emulate_media(reduced_motion="reduce")
+    await live(visit.page, url)
+
+    subscription.notice(an_event("new1"))
+
+    await expect(visit.page.locator("#map .arrival")).to_have_css("animation-name", "none")
+
+
+async def test_the_filter_of_the_page_is_that_of_the_subscription(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    await page.get_by_role("group", name="Magnitude").get_by_label("least").fill("4.5")
+    await page.get_by_role("button", name="Apply").click()
+    await settled(page, 81)
+    await expect(page.locator("#connection")).to_have_text("Live")
+
+    every, strong = subscription.asked
+    since = "2023-07-28T02:52:13.180Z"  # a week before the newest event
+    assert every["filter"] == {"startTime": since}
+    assert strong["filter"] == {"minMagnitude": 4.5, "startTime": since}
+    newest = "{ events(first: 1, filter: {minMagnitude: %s}) { pageInfo { startCursor } } }"
+    for asked, least in ((every, "-2"), (strong, "4.5")):
+        answer = await page.request.post(f"{url}/graphql", data={"query": newest % least})
+        assert asked["after"] == (await answer.json())["data"]["events"]["pageInfo"]["startCursor"]
+
+
+async def test_after_a_break_it_resumes_behind_the_last_cursor(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    subscription.notice(an_event("new1"), cursor="behind new1")
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_be_visible()
+
+    subscription.break_off()
+
+    await expect(page.locator("#connection")).to_have_text(re.compile(r"Reconnecting in 1 s: "))
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert [asked["after"] for asked in subscription.asked][1:] == ["behind new1"]
+    subscription.notice(an_event("new2"))
+    await expect(page.locator("#map circle[data-event-id=new2]")).to_be_visible()
+
+
+async def test_an_end_that_is_announced_is_a_break_too(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    await live(visit.page, url)
+
+    subscription.complete()
+
+    await expect(visit.page.locator("#connection")).to_have_text(
+        "Reconnecting in 1 s: the service ended the connection"
+    )
+    await expect(visit.page.locator("#connection")).to_have_text("Live")
+    assert visit.complaints == []
+
+
+async def test_a_connection_that_falls_silent_is_replaced(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await page.clock.install()
+    await live(page, url)
+    for _ in range(3):  # heart-beats
+        await page.clock.fast_forward(30_000)
+        async with page.expect_event("console", lambda message: message.text == "beat"):
+            await page.evaluate("setTimeout(() => console.log('beat'), 300)")
+            subscription.say(":\n\n")
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert len(subscription.asked) == 1
+
+    await page.clock.fast_forward(41_000)
+
+    await expect(page.locator("#connection")).to_have_text("Reconnecting in 1 s: the connection fell silent")
+    await page.clock.fast_forward(1000)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert len(subscription.asked) == 2
+
+
+async def test_the_pauses_grow_while_it_fails(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    connection = page.locator("#connection")
+    subscription.refusals.extend([(503, {"message": "Later.", "extensions": {"code": "OVERLOADED"}})] * 5)
+    await page.clock.install()
+    await page.goto(url)
+    for longest in (1, 2, 4, 8, 16):
+        await expect(connection).to_have_text(re.compile(rf"Reconnecting in ({longest // 2 or 1}|[^:]*) s: Later\."))
+        text = await connection.text_content() or ""
+        seconds = int(re.findall(r"\d+", text)[0])
+        assert longest / 2 <= seconds <= longest
+        asked = len(subscription.asked)
+        await page.clock.fast_forward(1000 * seconds)
+        await expect(connection).not_to_have_text(text)
+        assert len(subscription.asked) <= asked + 1
+
+    await expect(connection).to_have_text("Live")
+
+
+async def test_back_on_the_network_it_waits_no_longer(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    limited = {"message": "Later.", "extensions": {"code": "RATE_LIMITED"}}
+    subscription.refusals.append((429, limited))
+    await page.goto(url)
+    await expect(page.locator("#connection")).to_contain_text("Reconnecting")
+
+    await page.evaluate("dispatchEvent(new Event('online'))")
+
+    await expect(page.locator("#connection")).to_have_text("Live")
+
+
+@pytest.mark.parametrize("status", [403, 200])
+async def test_what_is_refused_for_good_is_told_and_not_repeated(visit: Visit, opened: Opener, status: int) -> None:
+    url, subscription = opened()
+    subscription.refusals.append((status, {"message": "Not for you.", "extensions": {"code": "FORBIDDEN"}}))
+    await visit.page.goto(url)
+    await settled(visit.page)
+
+    await expect(visit.page.locator("#connection")).to_have_text("Not live: Not for you.")
+    assert len(subscription.asked) == 1
+
+
+async def test_an_error_within_the_stream_is_told(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    await live(visit.page, url)
+
+    errors = {
+        "data": None,
+        "errors": [{"message": "The token has expired.", "extensions": {"code": "UNAUTHENTICATED"}}],
+    }
+    subscription.say(f"event: next\ndata: {json.dumps(errors)}\n\n")
+
+    await expect(visit.page.locator("#connection")).to_have_text("Not live: The token has expired.")
+
+
+async def test_what_was_left_out_is_asked_for(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    subscription.notice(an_event("gone"))  # which the catalogue does not have
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_be_visible()
+
+    subscription.notice(None, lost=12)
+
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_have_count(0)
+    await settled(page)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert len(subscription.asked) == 2
+
+
+async def test_what_came_before_the_first_connection_to_an_empty_catalogue_is_asked_for(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened(empty=True)
+    await visit.page.goto(url)
+    await expect(visit.page.locator("#connection")).to_have_text("Live")
+    assert subscription.asked == [{"filter": {}, "after": None}]
+
+    subscription.notice(an_event("new1"))
+
+    await expect(visit.page.locator("#summary")).to_have_text("1 event.")
+    assert await rows(visit.page) == ["new1"]
+
+
+# The stream
+
+
+@pytest.mark.parametrize(
+    ("chunks", "messages"),
+    [
+        (["event: next\ndata: {}\n\n"], [("next", "{}")]),
+        (["event:next\ndata:{}\n\n"], [("next", "{}")]),
+        (["data: a\n\ndata: b\n\n"], [("message", "a"), ("message", "b")]),
+        (["data: a\ndata:  b\n\n"], [("message", "a\n b")]),
+        (["data: a\r\n\r\ndata: b\r\rdata: c\n\n"], [("message", "a"), ("message", "b"), ("message", "c")]),
+        (["data: a\r", "\n\r", "\ndata: b\r\n\r\n"], [("message", "a"), ("message", "b")]),
+        (list("event: next\ndata: a: b\n\n"), [("next", "a: b")]),
+        (["event: complete\n\n"], [("complete", "")]),
+        (["event: complete\ndata:\n\n"], [("complete", "")]),
+        ([":\n\n", ": heart-beat\n\n"], []),
+        (["id: 1\nretry: 5\nunknown\ndata: a\n\n"], [("message", "a")]),
+        (["data: not ended\n"], []),
+        ([], []),
+    ],
+)
+async def test_the_stream_is_read_as_its_standard_has_it(
+    visit: Visit, shared: str, chunks: list[str], messages: list[tuple[str, str]]
+) -> None:
+    await visit.page.goto(shared)
+    read: list[dict[str, Any]] = await visit.page.evaluate(
+        """async chunks => {
+          const { messages } = await import(document.querySelector("script").src.replace("main", "event_stream"));
+          return Array.fromAsync(messages((async function* () { yield* chunks; })()));
+        }""",
+        chunks,
+    )
+
+    assert [(message["event"], message["data"]) for message in read] == messages
