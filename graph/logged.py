@@ -1,4 +1,4 @@
-"""Logs each root field of a query, and the beginning of a subscription: `@strawberry.field(extensions=[Logged("/earthquakes")])`.
+"""Logs each root field of a query, and how a subscription begins: `strawberry.field(extensions=[Logged("/events")])`.
 
 Ingests are not logged here: theirs is written before the answer, by `earthquakes.ingest`.
 """

@@ -82,6 +82,7 @@ GRAPHQL = (
     "graph.http.telling",
     "graph.http.admission",
     "graph.http.endpoint",
+    "graph.http.websocket",
     "graph.execution.completion",
     "graph.execution.coercion",
     "graph.execution.arguments",

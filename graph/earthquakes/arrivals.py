@@ -1,24 +1,27 @@
 """The order in which events were stored, the same for every process and on every store.
 
-Each transaction that inserts events writes an item with the next number too, only if there is none
-with that number: so of two that take the same number one is refused, and tries again with another.
-What has a lower number was stored before, without a gap, and nothing is ever stored into the past.
-An event says in its attribute `arrival` with which of them it came. Events without it were stored
-before all that have it.
+Each transaction that inserts events takes the next number: it applies only where the number before
+is the latest one. So what has a lower number was stored before, no number is left out, and nothing
+is ever stored into the past. An event says in its attribute `arrival` with which number it came.
+Events without it were stored before all that have it.
 
 | partition | sort key | attributes |
 |---|---|---|
 | `ARRIVALS` | the number, in twelve digits | `eventIds`, those that came with it, in their order |
+| `ARRIVALS#LATEST` | `STATE` | `number` |
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
 from graph.earthquakes.model import Event
-from graph.store.contract import Item, Put, Table
+from graph.store.conditions import Absent, Compare
+from graph.store.contract import Item, Key, Put, Table, Update
 
 PARTITION = "ARRIVALS"
+LATEST: Key = ("ARRIVALS#LATEST", "STATE")
 DIGITS = 12
 
 
@@ -44,17 +47,37 @@ def arrival_of(event: Event) -> int:
     return int(event.item.get("arrival", 0))
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A number that the next transaction may take."""
+
+    number: int
+    reading: int  # of the latest number: turns of one follow each other
+
+    def actions(self, events: Iterable[Event]) -> tuple[Put, Update]:
+        """What takes the number for these events, which are told it, with their own inserts."""
+        event_ids = []
+        for event in events:
+            event.item["arrival"] = self.number
+            event_ids.append(event.item["eventId"])
+        item: Item = {"pk": PARTITION, "sk": _sort_key(self.number), "entity": "ARRIVAL", "eventIds": event_ids}
+        before = Compare("number", "=", self.number - 1) if self.number > 1 else Absent("number")
+        return Put(item), Update(LATEST, set={"entity": "ARRIVAL", "number": self.number}, condition=before)
+
+
 class Arrivals:
     """The arrivals of one catalogue."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._latest: int | None = None  # as far as this process knows
+        self._last: int | None = None  # number that was given away; None where the table has to be asked
+        self._readings = 0
+        self._reading = asyncio.Lock()
 
     async def latest(self) -> int:
         """The number of the last one; 0 where there is none."""
-        page = await self._table.query(self._table.design.primary, PARTITION, forward=False, limit=1)
-        return Arrival.of(page.items[0]).number if page.items else 0
+        state = await self._table.get(LATEST)
+        return int(state["number"]) if state else 0
 
     async def since(self, number: int, most: int) -> list[Arrival]:
         """Those after a number, in order, at most so many."""
@@ -62,31 +85,24 @@ class Arrivals:
         page = await self._table.query(self._table.design.primary, PARTITION, between=behind, limit=most)
         return list(map(Arrival.of, page.items))
 
-    async def put(self, events: Sequence[Event]) -> Put:
-        """The action that these events arrive by, which are told its number.
+    async def turn(self) -> Turn:
+        """The next number. Whoever gets it sends its transaction at once, so that they come in order.
 
-        What becomes of it must be told to `taken` or to `refused`.
+        Thus several can be under way, and be committed together. Where one is not applied, those behind it are not
+        either, and all of them try again.
         """
-        if self._latest is None:
-            self._latest = await self.latest()
-        number = self._latest + 1
-        for event in events:
-            event.item["arrival"] = number
-        item: Item = {
-            "pk": PARTITION,
-            "sk": _sort_key(number),
-            "entity": "ARRIVAL",
-            "eventIds": [event.item["eventId"] for event in events],
-        }
-        return Put(item, if_absent=True)
+        if self._last is None:
+            async with self._reading:
+                if self._last is None:
+                    self._last = await self.latest()
+                    self._readings += 1
+        self._last += 1
+        return Turn(self._last, self._readings)
 
-    def taken(self, put: Put) -> None:
-        """Note that the action was applied."""
-        self._latest = max(self._latest or 0, int(put.item["sk"]))
-
-    def refused(self) -> None:
-        """Note that another transaction had the number."""
-        self._latest = None
+    def missed(self, turn: Turn) -> None:
+        """Note that a transaction was not applied, for whatever reason."""
+        if turn.reading == self._readings:
+            self._last = None
 
 
 def _sort_key(number: int) -> str:

@@ -276,7 +276,7 @@ class Ingest:
             new = [event for event in events if event.key not in stored]
         report.fetched += len(events) - len(new)
         report.skipped += len(events) - len(new)
-        for some in _transactions(new, self._table.transaction_limit - 1):  # which leaves one for the arrival
+        for some in _transactions(new, self._table.transaction_limit - 2):  # which are for the arrival
             upserted = await self._insert(some)
             report.fetched += len(some)
             report.upserted += upserted
@@ -285,14 +285,17 @@ class Ingest:
     async def _insert(self, events: list[Event]) -> int:
         """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
         while events:
-            arrival = await self._arrivals.put(events)
+            turn = await self._arrivals.turn()
+            arrival = turn.actions(events)
             inserts = [Put(event.item, if_absent=True) for event in events]
-            refused = set(await self._table.transact([*inserts, arrival, *additions(events)]))
+            try:
+                refused = set(await self._table.transact([*inserts, *arrival, *additions(events)]))
+            except BaseException:
+                self._arrivals.missed(turn)
+                raise
             if not refused:
-                self._arrivals.taken(arrival)
                 break
-            if len(events) in refused:
-                self._arrivals.refused()
+            self._arrivals.missed(turn)
             events = [event for position, event in enumerate(events) if position not in refused]
         return len(events)
 
