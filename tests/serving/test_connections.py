@@ -231,7 +231,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_nothing_behind(gr
 def test_what_asks_for_another_protocol_is_answered_in_this_one() -> None:
     with served(hello, request_timeout=SHORT_S) as server:
         client = server.connect()
-        for request in (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", GET):
+        for request in (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", GET):
             client.send(request)
             assert client.answer()[0] == 200
 
