@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from scripts.npm_package import NpmPackage
 from tests.browser import Visit
-from tests.dashboard.test_dashboard import settled
+from tests.dashboard.looking import settled
 
 AXE = NpmPackage(
     "axe-core",
