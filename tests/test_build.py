@@ -96,6 +96,17 @@ def test_where_npm_reaches_nothing_a_build_warns_and_leaves_the_files_out(tree: 
     assert in_wheel(tree) == set()
 
 
+def test_a_wheel_carries_the_dashboard(tree: Path, without_npm: dict[str, str]) -> None:
+    build(tree, environment=without_npm)
+
+    (wheel,) = (tree / "dist").glob("*.whl")
+    assert {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("graph/dashboard/")} == {
+        f"graph/dashboard/{path.relative_to(CHECKOUT / 'graph/dashboard')}"
+        for path in (CHECKOUT / "graph/dashboard").rglob("*.*")
+        if path.suffix != ".pyc"
+    }
+
+
 def test_no_other_file_than_the_listed_ones_enters_a_wheel(tree: Path, without_npm: dict[str, str]) -> None:
     (static(tree) / "react-18.3.1.min.js").write_text("not what is listed under this name")
     (static(tree) / "react-17.0.2.min.js").write_text("left by an earlier version")

@@ -4,33 +4,16 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Page, Request, expect
+from playwright.async_api import Request, expect
 
 from graph.access.callers import Scope
 from tests.bearers import bearer
 from tests.browser import Visit
 from tests.dashboard.conftest import Opener
+from tests.dashboard.looking import CIRCLES, EVENTS, STRONG, rows, settled
 from tests.dashboard.subscription import an_event
 
 pytestmark = pytest.mark.needs("chromium")
-
-EVENTS = 2124  # of the week
-STRONG = 81  # of magnitude 4.5 and more
-CIRCLES = "svg .events circle[data-event-id]"
-
-
-async def settled(page: Page, events: int = EVENTS) -> None:
-    """Wait until everything that is asked for is shown."""
-    await expect(page.locator("#summary")).to_contain_text(f"{events:,} event")
-    await expect(page.locator("#map-caption")).to_contain_text(f"{min(events, 3000):,} event")
-    await expect(page.locator("#magnitude-frequency-caption")).not_to_be_empty()
-    await expect(page.locator("#list caption")).to_contain_text(f"of {events:,}")
-
-
-async def rows(page: Page) -> list[str]:
-    """The ids of the list's events, in order."""
-    ids: list[str] = await page.locator("#list tbody tr").evaluate_all("rows => rows.map(row => row.dataset.eventId)")
-    return ids
 
 
 async def test_it_shows_the_week_and_asks_no_other_host(visit: Visit, shared: str) -> None:

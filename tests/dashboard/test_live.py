@@ -11,9 +11,9 @@ from playwright.async_api import Page, expect
 from graph.schema import printed
 from tests.browser import Visit
 from tests.dashboard.conftest import Opener
+from tests.dashboard.documents import documents
+from tests.dashboard.looking import CIRCLES, EVENTS, rows, settled
 from tests.dashboard.subscription import an_event
-from tests.dashboard.test_dashboard import CIRCLES, EVENTS, rows, settled
-from tests.dashboard.test_page import documents
 from tests.service import Service
 
 pytestmark = pytest.mark.needs("chromium")

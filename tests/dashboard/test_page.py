@@ -10,17 +10,10 @@ from graphql import build_schema, parse, validate
 from graph import dashboard
 from graph.schema import printed
 from graph.settings import Settings
+from tests.dashboard.documents import documents
 from tests.service import Service, running
 
 PAGE = Path(dashboard.__file__).parent / "page"
-
-
-def documents() -> dict[str, str]:
-    """The page's documents, put together as its module does, by the names of their operations."""
-    source = (PAGE / "documents.js").read_text()
-    texts = dict(re.findall(r"const (\w+) = `(.*?)`;", source, re.DOTALL))
-    whole = (text.replace("${EVENT}", texts["EVENT"]) for name, text in texts.items() if name != "EVENT")
-    return {re.split(r"\W", text)[1]: text for text in whole}
 
 
 @pytest.mark.parametrize("name", ["Newest", "Events", "List", "Statistics"])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jwt
 import orjson
 import pytest
 from starlette.types import Receive, Scope, Send
@@ -41,7 +42,8 @@ def test_the_graph_and_graphiql_are_where_the_first_line_says(tmp_path: Path, wo
         answer = server.ask(TOTAL)
         page = httpx.get(server.url, headers={"Accept": "text/html"}, trust_env=False, timeout=PATIENCE_S)
 
-        assert server.said[0] == f"GraphiQL: {server.url}"
+        server.hear("Dashboard: ")
+        assert server.said[:2] == [f"GraphiQL: {server.url}", f"Dashboard: {server.url.removesuffix('graphql')}"]
         assert (answer.status_code, answer.json()) == (200, {"data": {"events": {"totalCount": 0}}})
         assert (page.status_code, "<title>" in page.text) == (200, True)
         assert server.end() == 0
@@ -96,6 +98,18 @@ def test_a_secret_that_others_can_read_stops_the_start(tmp_path: Path) -> None:
 
     assert process.returncode == 1
     assert said.splitlines()[-1].startswith("Error: the secret quakegraph.db.secret can be read by others")
+
+
+def test_where_reading_is_closed_the_dashboards_address_brings_a_token_to_read(tmp_path: Path) -> None:
+    closed = {"GRAPH_JWT_SECRET": "", "GRAPH_PUBLIC_READ": "false"}
+    with serving(folder=tmp_path, settings=closed) as server:
+        server.hear("Dashboard: ")
+        token = server.said[1].partition("#token=")[2]
+        reader = {"Authorization": f"Bearer {token}"}
+        answer = httpx.post(server.url, json={"query": TOTAL}, headers=reader, timeout=PATIENCE_S, trust_env=False)
+
+    assert answer.json() == {"data": {"events": {"totalCount": 0}}}
+    assert jwt.decode(token, options={"verify_signature": False})["scope"] == "events:read"
 
 
 def test_each_option_is_also_a_variable_and_the_option_wins(tmp_path: Path) -> None:

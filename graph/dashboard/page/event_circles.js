@@ -12,8 +12,9 @@ export class EventCircles {
    * @param {(eventId: string) => void} onSelect
    */
   constructor(drawing, onSelect) {
-    this.group = svg("g", { class: "events" });
+    this.drawn = svg("g");
     this.selection = svg("circle", { class: "selection", visibility: "hidden" });
+    this.group = svg("g", { class: "events" }, this.drawn, this.selection);
     this.circles = new Map();
     this.selected = null;
     drawing.addEventListener("click", ({ target }) => target.dataset.eventId && onSelect(target.dataset.eventId));
@@ -40,7 +41,7 @@ export class EventCircles {
       drawn.set(event.eventId, { circle, event });
     }
     this.circles = drawn;
-    this.group.replaceChildren(...[...drawn.values()].map(({ circle }) => circle), this.selection);
+    this.drawn.replaceChildren(...[...drawn.values()].map(({ circle }) => circle));
     this.select(this.selected);
   }
 

@@ -1,6 +1,7 @@
 // The event that is selected, in full.
 
 import { coordinates, kilometres, magnitude, time } from "./format.js";
+import { element } from "./html.js";
 
 /**
  * @param {HTMLElement} place
@@ -34,14 +35,4 @@ export function usgsLink({ url, place }, text) {
   link.rel = "noopener noreferrer";
   link.ariaLabel = `${text}: ${place}`;
   return link;
-}
-
-/** An element with text. */
-export function element(name, text = "", className = "") {
-  const made = document.createElement(name);
-  made.textContent = text;
-  if (className) {
-    made.className = className;
-  }
-  return made;
 }

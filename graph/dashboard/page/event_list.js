@@ -1,8 +1,9 @@
 // The list: one page of the connection `events`, as a table. What is on the page is kept as edges, so that the links to
 // the pages around it are right also when arrivals have pushed rows out.
 
-import { element, usgsLink } from "./event_details.js";
+import { usgsLink } from "./event_details.js";
 import { count, counted, decimal, magnitude, minute, time } from "./format.js";
+import { element } from "./html.js";
 
 /** Rows on a page. */
 export const ROWS = 25;
@@ -127,7 +128,7 @@ function caption({ edges, totalCount }) {
 }
 
 function row(event) {
-  const row = document.createElement("tr");
+  const row = element("tr");
   row.dataset.eventId = event.eventId;
   const place = element("th");
   place.scope = "row";

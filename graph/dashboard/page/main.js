@@ -103,6 +103,7 @@ document.addEventListener("click", (click) => {
   if (link && isPlain) {
     click.preventDefault();
     go(link.getAttribute("href"));
+    link.closest("section")?.focus(); // the list's, so that who turned its page goes on from its top
   }
 });
 

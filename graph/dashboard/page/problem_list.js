@@ -1,6 +1,6 @@
 // What went wrong, in words and by part of the page, until that part succeeds or the page goes elsewhere.
 
-import { element } from "./event_details.js";
+import { element } from "./html.js";
 
 /**
  * @param {HTMLElement} place  which tells screen readers of its changes

@@ -25,6 +25,7 @@ export class Watch {
   #turned = new AbortController(); // to another page of the list
   #page = null; // its cursors, as text
   #colour = "age";
+  #key; // the filter as text
 
   /**
    * @param {object} filter  an EventFilter; without a time, that of recent events is meant
@@ -34,7 +35,7 @@ export class Watch {
    */
   constructor(filter, pageSize, views, startAgain) {
     const { signal } = this.#ended;
-    this.key = JSON.stringify(filter);
+    this.#key = JSON.stringify(filter);
     this.pageSize = pageSize;
     this.views = views;
     this.startAgain = batched(1000, signal, startAgain);
@@ -46,7 +47,7 @@ export class Watch {
   }
 
   isOf(filter) {
-    return this.key === JSON.stringify(filter);
+    return this.#key === JSON.stringify(filter);
   }
 
   end() {

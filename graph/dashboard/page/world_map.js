@@ -2,6 +2,7 @@
 
 import { EventCircles } from "./event_circles.js";
 import { counted, magnitude } from "./format.js";
+import { element } from "./html.js";
 import { fromEdge, project, WEST, WORLD } from "./projection.js";
 import { radius } from "./scales.js";
 import { onSize, svg } from "./svg.js";
@@ -136,16 +137,13 @@ function drawLegends(place, colouring, factor) {
 }
 
 function legend(title, entries, className = "") {
-  const list = document.createElement("ul");
-  list.className = `legend ${className}`;
+  const list = element("ul", "", `legend ${className}`);
   list.ariaLabel = title;
-  const heading = document.createElement("li");
-  heading.textContent = title;
-  heading.className = "title";
+  const heading = element("li", title, "title");
   heading.ariaHidden = "true"; // the list has it as its name
   list.append(heading);
   for (const [swatch, label] of entries) {
-    const item = document.createElement("li");
+    const item = element("li");
     item.append(swatch, ` ${label}`);
     list.append(item);
   }
