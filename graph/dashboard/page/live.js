@@ -12,6 +12,7 @@ const LONGEST_PAUSE_S = 60;
 // Refusals that pass by themselves; the others would be repeated.
 const PASSING = new Set([
   "RATE_LIMITED",
+  "TOO_MANY_SUBSCRIPTIONS",
   "OVERLOADED",
   "TIMEOUT",
   "DATABASE_UNAVAILABLE",
