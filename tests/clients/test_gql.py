@@ -10,6 +10,7 @@ import pytest
 from gql import Client, gql
 from gql.transport.exceptions import TransportConnectionFailed, TransportQueryError
 from gql.transport.websockets import WebsocketsTransport
+from websockets.exceptions import ConnectionClosed
 
 from tests.bearers import bearer
 from tests.processes import Server, serving
@@ -72,5 +73,11 @@ async def test_it_changes_with_the_token_of_its_greeting_and_not_without(tmp_pat
 
 
 async def test_it_is_not_connected_with_a_wrong_token(tmp_path: Path) -> None:
-    with serving(folder=tmp_path) as server, pytest.raises(TransportConnectionFailed, match="4403"):
-        await client(server, {"Authorization": "Bearer x"}).connect_async()
+    with serving(folder=tmp_path) as server:
+        with pytest.raises(TransportConnectionFailed) as refused:
+            await client(server, {"Authorization": "Bearer x"}).__aenter__()
+        cause = refused.value.__cause__
+
+    assert isinstance(cause, ConnectionClosed)
+    assert cause.rcvd is not None
+    assert cause.rcvd.code == 4403
