@@ -5,10 +5,12 @@ The service runs in a thread as `quakegraph serve` runs it, uvloop and limits of
 
 import asyncio
 import socket
+import subprocess
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -30,7 +32,9 @@ from graph.serving.server import configuration
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.earthquakes.builders import NOON
-from tests.processes import PATIENCE_S
+from tests.earthquakes.ingests import a_feature
+from tests.processes import PATIENCE_S, Server, started
+from tests.telemetry.scraping import parsed
 
 EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor lost } }"
 INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
@@ -109,6 +113,22 @@ def in_thread(app: ASGIApp, settings: Settings) -> Iterator[tuple[DrainingServer
         finally:
             server.should_exit = True
             thread.join()
+
+
+async def ingested_elsewhere(folder: Path, *event_ids: str) -> None:
+    """Have the command line store events, in a process of its own, into the catalogue of that folder."""
+    lines = b"".join(orjson.dumps(a_feature(event_id)) + b"\n" for event_id in event_ids)
+    process = started("ingest", "-", folder=folder, stdin=subprocess.PIPE)
+    said = await asyncio.to_thread(process.communicate, lines.decode(), PATIENCE_S)
+    assert (process.returncode, said[1]) == (0, "")
+
+
+async def has_subscriptions(server: Server, number: int) -> None:
+    """Wait until all processes of a service together have so many."""
+    url = f"{server.url.removesuffix('/graphql')}/metrics"
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_S) as http, asyncio.timeout(PATIENCE_S):
+        while parsed((await http.get(url)).text).value("quakegraph_subscriptions") != number:
+            pass
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
@@ -258,13 +278,18 @@ class EventStream:
 
 @asynccontextmanager
 async def event_stream(
-    url: str, query: str = EVENTS, *, accept: str = "text/event-stream", **others: Any
+    url: str,
+    query: str = EVENTS,
+    *,
+    accept: str = "text/event-stream",
+    headers: Mapping[str, str] | None = None,
+    **others: Any,
 ) -> AsyncIterator[EventStream]:
     """A stream that has begun, of the service whose root is there."""
     body = {"query": query, **others}
     async with (
         httpx.AsyncClient(base_url=url, timeout=PATIENCE_S, trust_env=False) as http,
-        http.stream("POST", "/graphql", json=body, headers={"Accept": accept}) as answer,
+        http.stream("POST", "/graphql", json=body, headers={"Accept": accept, **(headers or {})}) as answer,
     ):
         assert answer.status_code == 200, await answer.aread()
         yield EventStream(answer)

@@ -9,8 +9,8 @@ that cannot be executed is 400 in the newer media type and 200 in `application/j
 audits of the npm package `graphql-http` have it.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 import orjson
@@ -83,7 +83,9 @@ class GraphQLEndpoint:
                         f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406
                     )
                 admitted = await self._admitted(asking, answer)
-                if admitted.is_subscription or media is None:
+                if asking.head.method == "HEAD" and (admitted.is_subscription or media is None):
+                    raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
+                if admitted.is_subscription:
                     stream = await self._stream(asking, admitted, stack)
                     answer.code, answer.status = metrics.OK, status
                     return stream
@@ -97,6 +99,8 @@ class GraphQLEndpoint:
         if answer.points is not None and asking.head.headers.get(COST_HEADER):
             body["extensions"] = {"cost": {"points": answer.points, "limit": self._admission.limits.cost}}
         written = orjson.dumps(body)
+        if media is None and "data" in body:
+            return _Stream(_one(written), None)
         own = {name.lower().encode(): value.encode() for name, value in headers.items()}
         told_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
         return status, list(told_headers.items()), written
@@ -117,13 +121,10 @@ class GraphQLEndpoint:
         return await self._admission.admitted(asked, asker, state, answer, reading=reading)
 
     async def _stream(self, asking: "_Asking", admitted: Admitted, stack: AsyncExitStack) -> "_Stream":
-        """The results as they come."""
+        """The results of a subscription as they come."""
         if not asking.takes_stream:
             raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
-        if admitted.is_subscription:
-            results = await stack.enter_async_context(admitted.subscribed())
-        else:
-            results = await stack.enter_async_context(aclosing(_one(admitted)))
+        results = await stack.enter_async_context(admitted.subscribed())
         return _Stream(_written(results, admitted.asker.request_id), admitted.asker.caller.lasts_s)
 
 
@@ -150,8 +151,8 @@ class _Stream:
     lasts_s: float | None  # at most
 
 
-async def _one(admitted: Admitted) -> AsyncGenerator[ExecutionResult, None]:
-    yield await admitted.result()
+async def _one(written: bytes) -> AsyncIterator[bytes]:
+    yield written
 
 
 async def _written(results: AsyncIterator[ExecutionResult], request_id: str) -> AsyncIterator[bytes]:

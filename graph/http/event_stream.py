@@ -54,8 +54,10 @@ async def _send_all(results: AsyncIterator[bytes], send: Send, lasts_s: float | 
     coming = asyncio.ensure_future(anext(results, None))
     try:
         while end is None or loop.time() < end:
-            wait_s = HEART_BEAT_S if end is None else min(HEART_BEAT_S, end - loop.time())
-            if not (await asyncio.wait((coming,), timeout=wait_s))[0]:
+            left_s = HEART_BEAT_S if end is None else end - loop.time()
+            if not (await asyncio.wait((coming,), timeout=min(HEART_BEAT_S, left_s)))[0]:
+                if left_s < HEART_BEAT_S:
+                    break
                 await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
                 continue
             if (result := coming.result()) is None:

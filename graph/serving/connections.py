@@ -11,6 +11,7 @@ What a request takes in between is limited where it is executed.
 """
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -23,6 +24,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
+from websockets.exceptions import InvalidState
 
 from graph.errors import BadRequest, GraphError, Overloaded
 from graph.http.request_ids import SECURITY_HEADERS
@@ -30,6 +32,9 @@ from graph.http.telling import told
 
 MOST_PONG_BYTES = 1024 * 1024  # and whatever else is not taken yet, when a ping is answered
 TURNS = count()  # tells what was first, for which a loop's clock is too coarse
+
+logger = logging.getLogger("uvicorn.error.sockets")
+logger.setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class ClientSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, limits: ConnectionLimits, **named: Any) -> None:
         super().__init__(*args, **named)
+        # Both tell of each connection, and one of them with the whole URL.
+        self.logger = self.conn.logger = logger
         self._limits = limits
         self._until_taken: asyncio.TimerHandle | None = None
         self._until_ended: asyncio.TimerHandle | None = None
@@ -70,6 +77,13 @@ class ClientSocket(WebSocketsSansIOProtocol):
         super().on_task_complete(task)
         if not self.disconnected:
             self._until_ended = self.loop.call_later(self._limits.seconds, self.transport.abort)
+
+    def shutdown(self) -> None:
+        """Say that the service ends, unless the client has said before that it leaves."""
+        try:
+            super().shutdown()
+        except InvalidState:
+            self.transport.close()
 
     def pause_writing(self) -> None:
         """So much is written that the client has not taken yet that the application waits."""

@@ -481,6 +481,23 @@ def test_a_socket_whose_last_message_is_not_taken_ends_too() -> None:
         server.holds_nothing()
 
 
+def test_a_socket_whose_client_has_just_said_that_it_leaves_does_not_hinder_the_end() -> None:
+    """uvicorn would say so too, which a closing connection takes for an error that nobody expects."""
+    talker = Talker()
+    with served(talker, request_timeout=600, shutdown_timeout=1) as server:
+        client = shaken_hands(server)
+        state = server.server.server_state
+        while not any(connection.transport.get_write_buffer_size() > 0 for connection in list(state.connections)):
+            talker.wanted.release()
+            assert talker.said.acquire(timeout=PATIENCE_S)
+        client.send(b"\x88\x80" + bytes(4))  # a close frame, whose answer waits behind the rest
+        _eventually(lambda: all(connection.transport.is_closing() for connection in list(state.connections)))
+        assert len(state.connections) == 1
+        talker.ends = True
+        talker.wanted.release()
+        server.server.should_exit = True
+
+
 def shaken_hands(server: Served) -> Client:
     """A WebSocket that is open."""
     client = server.connect()

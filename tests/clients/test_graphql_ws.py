@@ -1,0 +1,126 @@
+"""The client of the npm package graphql-ws, which most pages and servers subscribe by."""
+
+import os
+import queue
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+import pytest
+
+from scripts.npm_package import NpmPackage
+from tests.bearers import bearer
+from tests.processes import PATIENCE_S, Server, serving
+from tests.subscribers import has_subscriptions, ingested_elsewhere
+
+pytestmark = pytest.mark.needs("npm", "node")
+
+PACKAGES = (
+    NpmPackage(
+        "graphql-ws",
+        "6.4.2",
+        sha512="wxhPhhOGJo8PbGDkBYVE76sZLDrS+GkyrR4bZECSLVbo0pZZNKs0HtBh2Ip/uaUuiVUxwO9ssI9R92buQfNSqQ==",
+    ),
+    NpmPackage(
+        "ws",
+        "8.18.3",
+        sha512="PEIGCY5tSlUt50cqyMXfCzX+oOPqN0vuGqWzbcJ2xvnkzkq46oOpz7dQaTDBdfICb4N14+GARUDw2XV2N4tvzg==",
+    ),
+)
+RUNNER = Path(__file__).with_name("graphql_ws.cjs")
+
+
+@dataclass
+class NodeClient:
+    """The client, in a process of Node."""
+
+    process: subprocess.Popen[str]
+    _words: queue.SimpleQueue[Any] = field(default_factory=queue.SimpleQueue)
+
+    def do(self, line: str) -> None:
+        """Have it subscribe, dispose, or execute a query or mutation."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def hear(self) -> Any:
+        """What it says next."""
+        return self._words.get(timeout=PATIENCE_S)
+
+    def read(self) -> None:
+        """Take in what it says, for as long as it runs."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._words.put(orjson.loads(line))
+
+
+@contextmanager
+def node_client(server: Server, token: str) -> Iterator[NodeClient]:
+    """A client of the server."""
+    with tempfile.TemporaryDirectory() as modules:
+        for package in PACKAGES:
+            Path(modules, package.name).symlink_to(package.fetched())
+        command = ["node", "--preserve-symlinks", str(RUNNER), server.url.replace("http:", "ws:"), token]
+        environment = {**os.environ, "NODE_PATH": modules}
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
+            client = NodeClient(process)
+            reader = Thread(target=client.read)
+            reader.start()
+            try:
+                yield client
+            finally:
+                process.kill()
+                reader.join()
+
+
+async def test_it_hears_of_events_and_goes_on_after_a_restart_where_it_was(tmp_path: Path) -> None:
+    with serving(folder=tmp_path) as first:
+        port = urlsplit(first.url).port
+        with node_client(first, bearer()["Authorization"]) as client:
+            client.do("subscribe")
+            assert client.hear() == "connected"
+            await has_subscriptions(first, 1)
+            await ingested_elsewhere(tmp_path, "us1", "us2")
+            assert [client.hear(), client.hear()] == ["us1", "us2"]
+
+            assert first.end() == 0
+            assert client.hear() == "completed"
+            await ingested_elsewhere(tmp_path, "us3")
+            with serving("--port", str(port), folder=tmp_path) as second:
+                assert [client.hear(), client.hear()] == ["connected", "us3"]
+                await has_subscriptions(second, 1)
+                await ingested_elsewhere(tmp_path, "us4")
+                assert client.hear() == "us4"
+
+                client.do("dispose")
+
+                assert client.hear() == "completed"
+                await has_subscriptions(second, 0)
+
+
+async def test_it_queries_and_changes_with_the_token_of_its_greeting(tmp_path: Path) -> None:
+    with serving(folder=tmp_path) as server, node_client(server, bearer()["Authorization"]) as client:
+        client.do("mutation { ingestEvents(input: {events: []}) { fetched } }")
+        assert [client.hear(), client.hear()] == ["connected", {"data": {"ingestEvents": {"fetched": 0}}}]
+        client.do("{ events { totalCount } }")
+        answers = [client.hear()]
+        if answers == ["connected"]:  # it closes the connection when nothing is under way
+            answers = [client.hear()]
+        assert answers == [{"data": {"events": {"totalCount": 0}}}]
+
+
+async def test_it_is_told_by_codes_what_is_wrong(tmp_path: Path) -> None:
+    with serving(folder=tmp_path) as server, node_client(server, bearer()["Authorization"]) as client:
+        client.do("{ nothing }")
+        assert client.hear() == "connected"
+        (error,) = client.hear()["errors"]
+
+    assert error["extensions"] == {"code": "GRAPHQL_VALIDATION_FAILED"}

@@ -1,0 +1,109 @@
+"""SIGTERM while clients subscribe: each subscription is completed, then the connection ends, then the process."""
+
+import asyncio
+import signal
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Server, serving
+from tests.subscribers import (
+    EVENTS,
+    Socket,
+    event_stream,
+    eventually,
+    greeted,
+    has_subscriptions,
+    ingested_elsewhere,
+    socket_to,
+)
+
+WORKERS = pytest.mark.parametrize("workers", ["1", "2"])
+EACH = 6  # subscribers of a kind, so that all workers have some
+AT_ONCE = {"GRAPH_DRAIN": "0"}
+
+
+def root(server: Server) -> str:
+    return server.url.removesuffix("/graphql")
+
+
+async def process_ends(server: Server) -> int:
+    """The exit status."""
+    await eventually(lambda: server.process.poll() is not None)
+    status = server.process.poll()
+    assert status is not None
+    return status
+
+
+@WORKERS
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, workers: str, number: signal.Signals) -> None:
+    with serving("--workers", workers, folder=tmp_path, settings=AT_ONCE) as server:
+        async with AsyncExitStack() as stack:
+            sockets = [await stack.enter_async_context(greeted(root(server))) for _ in range(EACH)]
+            streams = [await stack.enter_async_context(event_stream(root(server))) for _ in range(EACH)]
+            for one in sockets:
+                await one.ask("1", EVENTS)
+                await one.ask("2", EVENTS)
+            await has_subscriptions(server, 3 * EACH)
+
+            server.process.send_signal(number)
+
+            for one in sockets:
+                completed = [await one.hear(), await one.hear()]
+                assert sorted(message["id"] for message in completed) == ["1", "2"]
+                assert [message["type"] for message in completed] == ["complete", "complete"]
+                assert (await one.end())[0] == 1012  # service restart, after which a client comes again
+            for stream in streams:
+                assert await stream.end() == b":\n\nevent: complete\ndata:\n\n"
+            assert await process_ends(server) == 0
+        server.hear_out()
+
+    assert [line for line in server.said[1:] if line.split()[1] in ("warning", "error")] == []
+
+
+async def test_connections_without_a_subscription_end_too(tmp_path: Path) -> None:
+    with serving(folder=tmp_path, settings=AT_ONCE) as server:
+        async with socket_to(root(server)) as silent, greeted(root(server)) as greeting:
+            server.process.send_signal(signal.SIGTERM)
+            for one in (silent, greeting):
+                assert (await one.end())[0] == 1012
+            assert await process_ends(server) == 0
+
+
+async def test_subscriptions_go_on_while_the_service_drains(tmp_path: Path) -> None:
+    with serving(folder=tmp_path, settings={"GRAPH_DRAIN": "60"}) as server:
+        async with greeted(root(server)) as client, event_stream(root(server)) as stream:
+            await client.ask("1", EVENTS)
+            await has_subscriptions(server, 2)
+            server.process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(server.hear, "Draining")
+            await ingested_elsewhere(tmp_path, "us1")
+            assert await client.event("1") == "us1"
+            await stream.block()
+            assert await stream.event() == "us1"
+
+            server.process.send_signal(signal.SIGINT)
+
+            assert await client.hear() == {"type": "complete", "id": "1"}
+            assert (await client.end())[0] == 1012
+            assert await stream.end() == b"event: complete\ndata:\n\n"
+            assert await process_ends(server) == 0
+
+
+async def test_subscribers_of_all_workers_are_told_of_what_another_process_stores(tmp_path: Path) -> None:
+    with serving("--workers", "2", folder=tmp_path, settings=AT_ONCE) as server:
+        await asyncio.to_thread(server.hear, "Application startup complete", times=2)
+        async with AsyncExitStack() as stack:
+            sockets: list[Socket] = []
+            for _ in range(2 * EACH):
+                sockets.append(await stack.enter_async_context(greeted(root(server))))
+                await sockets[-1].ask("1", EVENTS)
+            await has_subscriptions(server, 2 * EACH)
+
+            await ingested_elsewhere(tmp_path, "us1")
+            await ingested_elsewhere(tmp_path, "us2")
+
+            for one in sockets:
+                assert [await one.event("1"), await one.event("1")] == ["us1", "us2"]
