@@ -84,6 +84,7 @@ export class Watch {
   }
 
   #run() {
+    this.views.state({ name: "connecting" });
     this.views.list.forget();
     this.views.say("summary", "Loading…");
     this.views.say("arrivals", "");
@@ -124,9 +125,13 @@ export class Watch {
     return { ...filter, startTime: new Date(newest.eventTsMs - RECENT_MS).toISOString() };
   }
 
-  /** Asks for the newest events page by page, draws each page, and follows from the first one on. */
+  /**
+   * Asks for the newest events page by page, draws each page, and then follows from the newest of them on: what was
+   * stored meanwhile is said again, and known where it is on a page already.
+   */
   async #showEvents() {
     const filter = await this.filter;
+    let newest = null;
     let after = null;
     let more = true;
     while (more && this.#events.size < MOST) {
@@ -134,13 +139,12 @@ export class Watch {
       for (const event of events.nodes) {
         this.#events.set(event.eventId, event);
       }
-      if (after === null) {
-        this.#follow(filter, events.pageInfo.startCursor);
-      }
+      newest ??= events.pageInfo.startCursor;
       after = events.pageInfo.endCursor;
       more = events.pageInfo.hasNextPage;
       this.#draw();
     }
+    this.#follow(filter, newest);
   }
 
   async #showList(place, signal) {
@@ -197,8 +201,9 @@ export class Watch {
   }
 
   #take(edges) {
+    const oldest = this.#events.size < MOST ? -Infinity : extent([...this.#events.values()], "eventTsMs")[0];
     const fresh = [...new Map(edges.map((edge) => [edge.node.eventId, edge])).values()].filter(
-      ({ node }) => !this.#events.has(node.eventId),
+      ({ node }) => !this.#events.has(node.eventId) && node.eventTsMs >= oldest,
     );
     if (!fresh.length) {
       return;
