@@ -206,6 +206,17 @@ async def test_paging_to_older_events_and_back(visit: Visit, shared: str) -> Non
     assert visit.complaints == []
 
 
+async def test_who_turns_the_page_goes_on_from_the_top_of_the_list(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(shared)
+    await settled(page)
+    await page.get_by_role("link", name="Older").press("Enter")
+
+    await expect(page.get_by_role("link", name="Newest")).to_have_attribute("href", "?")
+    await expect(page.locator("#list")).to_be_focused()
+    await expect(page.locator("#list-title")).to_be_in_viewport()
+
+
 async def test_the_last_page_ends(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(f"{shared}/?minMagnitude=5.5")
@@ -321,6 +332,7 @@ async def test_a_cursor_that_is_none_spoils_the_list_alone(visit: Visit, shared:
 
     await expect(page.get_by_role("alert")).to_contain_text("`after` is not a cursor of this connection")
     await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    await expect(page.locator("#summary")).to_contain_text("2,124 events or more")
 
 
 async def test_a_service_that_is_gone_is_told_and_tried_again(visit: Visit, shared: str) -> None:
@@ -329,6 +341,7 @@ async def test_a_service_that_is_gone_is_told_and_tried_again(visit: Visit, shar
     await page.goto(shared)
     alert = page.get_by_role("alert")
     await expect(alert).to_contain_text("The service cannot be reached")
+    await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
     await expect(page.locator("#connection")).to_have_text("Not live: the events could not be loaded")
 
     await page.unroute("**/graphql")

@@ -107,6 +107,10 @@ export function eventList(section, onSelect, addressOf) {
       }
       draw();
     },
+    /** Forgets what was shown, so that nothing of it is mistaken for what comes. */
+    forget() {
+      page = null;
+    },
     find: (eventId) => page?.edges.find(({ node }) => node.eventId === eventId)?.node,
     select(eventId) {
       selected = eventId;

@@ -18,6 +18,6 @@ export const minute = (ms) => `${time(ms).slice(0, 16)} UTC`;
 
 export const kilometres = (depth) => (depth === null ? "not measured" : `${decimal(depth, 1)} km`);
 
-/** 8.51° N 122.73° W */
+/** 38.51° N 122.73° W */
 export const coordinates = ({ lat, lon }) =>
   `${Math.abs(lat).toFixed(2)}° ${lat < 0 ? "S" : "N"} ${Math.abs(lon).toFixed(2)}° ${lon < 0 ? "W" : "E"}`;

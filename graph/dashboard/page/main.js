@@ -103,7 +103,9 @@ document.addEventListener("click", (click) => {
   if (link && isPlain) {
     click.preventDefault();
     go(link.getAttribute("href"));
-    link.closest("section")?.focus(); // the list's, so that who turned its page goes on from its top
+    const list = link.closest("#list"); // who turns its page goes on from its top
+    list?.focus();
+    list?.scrollIntoView();
   }
 });
 

@@ -8,7 +8,6 @@ import { count, counted, magnitude, minute } from "./format.js";
 import { ask, Refused } from "./graph.js";
 import { follow } from "./live.js";
 import { byAge, byDepth, extent } from "./scales.js";
-import { mapCaption } from "./world_map.js";
 
 const RECENT_MS = 7 * 24 * 3600 * 1000; // what is shown where the filter names no time: up to the newest event
 const MOST = 3000; // events on the map and in the plot: beyond, they hide each other
@@ -26,6 +25,9 @@ export class Watch {
   #page = null; // its cursors, as text
   #colour = "age";
   #key; // the filter as text
+  #settled = new Set(); // the parts that were loaded, or failed
+  #meanwhile = null; // what arrives while a page of the list is asked for
+  #isFollowed = false;
 
   /**
    * @param {object} filter  an EventFilter; without a time, that of recent events is meant
@@ -82,6 +84,8 @@ export class Watch {
   }
 
   #run() {
+    this.views.state({ name: "connecting" });
+    this.views.list.forget();
     this.views.say("summary", "Loading…");
     this.views.say("arrivals", "");
     this.#try("statistics", () => this.#showStatistics());
@@ -101,11 +105,12 @@ export class Watch {
       }
       const text = error instanceof Refused ? error.message : `The service cannot be reached: ${error.message}.`;
       this.views.problems.tell(part, [text], { canRetry: true });
-      if (part === "events") {
-        this.views.say("summary", "The events could not be loaded.");
+      if (part === "events" && !this.#isFollowed) {
         this.views.state({ name: "off", reason: "the events could not be loaded" });
       }
     }
+    this.#settled.add(part);
+    this.#summarise();
   }
 
   async #withTime(filter) {
@@ -120,9 +125,13 @@ export class Watch {
     return { ...filter, startTime: new Date(newest.eventTsMs - RECENT_MS).toISOString() };
   }
 
-  /** Asks for the newest events page by page, draws each page, and follows from the first one on. */
+  /**
+   * Asks for the newest events page by page, draws each page, and then follows from the newest of them on: what was
+   * stored meanwhile is said again, and known where it is on a page already.
+   */
   async #showEvents() {
     const filter = await this.filter;
+    let newest = null;
     let after = null;
     let more = true;
     while (more && this.#events.size < MOST) {
@@ -130,20 +139,26 @@ export class Watch {
       for (const event of events.nodes) {
         this.#events.set(event.eventId, event);
       }
-      if (after === null) {
-        this.#follow(filter, events.pageInfo.startCursor);
-      }
+      newest ??= events.pageInfo.startCursor;
       after = events.pageInfo.endCursor;
       more = events.pageInfo.hasNextPage;
       this.#draw();
     }
-    this.#summarise();
+    this.#follow(filter, newest);
   }
 
   async #showList(place, signal) {
-    const { events } = await ask(LIST, { filter: await this.filter, ...place }, signal);
-    this.views.list.show(events, Boolean(place.before || place.after));
-    this.#summarise();
+    const filter = await this.filter;
+    const meanwhile = (this.#meanwhile = []);
+    try {
+      const { events } = await ask(LIST, { filter, ...place }, signal);
+      this.views.list.show(events, Boolean(place.before || place.after));
+    } finally {
+      if (this.#meanwhile === meanwhile) {
+        this.#meanwhile = null;
+      }
+    }
+    this.views.list.insert(meanwhile);
   }
 
   async #showStatistics() {
@@ -154,6 +169,7 @@ export class Watch {
   }
 
   #follow(filter, after) {
+    this.#isFollowed = true;
     let knewAll = after !== null; // without a cursor, what came before the subscription was missed
     follow({
       filter,
@@ -185,8 +201,9 @@ export class Watch {
   }
 
   #take(edges) {
+    const oldest = this.#events.size < MOST ? -Infinity : extent([...this.#events.values()], "eventTsMs")[0];
     const fresh = [...new Map(edges.map((edge) => [edge.node.eventId, edge])).values()].filter(
-      ({ node }) => !this.#events.has(node.eventId),
+      ({ node }) => !this.#events.has(node.eventId) && node.eventTsMs >= oldest,
     );
     if (!fresh.length) {
       return;
@@ -194,7 +211,11 @@ export class Watch {
     const events = fresh.map(({ node }) => node);
     events.forEach((event) => this.#events.set(event.eventId, event));
     this.#forgetOldest();
-    this.views.list.insert(fresh);
+    if (this.#meanwhile) {
+      this.#meanwhile.push(...fresh);
+    } else {
+      this.views.list.insert(fresh);
+    }
     this.#draw();
     for (const { eventId } of events.slice(-MOST_RINGS)) {
       this.views.map.ring(eventId);
@@ -215,17 +236,24 @@ export class Watch {
   #draw() {
     const events = [...this.#events.values()];
     const colouring = this.#colour === "depth" ? byDepth() : byAge(...extent(events, "eventTsMs"));
-    this.views.map.show(events, colouring, mapCaption(events));
+    this.views.map.show(events, colouring);
     this.views.timeline.show(events, colouring);
   }
 
+  /** Says how many there are, once that is known: a list that failed knows no total. */
   async #summarise() {
-    this.views.say("summary", summary(await this.filter, this.#events.size, this.views.list.total));
+    if (this.#settled.has("events") && this.#settled.has("list")) {
+      const filter = await this.filter.catch(() => null);
+      this.views.say("summary", summary(filter, this.#events.size, this.views.list.total));
+    }
   }
 }
 
 /** How many events there are, and how many of them are shown. */
 function summary(filter, shown, total) {
+  if (!filter) {
+    return "The events could not be loaded.";
+  }
   if (!shown && !total) {
     return Object.keys(filter).length
       ? "No event matches these filters."

@@ -1,4 +1,4 @@
-// The map: events as circles, their area by magnitude and their colour by age or depth, over the world's land.
+// The map: events as circles, sized by magnitude and coloured by age or depth, over the world's land.
 
 import { EventCircles } from "./event_circles.js";
 import { counted, magnitude } from "./format.js";
@@ -73,9 +73,9 @@ export function worldMap(figure, onSelect) {
       rings = coastline.map((ring) => pairs(ring).map(([lon, lat]) => [lon / 10, lat / 10]));
       drawWorld();
     },
-    show(events, colouring, caption) {
+    show(events, colouring) {
       shown = { events, colouring };
-      figure.querySelector("figcaption").textContent = caption;
+      figure.querySelector("figcaption").textContent = caption(events);
       drawEvents();
     },
     select: (eventId) => circles.select(eventId),
@@ -84,7 +84,7 @@ export function worldMap(figure, onSelect) {
 }
 
 /** What the map shows, in words. */
-export function mapCaption(events) {
+function caption(events) {
   if (!events.length) {
     return "No event to show.";
   }
