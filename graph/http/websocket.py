@@ -8,14 +8,13 @@ Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Coroutine
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 import orjson
-from graphql import ExecutionResult
 from starlette.types import Receive, Scope, Send
 
 from graph.access.callers import Caller
@@ -127,7 +126,7 @@ class _Connection:
         self._until: float | None = None  # by the loop's clock: when the caller's token ends
         self._operations: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()  # that the client has completed
-        self._left: set[asyncio.Task[ExecutionResult]] = set()  # mutations that nobody waits for any more
+        self._left: set[asyncio.Task[dict[str, Any]]] = set()  # mutations that nobody waits for any more
 
     async def serve(self) -> None:
         """Answer messages.
@@ -263,8 +262,8 @@ class _Connection:
                     results = await stack.enter_async_context(admitted.subscribed())
                     answer.code, answer.status = metrics.OK, 200
                     return (told_of_result(result, asker.request_id) async for result in results)
-                result = await (self._finished(admitted) if admitted.is_mutation else admitted.result())
-                payload = told_of_result(result, asker.request_id)
+                work = _outcome(admitted)
+                payload = await (self._finished(work) if admitted.is_mutation else work)
                 answer.code, answer.status = code_of(payload), 200
                 return _one(payload)
             except Exception as error:
@@ -273,17 +272,17 @@ class _Connection:
                 answer.status = 400 if isinstance(error, InvalidDocument) else status
                 raise
 
-    async def _finished(self, admitted: Admitted) -> ExecutionResult:
+    async def _finished(self, work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
         """The outcome of a mutation, which it comes to whether or not anybody waits for it."""
-        work = asyncio.create_task(admitted.result())
+        task = asyncio.create_task(work)
         try:
-            return await asyncio.shield(work)
+            return await asyncio.shield(task)
         except asyncio.CancelledError:
-            self._left.add(work)
-            work.add_done_callback(self._forget)
+            self._left.add(task)
+            task.add_done_callback(self._forget)
             raise
 
-    def _forget(self, work: asyncio.Task[ExecutionResult]) -> None:
+    def _forget(self, work: asyncio.Task[dict[str, Any]]) -> None:
         self._left.discard(work)
         if not work.cancelled() and (error := work.exception()):
             logger.info("A mutation that nobody waited for has failed", exc_info=error)
@@ -316,6 +315,10 @@ def _id_of(message: dict[str, Any]) -> str:
     if not isinstance(id_, str) or not id_:
         raise Closed(4400, "Invalid message: it has no id")
     return id_
+
+
+async def _outcome(admitted: Admitted) -> dict[str, Any]:
+    return told_of_result(await admitted.result(), admitted.asker.request_id)
 
 
 async def _one(payload: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
