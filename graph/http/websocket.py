@@ -79,18 +79,15 @@ class WebSocketEndpoint:
             return
         connection = _Connection(scope, headers, receive, send, self._admission, self._limits)
         try:
-            if SUBPROTOCOL not in scope["subprotocols"]:
-                await send({"type": "websocket.accept"})
-                raise Closed(4406, "Subprotocol not acceptable")
-            await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
+            await connection.accept(scope["subprotocols"])
             await connection.serve()
         except Closed as closed:
-            await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
+            await _close(send, closed)
         except Disconnected:
             pass
         except Exception:
             logger.exception("A connection had to end")
-            await send({"type": "websocket.close", "code": 4500, "reason": "Internal server error"})
+            await _close(send, Closed(4500, "Internal server error"))
         finally:
             await connection.end()
 
@@ -100,6 +97,11 @@ class WebSocketEndpoint:
             return True
         scheme, _, named = origin.partition("://")  # no more, since a browser writes nothing else than these two
         return scheme in ("http", "https") and named == host
+
+
+async def _close(send: Send, closed: Closed) -> None:
+    with suppress(OSError):  # the client has gone itself
+        await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
 
 
 class _Connection:
@@ -127,6 +129,21 @@ class _Connection:
         self._operations: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()  # that the client has completed
         self._left: set[asyncio.Task[dict[str, Any]]] = set()  # mutations that nobody waits for any more
+
+    async def accept(self, subprotocols: Collection[str]) -> None:
+        """Open the connection.
+
+        Raises:
+            Closed: The client speaks none that is spoken here.
+            Disconnected: It has left already.
+        """
+        spoken = SUBPROTOCOL if SUBPROTOCOL in subprotocols else None
+        try:
+            await self._send_event({"type": "websocket.accept", "subprotocol": spoken})
+        except OSError as error:
+            raise Disconnected from error
+        if spoken is None:
+            raise Closed(4406, "Subprotocol not acceptable")
 
     async def serve(self) -> None:
         """Answer messages.
