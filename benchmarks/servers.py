@@ -96,6 +96,14 @@ class Connection:
             raise Refused(f"HTTP {response.status}: {answer[:300]!r}")
         return answer
 
+    def metric(self, name: str) -> float | None:
+        """The value of one of our metrics that has no labels."""
+        self._http.request("GET", "/metrics")
+        for line in self._http.getresponse().read().decode().splitlines():
+            if line.startswith(f"{name} "):
+                return float(line.rpartition(" ")[2])
+        return None
+
     def ask(self, body: bytes) -> Any:
         """The answer's data.
 

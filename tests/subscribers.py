@@ -24,6 +24,8 @@ from websockets.typing import Origin, Subprotocol
 
 from graph.app import Application, admission, create_app
 from graph.earthquakes.live import Live
+from graph.http.endpoint import GraphQLEndpoint
+from graph.http.event_stream import HEART_BEAT_S
 from graph.http.request_ids import RequestIds
 from graph.http.websocket import SUBPROTOCOL, SocketLimits, WebSocketEndpoint
 from graph.serving.connections import ClientSocket
@@ -82,20 +84,26 @@ def given(event_id: str, **others: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def live_service(settings: Settings, limits: SocketLimits | None = None) -> Iterator[LiveService]:
+def live_service(
+    settings: Settings, limits: SocketLimits | None = None, *, heart_beat_s: float = HEART_BEAT_S
+) -> Iterator[LiveService]:
     """The service, from its start to the end of its shutdown.
 
     Args:
-        limits: of a connection, in place of those that the service has.
+        limits: of a WebSocket, in place of those that the service has.
+        heart_beat_s: of a stream of events.
     """
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
     app = create_app(settings)
-    if limits:
+    if limits or heart_beat_s != HEART_BEAT_S:
         assert isinstance(app, RequestIds)
         assert isinstance(app.app, Application)
-        sockets = WebSocketEndpoint(admission(settings), limits, settings.cors_origins)
-        app = RequestIds(Application(app.app.graph, sockets, app.app.others))
+        entrance = admission(settings)
+        limits = limits or SocketLimits(settings.max_socket_operations)
+        sockets = WebSocketEndpoint(entrance, limits, settings.cors_origins)
+        graph = GraphQLEndpoint(entrance, heart_beat_s=heart_beat_s)
+        app = RequestIds(Application(graph, sockets, app.app.others))
     with in_thread(app, settings) as (server, url), httpx.Client(base_url=url, headers=bearer(), timeout=30) as http:
         assert http.get("/healthz").status_code == 200  # it has started
         yield LiveService(url, server, http)

@@ -22,7 +22,7 @@ from graph import graphiql
 from graph.access.rate import spender
 from graph.errors import BadRequest, GraphError, InternalServerError
 from graph.http.admission import Admission, Admitted, Asker
-from graph.http.event_stream import send_events
+from graph.http.event_stream import HEART_BEAT_S, send_events
 from graph.http.request import EVENT_STREAM, GRAPHQL_JSON, JSON, Head, asked_by, media_type
 from graph.http.telling import code_of, told_of_refusal, told_of_result
 from graph.operations.documents import InvalidDocument
@@ -47,8 +47,9 @@ Headers = list[tuple[bytes, bytes]]
 class GraphQLEndpoint:
     """The ASGI application behind the graph's one path."""
 
-    def __init__(self, admission: Admission, *, with_graphiql: bool = True) -> None:
+    def __init__(self, admission: Admission, *, with_graphiql: bool = True, heart_beat_s: float = HEART_BEAT_S) -> None:
         self._admission = admission
+        self._heart_beat_s = heart_beat_s
         self._with_graphiql = with_graphiql
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,7 +63,8 @@ class GraphQLEndpoint:
             async with AsyncExitStack() as stack:
                 answered = await self._answered(_Asking(scope, receive, head, types), stack)
                 if isinstance(answered, _Stream):
-                    await send_events(answered.results, receive, send, lasts_s=answered.lasts_s)
+                    lasts_s, heart_beat_s = answered.lasts_s, self._heart_beat_s
+                    await send_events(answered.results, receive, send, lasts_s=lasts_s, heart_beat_s=heart_beat_s)
                     return
         except ClientDisconnect:
             return  # nobody is left to be told

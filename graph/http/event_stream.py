@@ -28,7 +28,9 @@ def next_event(result: bytes) -> bytes:
     return b"event: next\ndata: " + result + b"\n\n"
 
 
-async def send_events(results: AsyncIterator[bytes], receive: Receive, send: Send, *, lasts_s: float | None) -> None:
+async def send_events(
+    results: AsyncIterator[bytes], receive: Receive, send: Send, *, lasts_s: float | None, heart_beat_s: float
+) -> None:
     """Send results until they end, the client is gone or so many seconds have passed.
 
     `send` waits while the client does not take what was sent, and thus whatever makes the results waits too.
@@ -36,7 +38,7 @@ async def send_events(results: AsyncIterator[bytes], receive: Receive, send: Sen
     await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
     # At once, since a client knows by the first bytes that it is connected.
     await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
-    sending = asyncio.ensure_future(_send_all(results, send, lasts_s))
+    sending = asyncio.ensure_future(_send_all(results, send, lasts_s, heart_beat_s))
     gone = asyncio.ensure_future(_until_gone(receive))
     try:
         await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -48,15 +50,15 @@ async def send_events(results: AsyncIterator[bytes], receive: Receive, send: Sen
         sending.result()
 
 
-async def _send_all(results: AsyncIterator[bytes], send: Send, lasts_s: float | None) -> None:
+async def _send_all(results: AsyncIterator[bytes], send: Send, lasts_s: float | None, heart_beat_s: float) -> None:
     loop = asyncio.get_running_loop()
     end = None if lasts_s is None else loop.time() + lasts_s
     coming = asyncio.ensure_future(anext(results, None))
     try:
         while end is None or loop.time() < end:
-            left_s = HEART_BEAT_S if end is None else end - loop.time()
-            if not (await asyncio.wait((coming,), timeout=min(HEART_BEAT_S, left_s)))[0]:
-                if left_s < HEART_BEAT_S:
+            left_s = heart_beat_s if end is None else end - loop.time()
+            if not (await asyncio.wait((coming,), timeout=min(heart_beat_s, left_s)))[0]:
+                if left_s < heart_beat_s:
                     break
                 await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
                 continue

@@ -8,14 +8,13 @@ Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Coroutine
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 import orjson
-from graphql import ExecutionResult
 from starlette.types import Receive, Scope, Send
 
 from graph.access.callers import Caller
@@ -80,18 +79,15 @@ class WebSocketEndpoint:
             return
         connection = _Connection(scope, headers, receive, send, self._admission, self._limits)
         try:
-            if SUBPROTOCOL not in scope["subprotocols"]:
-                await send({"type": "websocket.accept"})
-                raise Closed(4406, "Subprotocol not acceptable")
-            await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
+            await connection.accept(scope["subprotocols"])
             await connection.serve()
         except Closed as closed:
-            await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
+            await _close(send, closed)
         except Disconnected:
             pass
         except Exception:
             logger.exception("A connection had to end")
-            await send({"type": "websocket.close", "code": 4500, "reason": "Internal server error"})
+            await _close(send, Closed(4500, "Internal server error"))
         finally:
             await connection.end()
 
@@ -101,6 +97,11 @@ class WebSocketEndpoint:
             return True
         scheme, _, named = origin.partition("://")  # no more, since a browser writes nothing else than these two
         return scheme in ("http", "https") and named == host
+
+
+async def _close(send: Send, closed: Closed) -> None:
+    with suppress(OSError):  # the client has gone itself
+        await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
 
 
 class _Connection:
@@ -127,7 +128,22 @@ class _Connection:
         self._until: float | None = None  # by the loop's clock: when the caller's token ends
         self._operations: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()  # that the client has completed
-        self._left: set[asyncio.Task[ExecutionResult]] = set()  # mutations that nobody waits for any more
+        self._left: set[asyncio.Task[dict[str, Any]]] = set()  # mutations that nobody waits for any more
+
+    async def accept(self, subprotocols: Collection[str]) -> None:
+        """Open the connection.
+
+        Raises:
+            Closed: The client speaks none that is spoken here.
+            Disconnected: It has left already.
+        """
+        spoken = SUBPROTOCOL if SUBPROTOCOL in subprotocols else None
+        try:
+            await self._send_event({"type": "websocket.accept", "subprotocol": spoken})
+        except OSError as error:
+            raise Disconnected from error
+        if spoken is None:
+            raise Closed(4406, "Subprotocol not acceptable")
 
     async def serve(self) -> None:
         """Answer messages.
@@ -263,8 +279,8 @@ class _Connection:
                     results = await stack.enter_async_context(admitted.subscribed())
                     answer.code, answer.status = metrics.OK, 200
                     return (told_of_result(result, asker.request_id) async for result in results)
-                result = await (self._finished(admitted) if admitted.is_mutation else admitted.result())
-                payload = told_of_result(result, asker.request_id)
+                work = _outcome(admitted)
+                payload = await (self._finished(work) if admitted.is_mutation else work)
                 answer.code, answer.status = code_of(payload), 200
                 return _one(payload)
             except Exception as error:
@@ -273,17 +289,17 @@ class _Connection:
                 answer.status = 400 if isinstance(error, InvalidDocument) else status
                 raise
 
-    async def _finished(self, admitted: Admitted) -> ExecutionResult:
+    async def _finished(self, work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
         """The outcome of a mutation, which it comes to whether or not anybody waits for it."""
-        work = asyncio.create_task(admitted.result())
+        task = asyncio.create_task(work)
         try:
-            return await asyncio.shield(work)
+            return await asyncio.shield(task)
         except asyncio.CancelledError:
-            self._left.add(work)
-            work.add_done_callback(self._forget)
+            self._left.add(task)
+            task.add_done_callback(self._forget)
             raise
 
-    def _forget(self, work: asyncio.Task[ExecutionResult]) -> None:
+    def _forget(self, work: asyncio.Task[dict[str, Any]]) -> None:
         self._left.discard(work)
         if not work.cancelled() and (error := work.exception()):
             logger.info("A mutation that nobody waited for has failed", exc_info=error)
@@ -316,6 +332,10 @@ def _id_of(message: dict[str, Any]) -> str:
     if not isinstance(id_, str) or not id_:
         raise Closed(4400, "Invalid message: it has no id")
     return id_
+
+
+async def _outcome(admitted: Admitted) -> dict[str, Any]:
+    return told_of_result(await admitted.result(), admitted.asker.request_id)
 
 
 async def _one(payload: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:

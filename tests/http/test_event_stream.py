@@ -16,7 +16,6 @@ import orjson
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from graph.http import event_stream as module
 from tests.bearers import SECRET, bearer
 from tests.earthquakes.usgs_server import UsgsServer, collection, week_features
 from tests.processes import PATIENCE_S
@@ -117,16 +116,16 @@ async def test_errors_of_fields_come_with_the_data(service: LiveService) -> None
         assert await stream.end() == COMPLETE
 
 
-async def test_a_silent_stream_has_a_heart_beat(service: LiveService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "HEART_BEAT_S", 0.05)
-    async with event_stream(service.url) as stream:
-        assert [await stream.block() for _ in range(5)] == [HEART_BEAT] * 5
-        await service.has_subscriptions(1)
-        service.store("us1")
-        block = HEART_BEAT
-        while block == HEART_BEAT:
-            block = await stream.block()
-        assert b'"eventId":"us1"' in block
+async def test_a_silent_stream_has_a_heart_beat(tmp_path: Path, usgs: UsgsServer) -> None:
+    with live_service(settings(tmp_path / "live.db", usgs), heart_beat_s=0.05) as service:
+        async with event_stream(service.url) as stream:
+            assert [await stream.block() for _ in range(5)] == [HEART_BEAT] * 5
+            await service.has_subscriptions(1)
+            service.store("us1")
+            block = HEART_BEAT
+            while block == HEART_BEAT:
+                block = await stream.block()
+            assert b'"eventId":"us1"' in block
 
 
 async def test_a_stream_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:

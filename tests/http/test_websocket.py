@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import jwt
 import orjson
@@ -642,6 +643,31 @@ async def test_a_client_that_vanishes_leaves_nothing_behind(service: LiveService
     assert counted(scrape) == {("OK", "subscription"): 5, ("OK", "mutation"): 1}
     assert scrape.value("quakegraph_subscriptions") == 0
     assert scrape.value("quakegraph_subscription_events_total") == 0
+
+
+async def test_clients_that_leave_at_any_moment_leave_no_error_in_the_log(
+    service: LiveService, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = (
+        "GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
+    )
+    url = urlsplit(service.url)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(50):
+            _, writer = await asyncio.open_connection(url.hostname, url.port)
+            writer.write(head.encode())
+            await writer.drain()
+            writer.transport.abort()
+        for _ in range(50):
+            async with greeted(service.url) as client:
+                for number in range(5):
+                    await client.ask(str(number), EVENTS)
+                client.vanish()
+        await service.has_no_socket()
+        await service.has_subscriptions(0)
+
+    assert caplog.records == []
 
 
 async def test_each_operation_is_charged(tmp_path: Path, usgs: UsgsServer) -> None:

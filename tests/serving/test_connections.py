@@ -426,6 +426,18 @@ HANDSHAKE = (
 PING = b"\x89\xfd" + bytes(4) + bytes(125)  # as large as one may be
 
 
+@pytest.mark.parametrize(
+    "lacking", [b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n", b"Sec-WebSocket-Version: 13\r\n"]
+)
+def test_a_handshake_that_is_none_is_refused(lacking: bytes) -> None:
+    with served(hello) as server:
+        client = server.connect()
+        client.send(HANDSHAKE.replace(lacking, b""))
+
+        assert client.until_end().startswith(b"HTTP/1.1 400 ")
+        server.holds_nothing()
+
+
 @dataclass
 class Talker:
     """An application that accepts a WebSocket, and says as much as it is told to, and then its last."""
@@ -532,3 +544,18 @@ def test_pings_that_are_taken_are_answered_for_ever() -> None:
             client.received = b""
         talker.ends = True
         talker.wanted.release()
+
+
+def test_sockets_that_are_open_make_no_room() -> None:
+    talker = Talker()
+    with served(talker, max_connections=2) as server:
+        for _ in range(2):
+            shaken_hands(server)
+
+        refused = server.connect()
+
+        assert refused.answer()[0] == 503
+        assert refused.until_end() == b""
+        assert len(server.server.server_state.connections) == 2
+        talker.ends = True
+        talker.wanted.release(2)

@@ -63,6 +63,16 @@ async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, worker
     assert [line for line in server.said[1:] if line.split()[1] in ("warning", "error")] == []
 
 
+async def test_nothing_is_said_of_a_connection_and_its_url_least_of_all(tmp_path: Path) -> None:
+    with serving(folder=tmp_path, settings=AT_ONCE) as server:
+        async with greeted(root(server), path="/graphql?token=swordfish") as client:
+            await client.quiet()
+        assert server.end() == 0
+        server.hear_out()
+
+    assert [line for line in server.said if "swordfish" in line or "connection" in line.lower()] == []
+
+
 async def test_connections_without_a_subscription_end_too(tmp_path: Path) -> None:
     with serving(folder=tmp_path, settings=AT_ONCE) as server:
         async with socket_to(root(server)) as silent, greeted(root(server)) as greeting:
