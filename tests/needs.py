@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
@@ -65,17 +64,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[_deselected] = {
         name: sum(name in _needs(item) for item in deselected) for name in REQUIREMENTS if name in missing
     }
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if (told := getattr(session.config, "workeroutput", None)) is not None:  # one process of several
-        told["deselected"] = session.config.stash[_deselected]
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """Each of several processes has deselected the same."""
-    node.config.stash[_deselected].update(getattr(node, "workeroutput", {}).get("deselected", {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
