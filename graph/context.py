@@ -1,6 +1,6 @@
 """What one request carries to its resolvers."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -22,6 +22,10 @@ def unobserved(field: str, code: str, seconds: float) -> None:
     """Observe nothing."""
 
 
+async def unlimited(points: int) -> None:
+    """Charge nothing."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Context:
     """The parts of the service that resolvers ask, and who is asking."""
@@ -37,6 +41,7 @@ class Context:
     caller: Caller
     request_id: str  # UUID v4
     observe_field: FieldObserver = unobserved
+    spend: Callable[[int], Awaitable[None]] = unlimited  # charges the caller so many points; raises `RateLimited`
     _logged: int = 0
 
     def next_log_id(self) -> str:

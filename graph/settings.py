@@ -121,7 +121,7 @@ class Settings(BaseSettings):
         900, ge=1, le=100_000, description="Connections of clients to one process at most."
     )  # the usual limit is 1,024 open files, some of which the store needs
     max_subscriptions: int = Field(
-        200, ge=1, le=100_000, description="Subscriptions that a caller may have open in one process."
+        200, ge=1, le=100_000, description="Subscriptions, and WebSockets, that a caller may have open in one process."
     )
     max_socket_operations: int = Field(
         50, ge=1, le=10_000, description="Operations that may be under way on one WebSocket."

@@ -12,7 +12,8 @@ Events without it were stored before all that have it.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Self
 
@@ -40,6 +41,21 @@ class Arrival:
     def behind(self, event_id: str) -> "Arrival":
         """What of it comes after one of its events."""
         return Arrival(self.number, self.event_ids[self.event_ids.index(event_id) + 1 :])
+
+
+def sliced(arrivals: Iterable[Arrival], most: int) -> Iterator[list[Arrival]]:
+    """The arrivals, cut and put together so that each list has at most so many events."""
+    some: list[Arrival] = []
+    room = most
+    for arrival in arrivals:
+        rest = arrival.event_ids
+        while len(rest) > room:
+            yield [*some, Arrival(arrival.number, rest[:room])]
+            some, rest, room = [], rest[room:], most
+        some.append(Arrival(arrival.number, rest))
+        room -= len(rest)
+    if some:
+        yield some
 
 
 def arrival_of(event: Event) -> int:
@@ -73,6 +89,7 @@ class Arrivals:
         self._last: int | None = None  # number that was given away; None where the table has to be asked
         self._readings = 0
         self._reading = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
 
     async def latest(self) -> int:
         """The number of the last one; 0 where there is none."""
@@ -85,22 +102,30 @@ class Arrivals:
         page = await self._table.query(self._table.design.primary, PARTITION, between=behind, limit=most)
         return list(map(Arrival.of, page.items))
 
-    async def turn(self) -> Turn:
-        """The next number. Whoever gets it sends its transaction at once, so that they come in order.
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[Turn]:
+        """The next number, for a transaction that is sent at once. `missed` tells if it was not applied.
 
-        Thus several can be under way, and be committed together. Where one is not applied, those behind it are not
-        either, and all of them try again.
+        Where transactions are applied in the order in which they are sent, several are under way, and committed
+        together: if one is not applied, those behind it are not either, and all of them try again. Elsewhere they
+        would be in each other's way, so one waits for another.
         """
-        if self._last is None:
-            async with self._reading:
-                if self._last is None:
-                    self._last = await self.latest()
-                    self._readings += 1
-        self._last += 1
-        return Turn(self._last, self._readings)
+        async with nullcontext() if self._table.in_order else self._one_at_a_time:
+            if self._last is None:
+                async with self._reading:
+                    if self._last is None:
+                        self._last = await self.latest()
+                        self._readings += 1
+            self._last += 1
+            turn = Turn(self._last, self._readings)
+            try:
+                yield turn
+            except BaseException:
+                self.missed(turn)
+                raise
 
     def missed(self, turn: Turn) -> None:
-        """Note that a transaction was not applied, for whatever reason."""
+        """Note that a transaction was not applied."""
         if turn.reading == self._readings:
             self._last = None
 

@@ -285,17 +285,13 @@ class Ingest:
     async def _insert(self, events: list[Event]) -> int:
         """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
         while events:
-            turn = await self._arrivals.turn()
-            arrival = turn.actions(events)
-            inserts = [Put(event.item, if_absent=True) for event in events]
-            try:
+            async with self._arrivals.turn() as turn:
+                arrival = turn.actions(events)
+                inserts = [Put(event.item, if_absent=True) for event in events]
                 refused = set(await self._table.transact([*inserts, *arrival, *additions(events)]))
-            except BaseException:
+                if not refused:
+                    break
                 self._arrivals.missed(turn)
-                raise
-            if not refused:
-                break
-            self._arrivals.missed(turn)
             events = [event for position, event in enumerate(events) if position not in refused]
         return len(events)
 

@@ -9,11 +9,11 @@ moment on is handed each further one.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 
-from graph.earthquakes.arrivals import Arrival, Arrivals, arrival_of
+from graph.earthquakes.arrivals import Arrival, Arrivals, arrival_of, sliced
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.model import EVENTS, Event
 from graph.earthquakes.selection import Selection
@@ -23,11 +23,22 @@ from graph.store.contract import Item, Table
 from graph.telemetry.logs import get_logger
 
 ARRIVALS_AT_ONCE = 4  # of up to a thousand events each
+ARRIVALS_REPLAYED_AT_ONCE = 32  # of which a poll makes many with few events
+REPLAYED_AT_ONCE = 200  # events; a slice of them is read in some milliseconds
+REPLAYS_AT_ONCE = 2  # that read a slice
+TOLD_AT_ONCE = 10  # subscribers, before others have their turn
 QUEUED = 2000  # events that wait for one subscriber at most; an arrival finds room where no more than half are left
 PATIENCE_S = 1.0  # for a subscriber to take half of what waits for it, before the others are told more
 RETRY_S = 1.0
 
 logger = get_logger(__name__)
+
+
+Charge = Callable[[int], Awaitable[None]]
+
+
+async def nothing(events: int) -> None:
+    """Charge nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +105,17 @@ class Live:
         self._tasks: set[asyncio.Task[None]] = set()  # that one, and any that is about to end
         self._ended = False
         self._none_open = asyncio.Event()
+        self._replaying = asyncio.Semaphore(REPLAYS_AT_ONCE)
 
-    async def subscribe(self, selection: Selection, after: str | None) -> AsyncGenerator[Notice, None]:
+    async def subscribe(
+        self, selection: Selection, after: str | None, charge: Charge = nothing
+    ) -> AsyncGenerator[Notice, None]:
         """What is selected of all that is stored behind an event, or from now on; until `end`.
 
         Args:
             after: the cursor of an event.
+            charge: told how many events of the past are about to be read, selected or not. What it raises ends the
+                iteration.
 
         Raises:
             InvalidCursor: It is none, or of an event that this catalogue does not have.
@@ -115,7 +131,7 @@ class Live:
             if subscriber.number:
                 (arrival,) = await self._arrivals.since(subscriber.number - 1, 1)
                 missed = arrival.behind(event.event_id)
-        return self._notices(subscriber, missed, latest)
+        return self._notices(subscriber, missed, latest, charge)
 
     async def end(self, seconds: float) -> None:
         """Complete all subscriptions, and wait until they are, but no longer than so many seconds."""
@@ -139,11 +155,11 @@ class Live:
         return self._open
 
     async def _notices(
-        self, subscriber: Subscriber, missed: Arrival | None, latest: int
+        self, subscriber: Subscriber, missed: Arrival | None, latest: int, charge: Charge
     ) -> AsyncGenerator[Notice, None]:
         self._enter(latest)
         try:
-            async with aclosing(self._replayed(subscriber, missed)) as replayed:
+            async with aclosing(self._replayed(subscriber, missed, charge)) as replayed:
                 async for notice in replayed:
                     yield notice
             # No other task had a turn since all was seen.
@@ -167,18 +183,24 @@ class Live:
             subscriber.roomy.set()
             self._leave()
 
-    async def _replayed(self, subscriber: Subscriber, missed: Arrival | None) -> AsyncGenerator[Notice, None]:
-        """What the subscriber has not seen of what all others have."""
+    async def _replayed(
+        self, subscriber: Subscriber, missed: Arrival | None, charge: Charge
+    ) -> AsyncGenerator[Notice, None]:
+        """What the subscriber has not seen of what all others have, slice by slice."""
         arrivals = [missed] if missed else []
         while not self._ended:
-            for number, events in await self._read(arrivals):
-                for event in subscriber.wanted(events):
-                    self.told += 1
-                    yield Notice(event.cursor, event)
-                subscriber.number = number
+            for some in sliced(arrivals, REPLAYED_AT_ONCE):
+                await charge(sum(len(arrival.event_ids) for arrival in some))
+                async with self._replaying:
+                    read = await self._read(some)
+                for number, events in read:
+                    for event in subscriber.wanted(events):
+                        self.told += 1
+                        yield Notice(event.cursor, event)
+                    subscriber.number = number
             if subscriber.number >= self._number:
                 break
-            arrivals = await self._arrivals.since(subscriber.number, ARRIVALS_AT_ONCE)
+            arrivals = await self._arrivals.since(subscriber.number, ARRIVALS_REPLAYED_AT_ONCE)
 
     def _enter(self, latest: int) -> None:
         self._open += 1
@@ -215,11 +237,17 @@ class Live:
         while arrivals := await self._arrivals.since(self._number, ARRIVALS_AT_ONCE):
             for number, events in await self._read(arrivals):
                 self._number = number
-                for subscriber in self._subscribers:
-                    if subscriber.number < number:
-                        subscriber.number = number
-                        self._tell(subscriber, events)
+                await self._tell_all(number, events)
                 await self._for_room()
+
+    async def _tell_all(self, number: int, events: Sequence[Event]) -> None:
+        """Hand over an arrival. Who subscribes meanwhile has seen it."""
+        for told, subscriber in enumerate(list(self._subscribers)):
+            if subscriber.number < number:
+                subscriber.number = number
+                self._tell(subscriber, events)
+            if told % TOLD_AT_ONCE == TOLD_AT_ONCE - 1:
+                await asyncio.sleep(0)
 
     async def _for_room(self) -> None:
         """Wait for those who have much to take, but not long: others want to know what comes next."""

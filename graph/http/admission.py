@@ -6,9 +6,11 @@ Whatever is wrong is found at the first step that can know it, and of an operati
 the steps before the last refuses, nothing is resolved.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from graphql import ExecutionResult, GraphQLError, OperationType
@@ -93,7 +95,9 @@ class Admission:
             await rates.spend(asker.who, 1)  # so that refusals have an end too
             raise
         await rates.spend(asker.who, points)
-        context: Context = state["new_context"](caller=asker.caller, request_id=asker.request_id)
+        context: Context = state["new_context"](
+            caller=asker.caller, request_id=asker.request_id, spend=partial(rates.spend, asker.who)
+        )
         return Admitted(self, operation, asked.variables or {}, context, state["streams"], asker)
 
     def _operation(self, asked: Asked, *, reading: bool) -> Operation:
@@ -170,6 +174,7 @@ class Admitted:
                 except ExecutionTimeout as error:  # of this one; the next may take less
                     result = ExecutionResult(None, [GraphQLError(str(error), original_error=error)])
                 yield result
+                await asyncio.sleep(0)  # a client that takes all at once leaves no turn to the others
 
     def _variables(self) -> VariableValues:
         suggesting = self.by.suggesting

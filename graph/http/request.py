@@ -93,6 +93,14 @@ async def asked_by(head: Head, receive: Receive) -> Asked:
             raise BadRequest("Send queries by POST or GET, mutations by POST.", status=405, allow="GET, HEAD, POST")
 
 
+def same_origin(origin: str | None, host: str | None) -> bool:
+    """Whether a page of an origin is one of the service's own. What is no page, and some own pages, name none."""
+    if origin is None:
+        return True
+    scheme, _, named = origin.partition("://")  # no more, since a browser writes nothing else than these two
+    return scheme in ("http", "https") and named == host
+
+
 def _any_page_could_send(head: Head) -> bool:
     """Whether a browser sends such a GET for a page of any origin without a preflight.
 
@@ -106,7 +114,11 @@ def _any_page_could_send(head: Head) -> bool:
     if _content_type(headers.get("content-type", ""))[0] == JSON:
         return False
     by_name = {GRAPHQL_JSON, EVENT_STREAM} & head.accepted  # the latter is what an `EventSource` asks for
-    if by_name and headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
+    if (
+        by_name
+        and same_origin(headers.get("origin"), headers.get("host"))
+        and headers.get("sec-fetch-site") not in ("cross-site", "same-site")
+    ):
         return False
     return headers.get("user-agent", "").startswith("Mozilla/") or any(name in headers for name in MARKS_OF_A_BROWSER)
 

@@ -1,4 +1,4 @@
-"""How many subscriptions each caller has open in this process, which may not be more than so many."""
+"""How much of a kind each caller has open in this process, which may not be more than so many."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,21 +8,22 @@ from graph.errors import TooManySubscriptions
 
 
 class Streams:
-    """The open subscriptions, by caller."""
+    """The open subscriptions or connections, by caller."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, what: str) -> None:
         self._most = most  # of one caller
+        self._what = what
         self._open: Counter[str] = Counter()
 
     @contextmanager
     def one_of(self, who: str) -> Iterator[None]:
-        """Around a subscription of a caller.
+        """Around one of a caller.
 
         Raises:
             TooManySubscriptions: The caller has as many as one may have.
         """
         if self._open[who] >= self._most:
-            raise TooManySubscriptions(self._most, "subscriptions")
+            raise TooManySubscriptions(self._most, self._what)
         self._open[who] += 1
         try:
             yield

@@ -21,7 +21,7 @@ from graph.access.callers import Caller
 from graph.access.rate import spender
 from graph.errors import BadRequest, GraphError, KeySetUnavailable, TooManySubscriptions, outcome_of
 from graph.http.admission import Admission, Admitted, Asker
-from graph.http.request import Asked
+from graph.http.request import Asked, same_origin
 from graph.http.telling import code_of, told_of_refusal, told_of_result
 from graph.operations.documents import InvalidDocument
 from graph.telemetry import metrics
@@ -74,9 +74,21 @@ class WebSocketEndpoint:
         """Serve one connection."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         await receive()  # `websocket.connect`
-        if not self._may_connect(headers.get("origin"), headers.get("host")):
+        origin = headers.get("origin")
+        if not (self._origins & {origin, "*"} or same_origin(origin, headers.get("host"))):
             await send({"type": "websocket.close"})  # which is a 403, as nothing was accepted
             return
+        address = scope["client"][0] if scope.get("client") else None
+        try:
+            with scope["state"]["sockets"].one_of(spender(None, address)):  # who it is, is told later, or never
+                await self._serve(scope, headers, receive, send)
+        except TooManySubscriptions as refusal:
+            body = orjson.dumps({"errors": told_of_refusal(refusal, "")})
+            head = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+            await send({"type": "websocket.http.response.start", "status": refusal.status, "headers": head})
+            await send({"type": "websocket.http.response.body", "body": body})
+
+    async def _serve(self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send) -> None:
         connection = _Connection(scope, headers, receive, send, self._admission, self._limits)
         try:
             await connection.accept(scope["subprotocols"])
@@ -90,13 +102,6 @@ class WebSocketEndpoint:
             await _close(send, Closed(4500, "Internal server error"))
         finally:
             await connection.end()
-
-    def _may_connect(self, origin: str | None, host: str | None) -> bool:
-        """Whether pages of an origin may connect. What is no page names none."""
-        if origin is None or self._origins & {origin, "*"}:
-            return True
-        scheme, _, named = origin.partition("://")  # no more, since a browser writes nothing else than these two
-        return scheme in ("http", "https") and named == host
 
 
 async def _close(send: Send, closed: Closed) -> None:
@@ -247,9 +252,10 @@ class _Connection:
             asked = Asked.of(message.get("payload"))
         except BadRequest as error:
             raise Closed(4400, f"Invalid message: {error}") from error
-        self._operations[id_] = asyncio.create_task(self._operate(id_, asked, self._caller))
+        room = len(self._operations) + len(self._left) < self._limits.operations
+        self._operations[id_] = asyncio.create_task(self._operate(id_, asked, self._caller, room=room))
 
-    async def _operate(self, id_: str, asked: Asked, caller: Caller) -> None:
+    async def _operate(self, id_: str, asked: Asked, caller: Caller, *, room: bool) -> None:
         """Execute an operation and tell its results."""
         request_id = str(uuid4())
         asker = Asker(caller, spender(caller.subject, self._address), request_id)
@@ -257,7 +263,7 @@ class _Connection:
             on_behalf_of(caller.subject)
             try:
                 async with AsyncExitStack() as stack:
-                    async for payload in await self._payloads(asked, asker, stack):
+                    async for payload in await self._payloads(asked, asker, stack, room=room):
                         await self._send({"type": "next", "id": id_, "payload": payload})
                 last: dict[str, Any] = {"type": "complete", "id": id_}
             except Disconnected:
@@ -268,11 +274,14 @@ class _Connection:
             with suppress(Disconnected):
                 await self._send(last)
 
-    async def _payloads(self, asked: Asked, asker: Asker, stack: AsyncExitStack) -> AsyncIterator[dict[str, Any]]:
+    async def _payloads(
+        self, asked: Asked, asker: Asker, stack: AsyncExitStack, *, room: bool
+    ) -> AsyncIterator[dict[str, Any]]:
         """What is told of the results; it has begun."""
         with self._state["telemetry"].request(self._headers) as answer:
             try:
-                if len(self._operations) + len(self._left) > self._limits.operations:
+                if not room:
+                    await self._state["rates"].spend(asker.who, 1)
                     raise TooManySubscriptions(self._limits.operations, "operations under way here")
                 admitted = await self._admission.admitted(asked, asker, self._state, answer)
                 if admitted.is_subscription:

@@ -104,6 +104,7 @@ class Table(ABC):
 
     design: TableDesign
     transaction_limit: int  # actions that one transaction takes at most
+    in_order: bool  # whether transactions that are under way at once are applied in the order in which they were sent
 
     @abstractmethod
     async def get(self, key: Key) -> Item | None:

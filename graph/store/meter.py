@@ -44,6 +44,7 @@ class MeteredTable(Table):
     def __init__(self, table: Table, meter: CallMeter) -> None:
         self.design = table.design
         self.transaction_limit = table.transaction_limit
+        self.in_order = table.in_order
         self._table = table
         self._call = meter.call
 

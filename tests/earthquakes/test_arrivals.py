@@ -1,8 +1,12 @@
 """Events are numbered in the order in which they are stored, without a gap, whoever stores them."""
 
 import asyncio
+from itertools import chain
 
-from graph.earthquakes.arrivals import Arrivals, arrival_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.earthquakes.arrivals import Arrival, Arrivals, arrival_of, sliced
 from graph.earthquakes.model import Event
 from graph.store.contract import Table
 from tests.earthquakes.builders import an_event, catalogue_of, events_at
@@ -64,3 +68,20 @@ async def test_an_event_of_an_older_table_was_stored_before_all_that_are_numbere
     old = an_event()
 
     assert arrival_of(Event(old.item)) == 0
+
+
+@given(st.lists(st.integers(0, 12), max_size=12), st.integers(1, 9))
+def test_slices_hold_all_in_order_and_no_more_than_they_may(sizes: list[int], most: int) -> None:
+    arrivals = [
+        Arrival(number, tuple(f"e{number}-{each}" for each in range(size))) for number, size in enumerate(sizes, 1)
+    ]
+
+    slices = list(sliced(arrivals, most))
+
+    assert all(sum(len(arrival.event_ids) for arrival in some) <= most for some in slices)
+    parts = [arrival for some in slices for arrival in some]
+    assert [part.number for part in parts] == sorted(part.number for part in parts)
+    whole = {arrival.number: arrival.event_ids for arrival in arrivals}
+    for number, event_ids in whole.items():
+        assert tuple(chain.from_iterable(part.event_ids for part in parts if part.number == number)) == event_ids
+    assert {part.number for part in parts} == whole.keys()

@@ -25,6 +25,7 @@ class WatchedTable(Table):
         self._table = table
         self.design = table.design
         self.transaction_limit = table.transaction_limit
+        self.in_order = table.in_order
         self.calls: list[Call] = []
 
     def read(self, index: Index) -> set[KeyValue]:

@@ -138,7 +138,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                     "new_context": new_context,
                     "authenticate": known,
                     "rates": Unlimited(),
-                    "streams": Streams(1),
+                    "streams": Streams(1, "subscriptions"),
                     "telemetry": Telemetry(Metrics(), Untraced()),
                 }
                 await RequestIds(endpoint)({**scope, "state": state}, receive, send)

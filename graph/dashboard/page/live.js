@@ -45,10 +45,13 @@ export async function follow({ filter, after, onNotice, onState, signal }) {
   let failures = 0;
   while (!signal.aborted) {
     onState({ name: "connecting" });
+    const opened = () => {
+      failures = 0;
+      onState({ name: "live" });
+    };
     let failure;
     try {
-      for await (const notice of notices({ filter, after: cursor }, signal, () => onState({ name: "live" }))) {
-        failures = 0;
+      for await (const notice of notices({ filter, after: cursor }, signal, opened)) {
         cursor = notice.cursor;
         onNotice(notice);
       }

@@ -43,4 +43,5 @@ class Subscription:
             strawberry.argument(description="An event's cursor, of a notice or of an edge: begin behind this event."),
         ] = None,
     ) -> Any:
-        return await info.context.live.subscribe(filter.selection if filter else Selection(), after)
+        context = info.context
+        return await context.live.subscribe(filter.selection if filter else Selection(), after, context.spend)

@@ -77,6 +77,7 @@ class DynamoTable(Table):
     """One table in DynamoDB."""
 
     transaction_limit = ACTIONS_A_TRANSACTION
+    in_order = False
 
     def __init__(self, connection: Connected, requests: Requests, clock: Clock, patience: Patience) -> None:
         self.design = requests.design

@@ -104,6 +104,7 @@ class SqliteTable(Table):
     """One table in one SQLite file."""
 
     transaction_limit = 1000
+    in_order = True  # by the one thread that writes
 
     def __init__(
         self, statements: Statements, writer: Writer, short: ShortReads, readers: Readers, clock: Clock
