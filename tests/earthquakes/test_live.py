@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from graph.earthquakes.live import QUEUED, Live, Notice
+from graph.earthquakes.live import QUEUED, REPLAYED_AT_ONCE, Live, Notice
 from graph.earthquakes.magnitudes import MagnitudeRange
 from graph.earthquakes.model import Event
 from graph.earthquakes.selection import Circle, Selection
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
-from graph.errors import DatabaseUnavailable, InvalidCursor
+from graph.errors import DatabaseUnavailable, InvalidCursor, RateLimited
 from graph.store.contract import KeyValue, Page, Table
 from graph.store.design import Index
 from graph.store.sqlite import open_sqlite
@@ -193,6 +193,30 @@ async def test_a_slow_subscriber_is_told_how_many_it_lost_and_where_to_get_them(
         assert told(await some(slow, 1)) == ["afterwards"]
         async with aclosing(await live.subscribe(ALL, notice.cursor)) as again:
             assert told(await some(again, 45)) == [*ids(events[QUEUED + 1 :]), "afterwards"]
+
+
+async def test_what_is_read_of_the_past_is_charged_by_the_event_and_what_comes_is_not(table: Table, live: Live) -> None:
+    events = events_at(*range(REPLAYED_AT_ONCE + 50))
+    await ingest(table, events)
+    charged: list[int] = []
+
+    async def charge(number: int) -> None:
+        if sum(charged) + number > 2 * len(events):
+            raise RateLimited(7)
+        charged.append(number)
+
+    for _ in range(2):
+        async with aclosing(await live.subscribe(ALL, events[0].cursor, charge)) as notices:
+            await some(notices, len(events) - 1)
+            new = an_event(f"new{len(charged)}")
+            events.append(new)
+            await ingest(table, [new])
+            assert told(await some(notices, 1)) == [new.event_id]
+    assert max(charged) <= REPLAYED_AT_ONCE
+    assert sum(charged) == 2 * (len(events) - 2) - 1
+    async with aclosing(await live.subscribe(ALL, events[0].cursor, charge)) as notices:
+        with pytest.raises(RateLimited):
+            await some(notices, 1)
 
 
 async def test_a_replay_waits_for_its_reader_and_loses_nothing(table: Table, live: Live) -> None:

@@ -40,6 +40,10 @@ QUERY = "{ events { totalCount } }"
         ({**BROWSER, "Content-Type": "text/plain; application/json"}, False),
         ({**BROWSER, "Content-Type": "application/x-www-form-urlencoded"}, False),
         ({**BROWSER, "Accept": GRAPHQL_JSON}, True),
+        (
+            {**BROWSER, "Accept": GRAPHQL_JSON, "Origin": "https://evil.example"},
+            False,
+        ),  # which is all that a site without TLS is told
         ({**BROWSER, "Accept": GRAPHQL_JSON, "Sec-Fetch-Site": "same-origin"}, True),
         ({**BROWSER, "Accept": GRAPHQL_JSON, "Sec-Fetch-Site": "cross-site"}, False),
         ({**BROWSER, "Accept": GRAPHQL_JSON, "Sec-Fetch-Site": "same-site"}, False),

@@ -249,6 +249,7 @@ async def test_a_subscription_is_charged(tmp_path: Path, usgs: UsgsServer) -> No
     [
         ({"Accept": STREAM}, True),  # no browser
         (EVENT_SOURCE, True),  # one that does not say where it comes from
+        ({**EVENT_SOURCE, "Origin": "https://evil.example"}, False),  # which is all that a site without TLS is told
         ({**EVENT_SOURCE, "Sec-Fetch-Site": "same-origin"}, True),
         ({**EVENT_SOURCE, "Sec-Fetch-Site": "none"}, True),
         ({**EVENT_SOURCE, "Sec-Fetch-Site": "same-site"}, False),

@@ -12,7 +12,7 @@ EVERY_KIND = [
     ("GET", "/graphql?query={__typename}", {}, 200),
     ("GET", "/graphql?query={", {}, 200),
     ("POST", "/graphql", {}, 415),
-    ("GET", "/", {}, 307),
+    ("GET", "/", {}, 200),
     ("GET", "/healthz", {}, 200),
     ("GET", "/readyz", {}, 200),
     ("GET", "/graphiql/nothing.js", {}, 404),

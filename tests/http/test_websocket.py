@@ -24,6 +24,7 @@ from graph.http.request import MOST_BODY_BYTES
 from graph.http.websocket import SUBPROTOCOL, SocketLimits
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
+from tests.earthquakes.builders import NOON, an_event
 from tests.earthquakes.usgs_server import UsgsServer, collection, week_features
 from tests.processes import PATIENCE_S
 from tests.service import settings
@@ -584,6 +585,42 @@ async def test_a_connection_has_so_many_operations_under_way(tmp_path: Path, usg
             await client.say("complete", id="1")
             await client.ask("3", TOTAL)
             assert await client.told("3") == {"events": {"totalCount": 0}}
+
+
+async def test_of_a_burst_the_last_ones_find_no_room(tmp_path: Path, usgs: UsgsServer) -> None:
+    with limited(tmp_path, usgs, max_socket_operations=2, rate_limit=1000) as service:
+        async with greeted(service.url) as client:
+            await asyncio.gather(*[client.ask(str(number), EVENTS) for number in range(4)])
+            refused = [await client.hear() for _ in range(2)]
+            assert sorted(message["id"] for message in refused) == ["2", "3"]
+            assert {message["payload"][0]["extensions"]["code"] for message in refused} == {"TOO_MANY_SUBSCRIPTIONS"}
+
+
+async def test_an_address_has_so_many_connections(tmp_path: Path, usgs: UsgsServer) -> None:
+    with limited(tmp_path, usgs, max_subscriptions=2) as service:
+        async with greeted(service.url), greeted(service.url, bearer()) as second:
+            with pytest.raises(InvalidStatus) as refusal:
+                async with socket_to(service.url):
+                    pass
+            assert refusal.value.response.status_code == 429
+            body = orjson.loads(refusal.value.response.body or b"")
+            assert body["errors"][0]["extensions"] == {"code": "TOO_MANY_SUBSCRIPTIONS"}
+            assert service.http.get("/healthz").status_code == 200
+            await second.connection.close()
+            async with greeted(service.url) as third:
+                await third.ask("1", TOTAL)
+                assert await third.told("1") == {"events": {"totalCount": 0}}
+
+
+async def test_a_replay_ends_with_what_its_caller_may_spend(tmp_path: Path, usgs: UsgsServer) -> None:
+    with limited(tmp_path, usgs, rate_limit=300) as service:
+        service.store(*[f"us{number:03}" for number in range(161)])
+        asked = {"after": an_event("us000", NOON).cursor}
+        async with greeted(service.url) as client:
+            await client.ask("1", EVENTS, variables=asked)
+            assert [(await client.hear())["type"] for _ in range(160)] == ["next"] * 160
+            await client.ask("2", EVENTS, variables=asked)
+            assert await client.codes("2") == ["RATE_LIMITED"]
 
 
 async def test_a_caller_has_so_many_subscriptions_on_all_connections(tmp_path: Path, usgs: UsgsServer) -> None:
