@@ -25,9 +25,10 @@ from graph.access.rate import rates
 from graph.clock import Clock, now_ms
 from graph.context import Context
 from graph.earthquakes.catalogue import Catalogue
-from graph.earthquakes.ingest import Ingest, IngestReport
+from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.live import Live
 from graph.earthquakes.polling import polling
+from graph.earthquakes.report import IngestReport
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.turns import TURN_MS
 from graph.earthquakes.upkeep import IngestStatus, Upkeep, watched

@@ -17,7 +17,7 @@ from graph import garbage
 from graph.app import Parts, open_parts
 from graph.days import DAY_MS, EPOCH_TIME
 from graph.earthquakes.backfill import Progress
-from graph.earthquakes.ingest import IngestReport
+from graph.earthquakes.report import IngestReport
 from graph.earthquakes.usgs_requests import EventQuery, RecentEvents
 from graph.errors import GraphError, UpstreamFailure
 from graph.settings import Settings

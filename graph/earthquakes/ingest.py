@@ -11,24 +11,22 @@ again without it. `fetched = upserted + skipped + rejected` at every moment.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
-from uuid import uuid4
 
 from graph.clock import Clock
 from graph.earthquakes.arrivals import Arrivals
 from graph.earthquakes.backfill import Backfill, Progress
 from graph.earthquakes.backfill_marks import BackfillMarks
 from graph.earthquakes.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
-from graph.earthquakes.model import Event, RejectedFeature, Rejection, checked_event
+from graph.earthquakes.model import Event, RejectedFeature, checked_event
 from graph.earthquakes.normalise import normalise
+from graph.earthquakes.report import IngestReport
 from graph.earthquakes.summaries import additions
 from graph.earthquakes.usgs import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
 from graph.earthquakes.usgs_requests import EventQuery, RecentEvents, UsgsFeed
 from graph.errors import BadUserInput, GraphError, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.request_log.access_patterns import RequestLogs
-from graph.request_log.model import LogType, RequestLog
 from graph.store.contract import Key, Put, Table
 
 T = TypeVar("T")
@@ -39,32 +37,8 @@ FILES_ROUTE = "/ingest/files"
 
 MOST_EVENTS_GIVEN = 1000  # in one call
 EVENTS_AT_ONCE = 1000  # in memory; the loop is left to others after each such chunk
-REJECTIONS_TOLD = 1000  # of an ingest; the rest is counted
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class IngestReport:
-    """What became of the events of an ingest, and what fetching them took."""
-
-    request_id: str = field(default_factory=lambda: str(uuid4()))
-    fetched: int = 0  # always upserted + skipped + rejected
-    upserted: int = 0  # inserted now
-    skipped: int = 0  # stored already
-    rejected: int = 0  # against a rule of the catalogue
-    rejections: list[Rejection] = field(default_factory=list)  # the first REJECTIONS_TOLD
-    retries: int = 0  # attempts on USGS after the first
-    upstream_size: int | None = None  # bytes of the body or file, or of all bodies
-    upstream_hash: str | None = None  # its SHA-256, hexadecimal; None of several bodies
-    latency_ms: int = 0
-
-    def reject(self, rejection: Rejection) -> None:
-        """Count an event that was not taken."""
-        self.fetched += 1
-        self.rejected += 1
-        if len(self.rejections) < REJECTIONS_TOLD:
-            self.rejections.append(rejection)
 
 
 Observer = Callable[[str, IngestReport, str], None]
@@ -310,7 +284,7 @@ class Ingest:
         report.latency_ms = max(self._clock() - started, 0)
         self._observe(route, report, outcome_of(error)[1] or "OK")
         try:
-            await self._logs.insert(_log(route, started, report, error))
+            await self._logs.insert(report.log(route, started, error))
         except GraphError as failure:
             if error is None:
                 raise
@@ -350,23 +324,3 @@ def _transactions(events: list[Event], limit: int) -> Iterator[list[Event]]:
         summaries = touched
     if part:
         yield part
-
-
-def _log(route: str, started: int, report: IngestReport, error: BaseException | None) -> RequestLog:
-    status, code = outcome_of(error)
-    return RequestLog.of(
-        log_type=LogType.INGEST,
-        request_id=report.request_id,
-        timestamp=started,
-        route=route,
-        status=status,
-        latency_ms=report.latency_ms,
-        error=code,
-        fetched=report.fetched,
-        upserted=report.upserted,
-        skipped=report.skipped,
-        rejected=report.rejected,
-        retries=report.retries,
-        upstream_size=report.upstream_size,
-        upstream_hash=report.upstream_hash,
-    )

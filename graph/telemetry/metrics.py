@@ -26,8 +26,8 @@ from prometheus_client import (
 )
 
 from graph import __version__
-from graph.earthquakes.ingest import IngestReport
 from graph.earthquakes.live import Live
+from graph.earthquakes.report import IngestReport
 from graph.earthquakes.upkeep import Upkeep
 from graph.errors import outcome_of
 from graph.request_log.buffer import LogBuffer

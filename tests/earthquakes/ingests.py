@@ -13,7 +13,8 @@ import httpx
 import orjson
 
 from graph.clock import Clock
-from graph.earthquakes.ingest import Ingest, IngestReport
+from graph.earthquakes.ingest import Ingest
+from graph.earthquakes.report import IngestReport
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.earthquakes.usgs import UsgsClient
 from graph.request_log.access_patterns import RequestLogs

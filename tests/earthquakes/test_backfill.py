@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graph.days import DAY_MS
 from graph.earthquakes.backfill import PARTS_AT_ONCE, Progress
-from graph.earthquakes.ingest import IngestReport
+from graph.earthquakes.report import IngestReport
 from graph.earthquakes.usgs_requests import EventQuery
 from graph.errors import BadUserInput, InvalidUpstreamResponse, UpstreamUnavailable
 from tests.earthquakes.ingests import (

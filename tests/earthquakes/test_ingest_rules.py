@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.days import DAY_MS, FIRST_MS
-from graph.earthquakes.ingest import REJECTIONS_TOLD
+from graph.earthquakes.report import REJECTIONS_TOLD
 from graph.earthquakes.usgs_requests import RecentEvents
 from tests.earthquakes.ingests import (
     NOW,

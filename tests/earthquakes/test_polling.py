@@ -13,8 +13,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from graph.days import DAY_MS
-from graph.earthquakes.ingest import Ingest, IngestReport
+from graph.earthquakes.ingest import Ingest
 from graph.earthquakes.polling import feed_after, polling
+from graph.earthquakes.report import IngestReport
 from graph.earthquakes.turns import KEY, TURN_MS, PollState, Turns
 from graph.earthquakes.usgs import Validators
 from graph.earthquakes.usgs_requests import UsgsFeed

@@ -9,7 +9,7 @@ from strawberry.types import Info
 from graph.access.callers import Scope
 from graph.access.requires import RequiresScope
 from graph.context import Context
-from graph.earthquakes import ingest, upkeep, usgs_requests
+from graph.earthquakes import report, upkeep, usgs_requests
 from graph.logged import Logged
 from graph.operations.sizes import Cost, ListSize
 from graph.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
@@ -147,7 +147,7 @@ class IngestMutations:
         directives=[
             RequiresScope(scope=Scope.EVENTS_WRITE),
             Cost(weight="100"),  # another service has to answer first
-            ListSize(assumed_size=ingest.REJECTIONS_TOLD, sized_fields=["rejections"]),
+            ListSize(assumed_size=report.REJECTIONS_TOLD, sized_fields=["rejections"]),
         ],
     )
     async def ingest_recent(
@@ -156,7 +156,7 @@ class IngestMutations:
         input: Annotated[
             IngestRecentInput | None, strawberry.argument(description="What to fetch; the latest 100 without it.")
         ] = None,
-    ) -> ingest.IngestReport:
+    ) -> report.IngestReport:
         return await info.context.ingest.recent(input.asked if input else usgs_requests.RecentEvents())
 
     @strawberry.mutation(
@@ -171,5 +171,5 @@ class IngestMutations:
         self,
         info: Info[Context, None],
         input: Annotated[IngestEventsInput, strawberry.argument(description="The events.")],
-    ) -> ingest.IngestReport:
+    ) -> report.IngestReport:
         return await info.context.ingest.events([vars(event) for event in input.events])
