@@ -208,7 +208,12 @@ def tables() -> None:
 
 @tables.command()
 @store_option
-def create(store: str | None) -> None:
+@click.option(
+    "--stream/--no-stream",
+    default=True,
+    help="Whether to switch its stream on, which tells subscribers at once what another process stored.",
+)
+def create(store: str | None, stream: bool) -> None:
     """Make the table where it is missing, with its index and expiry.
 
     On DynamoDB, its stream, point-in-time recovery and deletion protection are switched on too,
@@ -218,7 +223,8 @@ def create(store: str | None) -> None:
     Example:
       quakegraph tables create --store dynamodb://earthquake-events
     """
-    for line in run(StoreLocation.of(settings_of(store=store).store).create(EARTHQUAKE_EVENTS)):
+    location = StoreLocation.of(settings_of(store=store).store)
+    for line in run(location.create(EARTHQUAKE_EVENTS, stream=stream)):
         click.echo(line)
 
 

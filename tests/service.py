@@ -141,7 +141,7 @@ def week_on_dynamodb(dynamodb_endpoint: str, _usgs: UsgsServer) -> Iterator[Serv
     """The same on DynamoDB's emulator."""
     name = f"week-{uuid4().hex}"
     with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
-        elsewhere.submit(asyncio.run, create_table(name, EARTHQUAKE_EVENTS)).result()
+        elsewhere.submit(asyncio.run, create_table(name, EARTHQUAKE_EVENTS, stream=False)).result()
     with running(Settings(store=f"dynamodb://{name}", usgs_url=_usgs.url), clock=HeldClock()) as service:
         service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
         yield service

@@ -55,11 +55,11 @@ class StoreLocation:
             async with open_dynamodb(self.name, design, clock=clock, patience=patience, meter=meter) as table:
                 yield MeteredTable(table, meter) if meter else table
 
-    async def create(self, design: TableDesign) -> list[str]:
-        """Make the table where it is missing; what was done, a line each."""
+    async def create(self, design: TableDesign, *, stream: bool = True) -> list[str]:
+        """Make the table where it is missing; what was done, a line each. SQLite needs no stream."""
         if self.engine == "sqlite":
             async with self.open(design):
                 return [f"The file {self.name} holds the table {design.name}."]
         from graph.store.dynamodb import create_table
 
-        return await create_table(self.name, design)
+        return await create_table(self.name, design, stream=stream)

@@ -39,7 +39,7 @@ async def live_on(table: Table) -> AsyncIterator[Live]:
 
 @pytest.fixture
 async def table(engine: str) -> AsyncIterator[Table]:
-    async with empty_table(engine, EARTHQUAKE_EVENTS) as table:
+    async with empty_table(engine, EARTHQUAKE_EVENTS, stream=True) as table:
         yield table
 
 

@@ -86,7 +86,7 @@ class Shaken:
 async def shaken(endpoint: str, through: str, monkeypatch: pytest.MonkeyPatch, **others: Any) -> AsyncIterator[Shaken]:
     """A service on a table of its own, which it reaches through something that fails."""
     table = f"shaken-{uuid4().hex}"
-    await create_table(table, EARTHQUAKE_EVENTS)
+    await create_table(table, EARTHQUAKE_EVENTS, stream=False)
     monkeypatch.setenv("AWS_ENDPOINT_URL", through)
     given: dict[str, Any] = {"store_timeout": SHORT_S, **others}
     settings = Settings(

@@ -11,7 +11,6 @@ import httpx
 import pytest
 
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
-from graph.store.dynamodb import create_table
 from graph.store.location import StoreLocation
 from tests.bearers import bearer
 from tests.earthquakes.builders import NOON
@@ -76,7 +75,7 @@ async def kill_under_load(server: Server, round_: int, kill_after: int) -> set[s
 async def test_what_was_acknowledged_before_a_kill_is_there_and_counted(engine: str, tmp_path: Path) -> None:
     store = "sqlite:///quakes.db" if engine == "sqlite" else f"dynamodb://killed-{uuid4().hex}"
     if engine == "dynamodb":
-        await create_table(StoreLocation.of(store).name, EARTHQUAKE_EVENTS)
+        await StoreLocation.of(store).create(EARTHQUAKE_EVENTS, stream=False)
     seen_here = store if engine == "dynamodb" else f"sqlite:///{tmp_path}/quakes.db"
     acknowledged: set[str] = set()
 

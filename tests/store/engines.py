@@ -18,29 +18,35 @@ from graph.store.design import TableDesign
 from graph.store.dynamodb import create_table, open_dynamodb
 from graph.store.sqlite import open_sqlite
 
-_spare: defaultdict[TableDesign, list[str]] = defaultdict(list)
+_spare: defaultdict[tuple[TableDesign, bool], list[str]] = defaultdict(list)
 """Names of empty tables in DynamoDB: to empty one takes a tenth of the time that a new one takes."""
 
 
 @asynccontextmanager
-async def empty_table(engine: str, design: TableDesign, *, clock: Clock = now_ms) -> AsyncIterator[Table]:
-    """A table that nobody else has: a new file, or a name of its own behind the fixture `dynamodb_endpoint`."""
+async def empty_table(
+    engine: str, design: TableDesign, *, clock: Clock = now_ms, stream: bool = False
+) -> AsyncIterator[Table]:
+    """A table that nobody else has: a new file, or a name of its own behind the fixture `dynamodb_endpoint`.
+
+    With `stream`, DynamoDB's has one. At each write to such a table, the emulator may search all records
+    of all streams that it has, so whatever stores many events does without.
+    """
     if engine == "sqlite":
         with TemporaryDirectory() as folder:
             async with open_sqlite(Path(folder) / "table.db", design, clock=clock) as table:
                 yield table
     else:
-        name = _spare[design].pop() if _spare[design] else await _created(design)
+        name = _spare[design, stream].pop() if _spare[design, stream] else await _created(design, stream)
         async with open_dynamodb(name, design, clock=clock) as table:
             yield table
         # A table that a test failed on is left as it is, and not used again.
         await asyncio.to_thread(_empty, name, design)
-        _spare[design].append(name)
+        _spare[design, stream].append(name)
 
 
-async def _created(design: TableDesign) -> str:
+async def _created(design: TableDesign, stream: bool) -> str:
     name = f"{design.name}-{uuid4().hex}"
-    await create_table(name, design)
+    await create_table(name, design, stream=stream)
     return name
 
 

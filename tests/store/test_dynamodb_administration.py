@@ -36,6 +36,13 @@ async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards
     ]
 
 
+async def test_a_stream_that_is_not_wanted_is_not_spoken_of_and_one_that_is_on_stays_on(name: str) -> None:
+    assert STREAMING not in await create_table(name, SAMPLES, stream=False)
+    assert STREAMING in await create_table(name, SAMPLES)
+    await create_table(name, SAMPLES, stream=False)
+    assert "The stream of changes is on already (NEW_IMAGE)." in await create_table(name, SAMPLES)
+
+
 async def test_creating_a_table_again_changes_nothing(name: str) -> None:
     await create_table(name, SAMPLES)
     async with open_dynamodb(name, SAMPLES) as table:

@@ -28,8 +28,13 @@ NOT_OFFERED = frozenset({"UnknownOperationException", "UnsupportedOperationExcep
 INVALID = "ValidationException"  # so says ScyllaDB of a stream that its cluster does not offer
 
 
-async def create_table(table_name: str, design: TableDesign, *, patience: Patience = PATIENCE) -> list[str]:
+async def create_table(
+    table_name: str, design: TableDesign, *, stream: bool = True, patience: Patience = PATIENCE
+) -> list[str]:
     """Create the table where it is missing, and switch on its expiry, its stream and its safeguards.
+
+    Args:
+        stream: Whether to switch on the stream. Without it, changes are looked for once a second.
 
     Returns:
         What was done and what was there already, a sentence each.
@@ -39,7 +44,8 @@ async def create_table(table_name: str, design: TableDesign, *, patience: Patien
     """
     async with connected(table_name, patience) as connection:
         with told_in_our_words(table_name):
-            return [line async for line in _Administration(connection.client, table_name, design, patience).steps()]
+            administration = _Administration(connection.client, table_name, design, stream, patience)
+            return [line async for line in administration.steps()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,7 @@ class _Administration:
     client: "DynamoDBClient"
     name: str
     design: TableDesign
+    stream: bool
     patience: Patience
 
     async def steps(self) -> AsyncIterator[str]:
@@ -55,7 +62,8 @@ class _Administration:
             yield await self._index(global_secondary_index(index))
         if self.design.ttl is not None:
             yield await self._expiry(self.design.ttl)
-        yield await self._stream()
+        if self.stream:
+            yield await self._stream()
         yield await self._deletion_protection()
         yield await self._point_in_time_recovery()
 
