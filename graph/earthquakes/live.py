@@ -60,6 +60,7 @@ class Subscriber:
     lost: int = 0  # since the queue was full
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     roomy: asyncio.Event = field(default_factory=asyncio.Event)
+    failure: Exception | None = None  # of its filter, which ends it
     slow: bool = False  # not worth waiting for, until there is room again
 
     def __post_init__(self) -> None:
@@ -173,6 +174,8 @@ class Live:
                 if subscriber.lost:
                     lost, subscriber.lost = subscriber.lost, 0
                     yield Notice(cursor, lost=lost)
+                elif subscriber.failure:
+                    raise subscriber.failure
                 elif self._ended:
                     break
                 else:
@@ -261,7 +264,14 @@ class Live:
                 subscriber.slow = not subscriber.roomy.is_set()
 
     def _tell(self, subscriber: Subscriber, events: Sequence[Event]) -> None:
-        if wanted := subscriber.wanted(events):
+        try:
+            wanted = subscriber.wanted(events)
+        except Exception as defect:  # which must not lose anything for the others
+            self._subscribers.discard(subscriber)
+            subscriber.failure = defect
+            subscriber.woken.set()
+            return
+        if wanted:
             lost = subscriber.tell(wanted)
             self.told += len(wanted) - lost
             self.lost += lost

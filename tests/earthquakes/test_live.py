@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from graph.earthquakes.model import Event
 from graph.earthquakes.selection import Circle, Selection
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.errors import DatabaseUnavailable, InvalidCursor, RateLimited
-from graph.store.contract import KeyValue, Page, Table
+from graph.store.contract import Item, KeyValue, Page, Table
 from graph.store.design import Index
 from graph.store.sqlite import open_sqlite
 from tests.earthquakes.builders import NOON, an_event, catalogue_of, events_at, ids, ingest
@@ -265,6 +266,31 @@ async def test_subscribers_outlast_a_store_that_is_away_and_a_defect(table: Tabl
         await ingest(table, [an_event("b")])
         assert told(await some(notices, 1)) == ["b"]
         assert failing.failures == []
+
+
+@dataclass(frozen=True)
+class Failing(Selection):
+    """A selection with a defect that one event shows."""
+
+    def admits(self, item: Item) -> bool:
+        if item["eventId"] == "b":
+            raise ValueError("a defect")
+        return True
+
+
+async def test_a_filter_that_fails_ends_its_own_subscription_alone(table: Table, live: Live) -> None:
+    async with (
+        aclosing(await live.subscribe(Failing(), None)) as failing,
+        aclosing(await live.subscribe(ALL, None)) as others,
+    ):
+        both = asyncio.gather(some(failing, 1), some(others, 3))
+        for name in ("a", "b", "c"):
+            await ingest(table, [an_event(name)])
+
+        assert [told(notices) for notices in await both] == [["a"], ["a", "b", "c"]]
+        with pytest.raises(ValueError, match="a defect"):
+            await some(failing, 1)
+        assert live.subscriptions == 1
 
 
 async def test_at_the_end_all_subscriptions_are_complete(table: Table, live: Live) -> None:
