@@ -1,14 +1,17 @@
 """The subscription on the page: what arrives, what breaks, and what is said of it."""
 
+import asyncio
 import json
 import re
 from typing import Any
 
+import httpx
 import pytest
 from graphql import build_schema, parse, validate
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from graph.schema import printed
+from tests.bearers import bearer
 from tests.browser import Visit
 from tests.dashboard.conftest import Opener
 from tests.dashboard.documents import documents
@@ -60,6 +63,7 @@ async def test_an_arrival_is_shown_everywhere_and_told(visit: Visit, opened: Ope
     page = visit.page
     await live(page, url)
 
+    store(url, an_event("new1"))
     subscription.notice(an_event("new1"))
 
     await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
@@ -80,8 +84,10 @@ async def test_many_arrivals_are_told_together(visit: Visit, opened: Opener) -> 
     page = visit.page
     await live(page, url)
 
-    for number in range(60):
-        subscription.notice(an_event(f"new{number}", eventTsMs=1691118000000 + number, mag=1 + number / 20))
+    events = [an_event(f"new{n}", eventTsMs=1691118000000 + n, mag=1 + n / 20) for n in range(60)]
+    store(url, *events)
+    for event in events:
+        subscription.notice(event)
 
     await expect(page.locator("#summary")).to_contain_text("2,184 events")
     await expect(page.get_by_role("log")).to_have_text(
@@ -95,6 +101,7 @@ async def test_an_arrival_is_counted_once(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
+    store(url, *map(an_event, ("new1", "new2", "new3")))
 
     for event_id in ("nc73919986", "new1", "new1", "new2"):
         subscription.notice(an_event(event_id))
@@ -116,6 +123,7 @@ async def test_on_an_older_page_of_the_list_an_arrival_moves_nothing(visit: Visi
     await expect(page.locator(f"tr[data-event-id={newest[-1]}]")).to_have_count(0)
     shown = await rows(page)
 
+    store(url, an_event("new1"))
     subscription.notice(an_event("new1"))
 
     await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 1)
@@ -161,10 +169,6 @@ async def test_the_filter_of_the_page_is_that_of_the_subscription(visit: Visit, 
     since = "2023-07-28T02:52:13.180Z"  # a week before the newest event
     assert every["filter"] == {"startTime": since}
     assert strong["filter"] == {"minMagnitude": 4.5, "startTime": since}
-    newest = "{ events(first: 1, filter: {minMagnitude: %s}) { pageInfo { startCursor } } }"
-    for asked, least in ((every, "-2"), (strong, "4.5")):
-        answer = await page.request.post(f"{url}/graphql", data={"query": newest % least})
-        assert asked["after"] == (await answer.json())["data"]["events"]["pageInfo"]["startCursor"]
 
 
 async def test_after_a_break_it_resumes_behind_the_last_cursor(visit: Visit, opened: Opener) -> None:
@@ -217,7 +221,7 @@ async def test_a_connection_that_falls_silent_is_replaced(visit: Visit, opened: 
     assert len(subscription.asked) == 2
 
 
-async def test_the_pauses_grow_while_it_fails(visit: Visit, opened: Opener) -> None:
+async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_it_is_live(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     connection = page.locator("#connection")
@@ -235,6 +239,8 @@ async def test_the_pauses_grow_while_it_fails(visit: Visit, opened: Opener) -> N
         assert len(subscription.asked) <= asked + 1
 
     await expect(connection).to_have_text("Live")
+    subscription.break_off()
+    await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
 
 
 async def test_back_on_the_network_it_waits_no_longer(visit: Visit, opened: Opener) -> None:
@@ -289,18 +295,94 @@ async def test_what_was_left_out_is_asked_for(visit: Visit, opened: Opener) -> N
     assert len(subscription.asked) == 2
 
 
-async def test_what_came_before_the_first_connection_to_an_empty_catalogue_is_asked_for(
-    visit: Visit, opened: Opener
-) -> None:
+async def test_the_first_event_of_an_empty_catalogue_is_shown(visit: Visit, opened: Opener) -> None:
     url, subscription = opened(empty=True)
     await visit.page.goto(url)
     await expect(visit.page.locator("#connection")).to_have_text("Live")
+    await expect(visit.page.locator("#summary")).to_contain_text("The catalogue is empty.")
     assert subscription.asked == [{"filter": {}, "after": None}]
 
+    store(url, an_event("new1"))
     subscription.notice(an_event("new1"))
 
     await expect(visit.page.locator("#summary")).to_have_text("1 event.")
     assert await rows(visit.page) == ["new1"]
+
+
+async def test_it_begins_from_now_on_and_what_comes_while_the_page_loads_is_shown_once(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened()
+    page = visit.page
+
+    async def arrive_first(route: Route) -> None:
+        """What a page of events brings, the subscription has told before."""
+        if "query Events(" not in str(route.request.post_data):
+            await route.continue_()
+            return
+        answer = await route.fetch()
+        newest, *_ = (await answer.json())["data"]["events"]["nodes"]
+        subscription.notice(newest)
+        await expect(page.locator(f"#map circle[data-event-id={newest['eventId']}]")).to_be_visible()
+        await route.fulfill(response=answer)
+
+    await page.route("**/graphql", arrive_first)
+    await live(page, url)
+
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    assert len(set(await rows(page))) == len(await rows(page)) == 25
+    assert [asked["after"] for asked in subscription.asked] == [None]
+
+
+async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is_known(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await page.clock.install()
+    await live(page, url)
+    await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
+    subscription.break_off()
+    await expect(page.locator("#connection")).to_contain_text("Reconnecting")
+    store(url, an_event("stored1"))
+
+    await page.clock.resume()
+
+    await expect(page.locator("#map circle[data-event-id=stored1]")).to_be_visible()
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "stored1")
+    assert [asked["after"] for asked in subscription.asked] == [None, None]
+
+
+async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: Visit, opened: Opener) -> None:
+    url, _ = opened()
+    page = visit.page
+    passes = asyncio.Event()
+
+    async def hold_back(route: Route) -> None:
+        if route.request.headers["accept"] == "text/event-stream":
+            await passes.wait()
+        await route.continue_()
+
+    await page.route("**/graphql", hold_back)
+    await page.goto(url)
+    await settled(page)
+    await expect(page.locator("#connection")).to_have_text("Connecting…")
+    store(url, an_event("stored1"))
+
+    passes.set()
+
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await expect(page.locator("#map circle[data-event-id=stored1]")).to_be_visible()
+
+
+def store(url: str, *events: dict[str, Any]) -> None:
+    """Store events, of which the subscription does not tell by itself."""
+    ingested = {
+        "query": "mutation Store($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
+        "variables": {"events": events},
+    }
+    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer()).json()
+    assert answer == {"data": {"ingestEvents": {"upserted": len(events)}}}
 
 
 # The stream

@@ -22,7 +22,7 @@ export const NEWEST = `query Newest { events(first: 1) { nodes { eventTsMs } } }
 export const EVENTS = `query Events($filter: EventFilter, $first: Int!, $after: String) {
   events(filter: $filter, first: $first, after: $after) {
     nodes { ...Shown }
-    pageInfo { hasNextPage startCursor endCursor }
+    pageInfo { hasNextPage endCursor }
   }
 }
 ${EVENT}`;
@@ -36,6 +36,13 @@ export const LIST = `query List($filter: EventFilter, $first: Int, $after: Strin
   }
 }
 ${EVENT}`;
+
+/** How many events there are. */
+export const TOTAL = `query Total($filter: EventFilter) {
+  events(filter: $filter, first: 1) {
+    totalCount
+  }
+}`;
 
 /** How often which magnitudes are. */
 export const STATISTICS = `query Statistics($filter: StatisticsFilter) {

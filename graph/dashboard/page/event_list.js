@@ -84,28 +84,32 @@ export function eventList(section, onSelect, addressOf) {
       draw();
     },
     /**
-     * Takes in arrivals, each in its place by time, if nothing newer precedes this page; else only their number counts.
+     * Takes in arrivals, each in its place by time, if nothing newer precedes this page.
      *
      * @param {Edge[]} arrived
      */
     insert(arrived) {
       const edges = arrived.filter(({ node }) => page && !this.find(node.eventId));
-      if (!edges.length) {
+      if (!edges.length || page.pageInfo.hasPreviousPage) {
         return;
       }
-      page = { ...page, totalCount: page.totalCount === null ? null : page.totalCount + edges.length };
-      if (!page.pageInfo.hasPreviousPage) {
-        const all = [...edges, ...page.edges].sort((one, other) => other.node.eventTsMs - one.node.eventTsMs);
-        const kept = all.slice(0, ROWS);
-        page.edges = kept;
-        page.pageInfo = {
-          ...page.pageInfo,
-          hasNextPage: page.pageInfo.hasNextPage || all.length > ROWS,
-          startCursor: kept[0].cursor,
-          endCursor: kept.at(-1).cursor,
-        };
-      }
+      const all = [...edges, ...page.edges].sort((one, other) => other.node.eventTsMs - one.node.eventTsMs);
+      const kept = all.slice(0, ROWS);
+      const pageInfo = {
+        ...page.pageInfo,
+        hasNextPage: page.pageInfo.hasNextPage || all.length > ROWS,
+        startCursor: kept[0].cursor,
+        endCursor: kept.at(-1).cursor,
+      };
+      page = { ...page, edges: kept, pageInfo };
       draw();
+    },
+    /** @param {?number} totalCount  of the connection, as it is by now */
+    count(totalCount) {
+      if (page) {
+        page = { ...page, totalCount };
+        draw();
+      }
     },
     /** Forgets what was shown, so that nothing of it is mistaken for what comes. */
     forget() {

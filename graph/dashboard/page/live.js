@@ -26,28 +26,27 @@ const PASSING = new Set([
  * @property {string} cursor  where to resume
  * @property {number} lost  how many were left out, as this client read too slowly
  *
- * @typedef {{name: "connecting"} | {name: "live"} | {name: "waiting", seconds: number, reason: string}
- *   | {name: "off", reason: string}} State
+ * @typedef {{name: "connecting"} | {name: "live", isResumed: boolean}
+ *   | {name: "waiting", seconds: number, reason: string} | {name: "off", reason: string}} State
  */
 
 /**
- * Follows until it is aborted, or refused for good.
+ * Follows what is stored from now on, until it is aborted, or refused for good.
  *
  * @param {object} what
  * @param {object} what.filter  an EventFilter
- * @param {?string} what.after  the cursor of the newest event that is known
  * @param {(notice: Notice) => void} what.onNotice
  * @param {(state: State) => void} what.onState
  * @param {AbortSignal} what.signal
  */
-export async function follow({ filter, after, onNotice, onState, signal }) {
-  let cursor = after;
+export async function follow({ filter, onNotice, onState, signal }) {
+  let cursor = null; // of the last notice
   let failures = 0;
   while (!signal.aborted) {
     onState({ name: "connecting" });
     const opened = () => {
       failures = 0;
-      onState({ name: "live" });
+      onState({ name: "live", isResumed: cursor !== null });
     };
     let failure;
     try {

@@ -1,7 +1,7 @@
 // One choice of events while it is shown: asked for, drawn, and followed live until the page goes elsewhere.
 
 import { batched } from "./batched.js";
-import { EVENTS, LIST, NEWEST, STATISTICS } from "./documents.js";
+import { EVENTS, LIST, NEWEST, STATISTICS, TOTAL } from "./documents.js";
 import { ROWS } from "./event_list.js";
 import { isStatistical, statisticsFilter } from "./filters.js";
 import { count, counted, magnitude, minute } from "./format.js";
@@ -12,10 +12,11 @@ import { byAge, byDepth, extent } from "./scales.js";
 const RECENT_MS = 7 * 24 * 3600 * 1000; // what is shown where the filter names no time: up to the newest event
 const MOST = 3000; // events on the map and in the plot: beyond, they hide each other
 const MOST_RINGS = 50; // of arrivals at once
+const BEGINNING_MS = 2000; // to wait for the subscription, which a proxy may hold back
 
 const ARRIVALS_MS = 200; // arrivals are drawn together,
 const ANNOUNCED_MS = 3000; // told together,
-const COUNTED_MS = 2000; // and the statistics are asked for once for all of them
+const COUNTED_MS = 2000; // and counted by the service, once for all of them
 
 export class Watch {
   /** @type {Map<string, import("./documents.js").QuakeEvent>} */
@@ -43,7 +44,10 @@ export class Watch {
     this.startAgain = batched(1000, signal, startAgain);
     this.arrived = batched(ARRIVALS_MS, signal, (edges) => this.#take(edges));
     this.announce = batched(ANNOUNCED_MS, signal, (events) => this.views.say("arrivals", arrivals(events.flat())));
-    this.recount = batched(COUNTED_MS, signal, () => this.#try("statistics", () => this.#showStatistics()));
+    this.recount = batched(COUNTED_MS, signal, () => {
+      this.#try("statistics", () => this.#showStatistics());
+      this.#try("total", () => this.#showTotal());
+    });
     this.filter = this.#withTime(filter); // a promise
     this.#run();
   }
@@ -126,12 +130,12 @@ export class Watch {
   }
 
   /**
-   * Asks for the newest events page by page, draws each page, and then follows from the newest of them on: what was
-   * stored meanwhile is said again, and known where it is on a page already.
+   * Asks for the newest events page by page, and draws each page. The subscription begins first, so that what is stored
+   * meanwhile is told twice rather than not at all.
    */
   async #showEvents() {
     const filter = await this.filter;
-    let newest = null;
+    await this.#follow(filter);
     let after = null;
     let more = true;
     while (more && this.#events.size < MOST) {
@@ -139,12 +143,10 @@ export class Watch {
       for (const event of events.nodes) {
         this.#events.set(event.eventId, event);
       }
-      newest ??= events.pageInfo.startCursor;
       after = events.pageInfo.endCursor;
       more = events.pageInfo.hasNextPage;
       this.#draw();
     }
-    this.#follow(filter, newest);
   }
 
   async #showList(place, signal) {
@@ -161,6 +163,11 @@ export class Watch {
     this.views.list.insert(meanwhile);
   }
 
+  async #showTotal() {
+    const { events } = await ask(TOTAL, { filter: await this.filter }, this.#ended.signal);
+    this.views.list.count(events.totalCount);
+  }
+
   async #showStatistics() {
     const filter = await this.filter;
     const asked = { filter: statisticsFilter(filter) };
@@ -168,24 +175,34 @@ export class Watch {
     this.views.frequency.show(catalogueStatistics, isStatistical(filter));
   }
 
-  #follow(filter, after) {
+  /** Follows what is stored from now on, until the end; resolves once that has begun, or has not for now. */
+  #follow(filter) {
     this.#isFollowed = true;
-    let knewAll = after !== null; // without a cursor, what came before the subscription was missed
-    follow({
-      filter,
-      after,
-      signal: this.#ended.signal,
-      onNotice: (notice) => this.#hear(notice),
-      onState: (state) => {
-        this.views.state(state);
-        if (state.name === "live" && !knewAll) {
-          knewAll = true;
-          this.#try("events", () => this.#catchUp(filter));
-        }
-      },
+    return new Promise((resolve) => {
+      let isResolved = false;
+      const goOn = () => {
+        isResolved = true;
+        resolve();
+      };
+      setTimeout(goOn, BEGINNING_MS);
+      follow({
+        filter,
+        signal: this.#ended.signal,
+        onNotice: (notice) => this.#hear(notice),
+        onState: (state) => {
+          this.views.state(state);
+          if (state.name === "live" && isResolved && !state.isResumed) {
+            this.#try("events", () => this.#catchUp(filter));
+          }
+          if (state.name !== "connecting") {
+            goOn();
+          }
+        },
+      });
     });
   }
 
+  /** Asks for what may have been stored before the subscription began. */
   async #catchUp(filter) {
     const { events } = await ask(LIST, { filter, first: this.pageSize }, this.#ended.signal);
     events.edges.forEach((edge) => this.arrived(edge));
@@ -202,9 +219,13 @@ export class Watch {
 
   #take(edges) {
     const oldest = this.#events.size < MOST ? -Infinity : extent([...this.#events.values()], "eventTsMs")[0];
-    const fresh = [...new Map(edges.map((edge) => [edge.node.eventId, edge])).values()].filter(
-      ({ node }) => !this.#events.has(node.eventId) && node.eventTsMs >= oldest,
+    const unknown = edges.filter(({ node }) => !this.#events.has(node.eventId));
+    const fresh = [...new Map(unknown.map((edge) => [edge.node.eventId, edge])).values()].filter(
+      ({ node }) => node.eventTsMs >= oldest,
     );
+    if (unknown.length) {
+      this.recount();
+    }
     if (!fresh.length) {
       return;
     }
@@ -223,7 +244,6 @@ export class Watch {
     }
     this.#summarise();
     this.announce(events);
-    this.recount();
   }
 
   #forgetOldest() {
@@ -260,7 +280,9 @@ function summary(filter, shown, total) {
       : "The catalogue is empty. `quakegraph ingest --feed ALL_WEEK` fills it with the events of the past week, " +
           "and this page shows them as they are stored.";
   }
-  const all = total === null || total === undefined ? `${count(shown)} events or more` : counted(total, "event");
+  // Arrivals are counted later than they are shown.
+  const isKnown = total !== null && total !== undefined;
+  const all = isKnown ? counted(Math.max(total, shown), "event") : `${count(shown)} events or more`;
   const since = filter.startTime ? ` since ${minute(Date.parse(filter.startTime))}` : "";
   const until = filter.endTime ? ` until ${minute(Date.parse(filter.endTime))}` : "";
   const part = total > shown ? ` The map and the plot in time show the newest ${count(shown)}.` : "";
