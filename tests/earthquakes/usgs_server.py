@@ -20,7 +20,7 @@ from email.utils import formatdate
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -32,6 +32,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tests.processes import PATIENCE_S
 
 FDSN_QUERY = "/fdsnws/event/1/query"
 FDSN_COUNT = "/fdsnws/event/1/count"
@@ -283,6 +285,19 @@ def cut_json() -> Response:
 def redirect(path: str) -> Response:
     """A redirect to that path of this server."""
     return RedirectResponse(path)
+
+
+class Pending:
+    """Five events of the week, which are sent once they are `released`."""
+
+    def __init__(self) -> None:
+        self.asked = Event()
+        self.released = Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked.set()
+        await asyncio.to_thread(self.released.wait, PATIENCE_S)
+        await collection(week_features()[:5])(scope, receive, send)
 
 
 async def cut_connection(scope: Scope, receive: Receive, send: Send) -> None:

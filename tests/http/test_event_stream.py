@@ -4,7 +4,6 @@ Source: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md
 """
 
 import asyncio
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +13,9 @@ import httpx
 import jwt
 import orjson
 import pytest
-from starlette.types import Receive, Scope, Send
 
 from tests.bearers import SECRET, bearer
-from tests.earthquakes.usgs_server import UsgsServer, collection, week_features
-from tests.processes import PATIENCE_S
+from tests.earthquakes.usgs_server import Pending, UsgsServer
 from tests.service import settings
 from tests.subscribers import EVENTS, LiveService, event_stream, eventually, live_service
 from tests.telemetry.scraping import scraped
@@ -311,21 +308,15 @@ async def test_a_client_that_leaves_ends_its_subscription(service: LiveService) 
 
 
 async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(service: LiveService, usgs: UsgsServer) -> None:
-    asked, released = threading.Event(), threading.Event()
-
-    async def hold(scope: Scope, receive: Receive, send: Send) -> None:
-        asked.set()
-        await asyncio.to_thread(released.wait, PATIENCE_S)
-        await collection(week_features()[:5])(scope, receive, send)
-
-    usgs.answer_next(hold)
+    answer = Pending()
+    usgs.answer_next(answer)
     body = {"query": "mutation { ingestRecent { upserted } }"}
     async with httpx.AsyncClient(base_url=service.url, trust_env=False, headers=bearer()) as http:
         leaving = asyncio.create_task(http.post("/graphql", json=body, headers={"Accept": STREAM}))
-        await eventually(asked.is_set)
+        await eventually(answer.asked.is_set)
         leaving.cancel()
         await asyncio.wait((leaving,))
-    released.set()
+    answer.released.set()
     total = {"data": {"events": {"totalCount": 5}}}
     await eventually(lambda: service.http.post("/graphql", json={"query": TOTAL}).json() == total)
 

@@ -5,7 +5,6 @@ Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,7 +15,6 @@ from urllib.parse import urlsplit
 import jwt
 import orjson
 import pytest
-from starlette.types import Receive, Scope, Send
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from graph.access.callers import Scope as Permission
@@ -25,8 +23,7 @@ from graph.http.websocket import SUBPROTOCOL, SocketLimits
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.earthquakes.builders import NOON, an_event
-from tests.earthquakes.usgs_server import UsgsServer, collection, week_features
-from tests.processes import PATIENCE_S
+from tests.earthquakes.usgs_server import Pending, UsgsServer
 from tests.service import settings
 from tests.serving.test_server import logs_in
 from tests.subscribers import EVENTS, INGEST, LiveService, eventually, given, greeted, live_service, socket_to
@@ -727,24 +724,18 @@ async def test_each_operation_is_charged(tmp_path: Path, usgs: UsgsServer) -> No
 async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(
     service: LiveService, usgs: UsgsServer, leave: str
 ) -> None:
-    asked, released = threading.Event(), threading.Event()
-
-    async def hold(scope: Scope, receive: Receive, send: Send) -> None:
-        asked.set()
-        await asyncio.to_thread(released.wait, PATIENCE_S)
-        await collection(week_features()[:5])(scope, receive, send)
-
-    usgs.answer_next(hold)
+    answer = Pending()
+    usgs.answer_next(answer)
     async with greeted(service.url, bearer()) as client:
         await client.ask("1", "mutation { ingestRecent { upserted } }")
-        await eventually(asked.is_set)
+        await eventually(answer.asked.is_set)
         if leave == "complete":
             await client.say("complete", id="1")
             await client.quiet()
         else:
             client.vanish()
             await eventually(lambda: client.connection.close_code is not None)
-        released.set()
+        answer.released.set()
         total = {"data": {"events": {"totalCount": 5}}}
         await eventually(lambda: service.http.post("/graphql", json={"query": TOTAL}).json() == total)
         if leave == "complete":

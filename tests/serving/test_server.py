@@ -1,6 +1,5 @@
 """`quakegraph serve` as a process: what it says at start, what stops it from starting, and how it ends."""
 
-import asyncio
 import signal
 import socket
 import sqlite3
@@ -15,7 +14,7 @@ import orjson
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from tests.earthquakes.usgs_server import UsgsServer, collection, stall, week_features
+from tests.earthquakes.usgs_server import Pending, UsgsServer, stall
 from tests.processes import PATIENCE_S, serving, started
 
 TOTAL = "{ events { totalCount } }"
@@ -221,26 +220,20 @@ def test_a_signal_ends_an_idle_service_with_its_logs_flushed(
 
 @WORKERS
 def test_requests_in_flight_are_finished_before_the_end(tmp_path: Path, usgs: UsgsServer, workers: str) -> None:
-    asked, released = threading.Event(), threading.Event()
-
-    async def hold(scope: Scope, receive: Receive, send: Send) -> None:
-        asked.set()
-        await asyncio.to_thread(released.wait, PATIENCE_S)
-        await collection(week_features()[:5])(scope, receive, send)
-
-    usgs.answer_next(hold)
+    catalogue = Pending()
+    usgs.answer_next(catalogue)
     with (
         serving("--workers", workers, folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server,
         ThreadPoolExecutor() as clients,
     ):
         answer = clients.submit(server.ask, INGEST)
-        assert asked.wait(PATIENCE_S)
+        assert catalogue.asked.wait(PATIENCE_S)
         assert server.ask(TOTAL).status_code == 200
         server.process.send_signal(signal.SIGTERM)
         server.hear("Waiting for connections to close")
         assert not answer.done()
 
-        released.set()
+        catalogue.released.set()
 
         assert answer.result().json() == {"data": {"ingestRecent": {"upserted": 5}}}
         assert server.process.wait(PATIENCE_S) == 0

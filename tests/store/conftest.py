@@ -1,4 +1,4 @@
-"""Empty tables for the contract's tests, each once on every engine."""
+"""Empty tables for the contract's tests, each once on every engine, and a meddler before DynamoDB's."""
 
 from collections.abc import AsyncIterator
 
@@ -6,6 +6,7 @@ import pytest
 
 from graph.store.contract import Table
 from tests.store.engines import empty_table
+from tests.store.meddler import Meddler, meddling
 from tests.store.samples import READINGS, SAMPLES, HeldClock
 
 
@@ -24,3 +25,15 @@ async def table(engine: str, clock: HeldClock) -> AsyncIterator[Table]:
 async def readings(engine: str) -> AsyncIterator[Table]:
     async with empty_table(engine, READINGS) as table:
         yield table
+
+
+@pytest.fixture
+async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
+    async with meddling(dynamodb_endpoint) as meddler:
+        yield meddler
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    """The pauses that the engine made, none of which took any time."""
+    return []

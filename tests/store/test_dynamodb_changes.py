@@ -13,24 +13,12 @@ from graph.store.contract import Table
 from graph.store.dynamodb import Patience, create_table, open_dynamodb
 from graph.store.dynamodb.changes import MOST_SWEEPS, ROUND_S, SWEEP_S
 from graph.store.dynamodb.shards import ROUNDS_A_LISTING, ROUNDS_A_LISTING_OF_CHILDREN
-from tests.store.meddler import Answer, Forward, Meddler, Rule, meddling, pass_on
+from tests.store.meddler import Answer, Forward, Meddler, Rule, pass_on
 from tests.store.samples import SAMPLES, sample
 from tests.store.test_dynamodb_administration import set_stream
 
 Rings = AsyncGenerator[None, None]
 HUNG_S = 60
-
-
-@pytest.fixture
-def pauses() -> list[float]:
-    """The pauses that were made, none of which took any time."""
-    return []
-
-
-@pytest.fixture
-async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
-    async with meddling(dynamodb_endpoint) as meddler:
-        yield meddler
 
 
 @pytest.fixture(scope="module")

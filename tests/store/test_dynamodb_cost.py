@@ -10,16 +10,10 @@ from graph.store.conditions import Compare
 from graph.store.contract import Table
 from graph.store.dynamodb import create_table, open_dynamodb
 from graph.store.dynamodb.engine import PARTITIONS_AT_ONCE
-from tests.store.meddler import Answer, Forward, Meddler, meddling
+from tests.store.meddler import Answer, Forward, Meddler
 from tests.store.samples import BY_TIME, SAMPLES, sample, sks, timed
 
 DAYS = [f"d{n:02}" for n in range(40)]
-
-
-@pytest.fixture
-async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
-    async with meddling(dynamodb_endpoint) as meddler:
-        yield meddler
 
 
 @pytest.fixture

@@ -10,17 +10,11 @@ from graph.store.conditions import Compare
 from graph.store.contract import Table, Update
 from graph.store.dynamodb import Patience, create_table, open_dynamodb
 from graph.store.dynamodb.direct import BY_BOTOCORE
-from tests.store.meddler import Answer, Forward, Meddler, Rule, first, meddling
+from tests.store.meddler import Answer, Forward, Meddler, Rule, first
 from tests.store.samples import BY_TIME, SAMPLES, sks, timed
 from tests.store.test_meter import Recorder
 
 DIRECT, BY_BOTOCORES = False, True
-
-
-@pytest.fixture
-async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
-    async with meddling(dynamodb_endpoint) as meddler:
-        yield meddler
 
 
 @pytest.fixture

@@ -9,23 +9,11 @@ import pytest
 from graph.errors import DatabaseUnavailable
 from graph.store.contract import Action, InvalidItem, Item, Put, Table, Update
 from graph.store.dynamodb import Patience, create_table, open_dynamodb
-from tests.store.meddler import Answer, Forward, Meddler, Rule, always, first, meddling
+from tests.store.meddler import Answer, Forward, Meddler, Rule, always, first
 from tests.store.samples import SAMPLES, sample
 
 ITEMS = [sample("many", f"{n:03}", n=n) for n in range(120)]
 KEYS = [("many", f"{n:03}") for n in range(120)]
-
-
-@pytest.fixture
-def pauses() -> list[float]:
-    """The pauses that the engine made, none of which took any time."""
-    return []
-
-
-@pytest.fixture
-async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
-    async with meddling(dynamodb_endpoint) as meddler:
-        yield meddler
 
 
 @pytest.fixture

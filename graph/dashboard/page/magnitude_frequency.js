@@ -3,7 +3,7 @@
 
 import { count, counted, decimal, magnitude } from "./format.js";
 import { linear, ticks } from "./scales.js";
-import { axes, onSize, svg } from "./svg.js";
+import { axes, onSize, plotHeight, svg } from "./svg.js";
 
 const MARGINS = { left: 46, right: 14, top: 26, bottom: 42 }; // px
 
@@ -51,14 +51,10 @@ export function magnitudeFrequency(figure) {
     );
   }
 
-  onSize(
-    drawing,
-    (width) => Math.min(320, Math.max(220, width / 2)),
-    (width, height) => {
-      size = { width, height };
-      draw();
-    },
-  );
+  onSize(drawing, plotHeight, (width, height) => {
+    size = { width, height };
+    draw();
+  });
 
   return {
     /**

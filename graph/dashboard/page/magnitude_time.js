@@ -3,7 +3,7 @@
 import { EventCircles } from "./event_circles.js";
 import { magnitude, minute } from "./format.js";
 import { extent, linear, radius, ticks, timeTicks } from "./scales.js";
-import { axes, onSize, svg } from "./svg.js";
+import { axes, onSize, plotHeight, svg } from "./svg.js";
 
 const MARGINS = { left: 38, right: 14, top: 26, bottom: 42 }; // px
 
@@ -54,14 +54,10 @@ export function magnitudeTime(figure, onSelect) {
     );
   }
 
-  onSize(
-    drawing,
-    (width) => Math.min(320, Math.max(220, width / 2)),
-    (width, height) => {
-      size = { width, height };
-      draw();
-    },
-  );
+  onSize(drawing, plotHeight, (width, height) => {
+    size = { width, height };
+    draw();
+  });
 
   return {
     show(events, colouring) {

@@ -33,6 +33,11 @@ export function onSize(drawing, heightOf, draw) {
   }).observe(drawing);
 }
 
+/** How high a plot of that width is. */
+export function plotHeight(width) {
+  return Math.min(320, Math.max(220, width / 2));
+}
+
 /**
  * The axes of a plot: lines across, labels beside them, and what is measured.
  *
