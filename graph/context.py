@@ -1,6 +1,6 @@
 """What one request carries to its resolvers."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -8,7 +8,7 @@ from graph.access.callers import Caller
 from graph.clock import Clock
 from graph.earthquakes.catalogue import Catalogue
 from graph.earthquakes.ingest import Ingest
-from graph.earthquakes.live import Live
+from graph.earthquakes.live import Charge, Live, nothing
 from graph.earthquakes.upkeep import Upkeep
 from graph.paging import PageSizes
 from graph.request_log.access_patterns import RequestLogs
@@ -20,10 +20,6 @@ FieldObserver = Callable[[str, str, float], None]
 
 def unobserved(field: str, code: str, seconds: float) -> None:
     """Observe nothing."""
-
-
-async def unlimited(points: int) -> None:
-    """Charge nothing."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,7 +37,7 @@ class Context:
     caller: Caller
     request_id: str  # UUID v4
     observe_field: FieldObserver = unobserved
-    spend: Callable[[int], Awaitable[None]] = unlimited  # charges the caller so many points; raises `RateLimited`
+    charge_replay: Charge = nothing
     _logged: int = 0
 
     def next_log_id(self) -> str:

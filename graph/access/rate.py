@@ -8,6 +8,7 @@ there to keep the service up, and must not be what brings it down.
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from math import ceil
@@ -24,7 +25,10 @@ from graph.settings import Misconfigured, Settings
 from graph.telemetry.logs import get_logger
 
 WINDOW_S = 60
+PARTS = 10  # of what a caller has a minute, one of which is asked for at once where there is time
 PATIENCE_S = 0.5  # for the shared store; a caller waits for it on every request
+
+Sleep = Callable[[float], Awaitable[object]]
 
 logger = get_logger(__name__)
 
@@ -45,6 +49,10 @@ class Rates(ABC):
             QueryTooComplex: So many never will be.
         """
 
+    @abstractmethod
+    async def spend_in_time(self, spender: str, points: int) -> None:
+        """Charge a caller however much, and wait for as long as so many points are not left."""
+
 
 class Unlimited(Rates):
     """Anybody may spend anything."""
@@ -52,12 +60,16 @@ class Unlimited(Rates):
     async def spend(self, spender: str, points: int) -> None:
         pass
 
+    async def spend_in_time(self, spender: str, points: int) -> None:
+        pass
+
 
 class PointsPerMinute(Rates):
     """So many points for each caller."""
 
-    def __init__(self, points: int, store: Storage) -> None:
+    def __init__(self, points: int, store: Storage, *, sleep: Sleep = asyncio.sleep) -> None:
         self._points = points
+        self._sleep = sleep
         self._item = RateLimitItemPerMinute(points)
         self._limiter = SlidingWindowCounterRateLimiter(store)
         self._store_is_away = False
@@ -81,6 +93,16 @@ class PointsPerMinute(Rates):
             self._store_is_away = False
         if wait is not None:
             raise RateLimited(wait)
+
+    async def spend_in_time(self, spender: str, points: int) -> None:
+        part = ceil(self._points / PARTS)
+        for spent in range(0, points, part):
+            while True:
+                try:
+                    await self.spend(spender, min(part, points - spent))
+                    break
+                except RateLimited as refusal:
+                    await self._sleep(refusal.retry_after_s)
 
     async def _wait(self, spender: str, points: int) -> int:
         """Seconds until so many points will be left, if nothing is spent meanwhile."""

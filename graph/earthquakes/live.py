@@ -26,6 +26,7 @@ ARRIVALS_AT_ONCE = 4  # of up to a thousand events each
 ARRIVALS_REPLAYED_AT_ONCE = 32  # of which a poll makes many with few events
 REPLAYED_AT_ONCE = 200  # events; a slice of them is read in some milliseconds
 REPLAYS_AT_ONCE = 2  # that read a slice
+CHARGED_AT_ONCE = 10  # events of the past
 TOLD_AT_ONCE = 10  # subscribers, before others have their turn
 QUEUED = 2000  # events that wait for one subscriber at most; an arrival finds room where no more than half are left
 PATIENCE_S = 1.0  # for a subscriber to take half of what waits for it, before the others are told more
@@ -34,10 +35,11 @@ RETRY_S = 1.0
 logger = get_logger(__name__)
 
 
-Charge = Callable[[int], Awaitable[None]]
+Charge = Callable[[int, int], Awaitable[None]]
+"""Charges a subscriber for events of the past, and waits until it can: how many are read, and how many told."""
 
 
-async def nothing(events: int) -> None:
+async def nothing(read: int, told: int) -> None:
     """Charge nothing."""
 
 
@@ -61,7 +63,7 @@ class Subscriber:
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     roomy: asyncio.Event = field(default_factory=asyncio.Event)
     failure: Exception | None = None  # of its filter, which ends it
-    slow: bool = False  # not worth waiting for, until there is room again
+    slow: bool = False  # not worth waiting for, until it has taken everything
 
     def __post_init__(self) -> None:
         self.roomy.set()
@@ -86,6 +88,7 @@ class Subscriber:
         event = self.queue.popleft()
         if len(self.queue) <= QUEUED // 2:
             self.roomy.set()
+        if not self.queue:
             self.slow = False
         return event
 
@@ -104,7 +107,7 @@ class Live:
         self._open = 0  # subscriptions, those that read what came before included
         self._following: asyncio.Task[None] | None = None  # while any is open
         self._tasks: set[asyncio.Task[None]] = set()  # that one, and any that is about to end
-        self._ended = False
+        self._ended = asyncio.Event()
         self._none_open = asyncio.Event()
         self._replaying = asyncio.Semaphore(REPLAYS_AT_ONCE)
 
@@ -115,7 +118,7 @@ class Live:
 
         Args:
             after: the cursor of an event.
-            charge: told how many events of the past are about to be read, selected or not. What it raises ends the
+            charge: called before events of the past are read, and before they are told. What it raises ends the
                 iteration.
 
         Raises:
@@ -136,7 +139,7 @@ class Live:
 
     async def end(self, seconds: float) -> None:
         """Complete all subscriptions, and wait until they are, but no longer than so many seconds."""
-        self._ended = True
+        self._ended.set()
         for subscriber in self._subscribers:
             subscriber.woken.set()
         if self._open:
@@ -176,7 +179,7 @@ class Live:
                     yield Notice(cursor, lost=lost)
                 elif subscriber.failure:
                     raise subscriber.failure
-                elif self._ended:
+                elif self._ended.is_set():
                     break
                 else:
                     subscriber.woken.clear()
@@ -191,19 +194,38 @@ class Live:
     ) -> AsyncGenerator[Notice, None]:
         """What the subscriber has not seen of what all others have, slice by slice."""
         arrivals = [missed] if missed else []
-        while not self._ended:
+        while not self._ended.is_set():
             for some in sliced(arrivals, REPLAYED_AT_ONCE):
-                await charge(sum(len(arrival.event_ids) for arrival in some))
+                if self._ended.is_set():
+                    return
+                await self._unless_ended(charge(sum(len(arrival.event_ids) for arrival in some), 0))
                 async with self._replaying:
                     read = await self._read(some)
                 for number, events in read:
-                    for event in subscriber.wanted(events):
-                        self.told += 1
-                        yield Notice(event.cursor, event)
+                    wanted = subscriber.wanted(events)
+                    for at in range(0, len(wanted), CHARGED_AT_ONCE):
+                        part = wanted[at : at + CHARGED_AT_ONCE]
+                        await self._unless_ended(charge(0, len(part)))
+                        for event in part:
+                            if self._ended.is_set():
+                                return
+                            self.told += 1
+                            yield Notice(event.cursor, event)
                     subscriber.number = number
             if subscriber.number >= self._number:
                 break
             arrivals = await self._arrivals.since(subscriber.number, ARRIVALS_REPLAYED_AT_ONCE)
+
+    async def _unless_ended(self, work: Awaitable[None]) -> None:
+        """Wait for it, but not beyond the end."""
+        working, ending = asyncio.ensure_future(work), asyncio.ensure_future(self._ended.wait())
+        try:
+            await asyncio.wait((working, ending), return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                working.result()
+        finally:
+            working.cancel()
+            ending.cancel()
 
     def _enter(self, latest: int) -> None:
         self._open += 1

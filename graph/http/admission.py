@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from graphql import ExecutionResult, GraphQLError, OperationType
@@ -95,8 +94,12 @@ class Admission:
             await rates.spend(asker.who, 1)  # so that refusals have an end too
             raise
         await rates.spend(asker.who, points)
+
+        async def charge_replay(read: int, told: int) -> None:
+            await rates.spend_in_time(asker.who, read + told * points)
+
         context: Context = state["new_context"](
-            caller=asker.caller, request_id=asker.request_id, spend=partial(rates.spend, asker.who)
+            caller=asker.caller, request_id=asker.request_id, charge_replay=charge_replay
         )
         return Admitted(self, operation, asked.variables or {}, context, state["streams"], asker)
 

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import coredis
 import pytest
+from limits.aio.storage import MemoryStorage
 
-from graph.access.rate import Rates, Unlimited, UnusableRateStore, rates, spender
+from graph.access.rate import WINDOW_S, PointsPerMinute, Rates, Unlimited, UnusableRateStore, rates, spender
 from graph.errors import QueryTooComplex, RateLimited
 from graph.settings import Settings
 from tests.processes import PATIENCE_S
@@ -44,6 +45,7 @@ async def test_without_a_limit_anybody_may_spend_anything() -> None:
     assert isinstance(free, Unlimited)
     for _ in range(10):
         await free.spend("x", 10**9)
+        await free.spend_in_time("x", 10**9)
 
 
 async def test_a_caller_may_spend_so_many_points_and_no_more() -> None:
@@ -65,6 +67,24 @@ async def test_who_has_to_wait_is_told_for_how_long() -> None:
         await each.spend("a", LIMIT)
     assert 1 <= little.value.retry_after_s <= 62
     assert little.value.retry_after_s + 55 <= all_of_it.value.retry_after_s <= 120
+
+
+async def test_who_has_time_spends_more_than_a_minute_s_points() -> None:
+    store = MemoryStorage()
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await store.reset()
+
+    each = PointsPerMinute(LIMIT, store, sleep=sleep)
+    await each.spend("a", LIMIT // 2)
+    await each.spend_in_time("a", 3 * LIMIT)
+
+    assert len(waited) == 3
+    assert all(0 < seconds <= 2 * WINDOW_S for seconds in waited)
+    await each.spend_in_time("a", 0)
+    assert not await allowed(each, "a", LIMIT)
 
 
 async def test_what_is_refused_is_not_charged() -> None:

@@ -5,13 +5,14 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
-from graph.earthquakes.live import QUEUED, REPLAYED_AT_ONCE, Live, Notice
+from graph.earthquakes.live import CHARGED_AT_ONCE, QUEUED, REPLAYED_AT_ONCE, Live, Notice, Subscriber
 from graph.earthquakes.magnitudes import MagnitudeRange
 from graph.earthquakes.model import Event
 from graph.earthquakes.selection import Circle, Selection
@@ -196,26 +197,37 @@ async def test_a_slow_subscriber_is_told_how_many_it_lost_and_where_to_get_them(
             assert told(await some(again, 45)) == [*ids(events[QUEUED + 1 :]), "afterwards"]
 
 
-async def test_what_is_read_of_the_past_is_charged_by_the_event_and_what_comes_is_not(table: Table, live: Live) -> None:
-    events = events_at(*range(REPLAYED_AT_ONCE + 50))
+async def test_what_is_read_and_told_of_the_past_is_charged_and_what_comes_is_not(table: Table, live: Live) -> None:
+    events = [an_event(f"e{n:03}", NOON, mag=n % 2) for n in range(REPLAYED_AT_ONCE + 50)]
     await ingest(table, events)
-    charged: list[int] = []
+    charged: list[tuple[int, int]] = []
 
-    async def charge(number: int) -> None:
-        if sum(charged) + number > 2 * len(events):
+    async def charge(read: int, told: int) -> None:
+        charged.append((read, told))
+
+    odd = Selection(magnitudes=MagnitudeRange(1, None))
+    async with aclosing(await live.subscribe(odd, events[0].cursor, charge)) as notices:
+        await some(notices, len(events) // 2)
+        await ingest(table, [an_event("new", mag=3)])
+        assert told(await some(notices, 1)) == ["new"]
+
+    read, told_ = zip(*charged, strict=True)
+    assert (sum(read), sum(told_)) == (len(events) - 1, len(events) // 2)
+    assert max(read) <= REPLAYED_AT_ONCE
+    assert max(told_) == CHARGED_AT_ONCE
+
+
+async def test_who_cannot_be_charged_is_told_no_more(table: Table, live: Live) -> None:
+    events = events_at(*range(30))
+    await ingest(table, events)
+
+    async def charge(read: int, told: int) -> None:
+        if told and next(charges) == 1:
             raise RateLimited(7)
-        charged.append(number)
 
-    for _ in range(2):
-        async with aclosing(await live.subscribe(ALL, events[0].cursor, charge)) as notices:
-            await some(notices, len(events) - 1)
-            new = an_event(f"new{len(charged)}")
-            events.append(new)
-            await ingest(table, [new])
-            assert told(await some(notices, 1)) == [new.event_id]
-    assert max(charged) <= REPLAYED_AT_ONCE
-    assert sum(charged) == 2 * (len(events) - 2) - 1
+    charges = count()
     async with aclosing(await live.subscribe(ALL, events[0].cursor, charge)) as notices:
+        assert told(await some(notices, CHARGED_AT_ONCE)) == ids(events[1 : CHARGED_AT_ONCE + 1])
         with pytest.raises(RateLimited):
             await some(notices, 1)
 
@@ -311,6 +323,42 @@ async def test_at_the_end_all_subscriptions_are_complete(table: Table, live: Liv
         assert live.subscriptions == 0
     async with aclosing(await live.subscribe(ALL, None)) as late:
         assert await anext(late, None) is None
+
+
+async def test_the_end_waits_for_no_more_of_the_past(table: Table, live: Live) -> None:
+    await ingest(table, events_at(*range(30)))
+
+    async def charge(read: int, told: int) -> None:
+        if told and next(charges) == 1:
+            asked.set()
+            await asyncio.Event().wait()
+
+    charges, asked, first = count(), asyncio.Event(), events_at(0)[0].cursor
+    async with (
+        aclosing(await live.subscribe(ALL, first)) as reading,
+        aclosing(await live.subscribe(ALL, first, charge)) as waiting,
+    ):
+        await some(reading, 1)
+        await some(waiting, CHARGED_AT_ONCE)
+        next_one = asyncio.ensure_future(anext(waiting, None))
+        await asked.wait()
+
+        end = asyncio.ensure_future(live.end(WITHIN_S))
+        await asyncio.sleep(0)
+
+        assert await next_one is None
+        assert await anext(reading, None) is None
+        await end
+
+
+def test_a_reader_that_was_waited_for_in_vain_is_not_waited_for_again_before_it_has_taken_everything() -> None:
+    slow = Subscriber(wants=lambda item: True, number=0, slow=True)
+    slow.tell(events_at(*range(QUEUED)))
+
+    for left in reversed(range(QUEUED)):
+        slow.take()
+        assert slow.roomy.is_set() == (left <= QUEUED // 2)
+        assert slow.slow == (left > 0)
 
 
 async def test_nothing_is_read_while_nobody_subscribes(table: Table) -> None:

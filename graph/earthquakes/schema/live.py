@@ -44,4 +44,4 @@ class Subscription:
         ] = None,
     ) -> Any:
         context = info.context
-        return await context.live.subscribe(filter.selection if filter else Selection(), after, context.spend)
+        return await context.live.subscribe(filter.selection if filter else Selection(), after, context.charge_replay)
