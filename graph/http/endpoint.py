@@ -6,7 +6,8 @@ A framework's own view would do, were it not for what the specification and our 
 ask: the media type and status of each kind of failure, `Allow` with 405, no `data` key where
 nothing was executed, a stable code on every error and nothing of the inside in any. A document
 that cannot be executed is 400 in the newer media type and 200 in `application/json`, as the
-audits of the npm package `graphql-http` have it.
+audits of the npm package `graphql-http` have it. Where a stream alone is accepted, it is told in
+one, as the protocol of `graphql-sse` has it: a browser's `EventSource` cannot read a 400.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -101,7 +102,7 @@ class GraphQLEndpoint:
         if answer.points is not None and asking.head.headers.get(COST_HEADER):
             body["extensions"] = {"cost": {"points": answer.points, "limit": self._admission.limits.cost}}
         written = orjson.dumps(body)
-        if media is None and "data" in body:
+        if media is None and status == 200:
             return _Stream(_one(written), None)
         own = {name.lower().encode(): value.encode() for name, value in headers.items()}
         told_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
@@ -169,8 +170,8 @@ async def _written(results: AsyncIterator[ExecutionResult], request_id: str) -> 
 def _status(error: Exception, media: str | None) -> tuple[int, Mapping[str, str]]:
     """Status and headers of a refusal."""
     if isinstance(error, InvalidDocument):
-        return 200 if media == JSON else 400, {}
+        return 400 if media == GRAPHQL_JSON else 200, {}
     if not isinstance(error, GraphError):
         return InternalServerError.status, {}
     about_document = error.status == 400 and not isinstance(error, BadRequest)
-    return 200 if about_document and media == JSON else error.status, error.headers
+    return error.status if media == GRAPHQL_JSON or not about_document else 200, error.headers

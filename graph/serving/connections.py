@@ -21,7 +21,7 @@ from typing import Any, cast
 import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
 from websockets.exceptions import InvalidState
@@ -35,6 +35,9 @@ TURNS = count()  # tells what was first, for which a loop's clock is too coarse
 
 logger = logging.getLogger("uvicorn.error.sockets")
 logger.setLevel(logging.WARNING)
+logger.addFilter(
+    lambda record: "Invalid UTF-8" not in str(record.msg)
+)  # the client's defect, which ends its connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,11 @@ class ClientSocket(WebSocketsSansIOProtocol):
         super().handle_ping()
         if self.transport.get_write_buffer_size() > MOST_PONG_BYTES:
             self.transport.abort()
+
+    async def send(self, message: Any) -> None:
+        """Send it. An answer in place of an acceptance completes the handshake too, which uvicorn would miss."""
+        await super().send(message)
+        self.handshake_complete |= self.close_sent
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         """The application has said its last, for which the client has as long as for anything before."""
@@ -118,6 +126,7 @@ class ClientConnection(HttpToolsProtocol):
         self.app: Any = self._in_time(cast("ASGIApp", self.app))
         self.waiting_since: int | None = None  # a number of `TURNS`; None while a whole request is being answered
         self._limits = limits
+        self._answering: RequestResponseCycle | None = None
         self._is_late = False
         self._until_sent: asyncio.TimerHandle | None = None
         self._until_taken: asyncio.TimerHandle | None = None
@@ -144,6 +153,11 @@ class ClientConnection(HttpToolsProtocol):
         super().on_message_complete()
         if self.cycle and not self.cycle.response_complete:  # it may have been refused at its head; a socket has none
             self.waiting_since = None
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Have it answered."""
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def handle_websocket_upgrade(self) -> None:
         """Leave the connection to a socket, which has limits of its own."""
@@ -192,9 +206,9 @@ class ClientConnection(HttpToolsProtocol):
         self._expect_taking()
 
     def resume_writing(self) -> None:
-        """The client has taken most of it, and has as long again for what is left."""
+        """The client has taken most of it."""
         super().resume_writing()
-        self._expect_taking()
+        _cancel(self._until_taken)
 
     def _expect_taking(self) -> None:
         _cancel(self._until_taken)
@@ -205,8 +219,11 @@ class ClientConnection(HttpToolsProtocol):
             self.transport.abort()  # to close it would mean to wait until all is taken
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
+        """Forget it, and tell whoever answers: uvicorn tells the last request, while others may stand before that."""
         super().connection_lost(exc)
+        if self._answering is not None:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         _cancel(self._until_sent)
         _cancel(self._until_taken)
 

@@ -4,10 +4,12 @@ Source: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import jwt
@@ -193,21 +195,37 @@ async def test_a_subscription_is_refused_where_no_stream_is_taken(service: LiveS
 
 
 @pytest.mark.parametrize(
-    ("payload", "status", "code"),
+    ("payload", "code"),
     [
-        ({"query": "{"}, 400, "GRAPHQL_PARSE_FAILED"),
-        ({"query": "subscription { nothing }"}, 400, "GRAPHQL_VALIDATION_FAILED"),
-        ({"query": EVENTS, "variables": {"after": 7}}, 400, "BAD_USER_INPUT"),
-        ({"query": EVENTS, "variables": {"after": "x"}}, 400, "INVALID_CURSOR"),
-        (
-            {"query": "subscription { events(filter: {minMagnitude: 9, maxMagnitude: 1}) { lost } }"},
-            400,
-            "BAD_USER_INPUT",
-        ),
-        ({"query": "{ requestLogs { nodes { route } } }"}, 401, "UNAUTHENTICATED"),
+        ({"query": "{"}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": "subscription { nothing }"}, "GRAPHQL_VALIDATION_FAILED"),
+        ({"query": EVENTS, "variables": {"after": 7}}, "BAD_USER_INPUT"),
+        ({"query": EVENTS, "variables": {"after": "x"}}, "INVALID_CURSOR"),
+        ({"query": "subscription { events(filter: {minMagnitude: 9, maxMagnitude: 1}) { lost } }"}, "BAD_USER_INPUT"),
     ],
 )
-async def test_a_refusal_is_an_ordinary_answer(
+async def test_what_is_wrong_with_a_document_is_told_in_the_stream(
+    service: LiveService, payload: dict[str, Any], code: str
+) -> None:
+    """As an `EventSource` learns nothing of any other answer."""
+    async with event_stream(service.url, **payload) as stream:
+        assert stream.answer.headers["Content-Type"] == f"{STREAM}; charset=utf-8"
+        assert await stream.block() == HEART_BEAT
+        body = orjson.loads((await stream.block()).removeprefix(b"event: next\ndata: "))
+        assert body.keys() == {"errors"}
+        assert [error["extensions"]["code"] for error in body["errors"]] == [code]
+        assert await stream.end() == COMPLETE
+    await service.has_subscriptions(0)
+
+
+@pytest.mark.parametrize(
+    ("payload", "status", "code"),
+    [
+        ({"query": "{ requestLogs { nodes { route } } }"}, 401, "UNAUTHENTICATED"),
+        ({"query": 7}, 400, "BAD_REQUEST"),
+    ],
+)
+async def test_another_refusal_is_an_ordinary_answer(
     service: LiveService, payload: dict[str, Any], status: int, code: str
 ) -> None:
     async with httpx.AsyncClient(base_url=service.url, trust_env=False) as http:
@@ -215,6 +233,29 @@ async def test_a_refusal_is_an_ordinary_answer(
 
     assert refused(answer) == (status, [code])
     await service.has_subscriptions(0)
+
+
+async def test_a_client_that_leaves_is_noticed_also_where_its_next_request_waits(
+    tmp_path: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        live_service(settings(tmp_path / "live.db", usgs), heart_beat_s=0.1) as service,
+        caplog.at_level(logging.WARNING, "uvicorn.error"),
+    ):
+        address = urlsplit(service.url)
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        body = orjson.dumps({"query": EVENTS})
+        head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAccept: {STREAM}\r\nContent-Type: {JSON}\r\n"
+        writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        for _ in range(2):
+            await reader.readuntil(HEART_BEAT + b"\n\n")
+
+        writer.close()
+
+        await service.has_subscriptions(0)
+        await eventually(lambda: not service.server.server_state.tasks)
+    assert caplog.records == []
 
 
 async def test_a_caller_has_so_many_subscriptions(tmp_path: Path, usgs: UsgsServer) -> None:
