@@ -8,14 +8,14 @@ Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Coroutine
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Coroutine
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 import orjson
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from graph.access.callers import Caller
 from graph.access.rate import spender
@@ -29,6 +29,7 @@ from graph.telemetry.logs import during_request, get_logger, on_behalf_of
 
 SUBPROTOCOL = "graphql-transport-ws"
 LONGEST_REASON = 123  # bytes, RFC 6455 section 5.5
+LONGEST_ID = 256  # characters, of an operation; each of its results repeats it
 EXPIRED = "The token has expired"
 
 logger = get_logger(__name__)
@@ -105,8 +106,20 @@ class WebSocketEndpoint:
 
 
 async def _close(send: Send, closed: Closed) -> None:
-    with suppress(OSError):  # the client has gone itself
-        await send({"type": "websocket.close", "code": closed.code, "reason": closed.reason})
+    with suppress(Disconnected):
+        await _tell(send, {"type": "websocket.close", "code": closed.code, "reason": closed.reason})
+
+
+async def _tell(send: Send, event: Message) -> None:
+    """Send an event.
+
+    Raises:
+        Disconnected: The client has gone, or sent what the server below has ended the connection for.
+    """
+    try:
+        await send(event)
+    except (OSError, RuntimeError) as error:
+        raise Disconnected from error
 
 
 class _Connection:
@@ -131,8 +144,8 @@ class _Connection:
         self._greeted = False  # `connection_init` came
         self._caller: Caller | None = None  # once it is acknowledged
         self._until: float | None = None  # by the loop's clock: when the caller's token ends
-        self._operations: dict[str, asyncio.Task[None]] = {}
-        self._ending: set[asyncio.Task[None]] = set()  # that the client has completed
+        self._operations: dict[str, asyncio.Task[None]] = {}  # by the ids that are taken
+        self._tasks: set[asyncio.Task[None]] = set()  # those, and any that is about to end
         self._left: set[asyncio.Task[dict[str, Any]]] = set()  # mutations that nobody waits for any more
 
     async def accept(self, subprotocols: Collection[str]) -> None:
@@ -143,10 +156,7 @@ class _Connection:
             Disconnected: It has left already.
         """
         spoken = SUBPROTOCOL if SUBPROTOCOL in subprotocols else None
-        try:
-            await self._send_event({"type": "websocket.accept", "subprotocol": spoken})
-        except OSError as error:
-            raise Disconnected from error
+        await _tell(self._send_event, {"type": "websocket.accept", "subprotocol": spoken})
         if spoken is None:
             raise Closed(4406, "Subprotocol not acceptable")
 
@@ -185,11 +195,10 @@ class _Connection:
 
     async def end(self) -> None:
         """Give up what is under way, but for mutations: an ingest is finished, as it is over HTTP."""
-        tasks = {*self._operations.values(), *self._ending}
-        for task in tasks:
+        for task in self._tasks:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        if self._tasks:
+            await asyncio.wait(self._tasks)
         if self._left:
             await asyncio.wait(self._left)
 
@@ -200,14 +209,17 @@ class _Connection:
             case "connection_init":
                 await self._greet(message.get("payload"))
             case "ping":
-                await self._send({"type": "pong", **({"payload": message["payload"]} if "payload" in message else {})})
+                try:
+                    await self._send({**message, "type": "pong"})
+                except TypeError as error:  # what can be read may be nested too deep to be written
+                    raise Closed(4400, "Invalid message: its payload cannot be repeated") from error
             case "pong":
                 pass
             case "subscribe":
-                self._subscribe(message)
+                await self._subscribe(message)
             case "complete":
                 if task := self._operations.pop(_id_of(message), None):
-                    self._end(task)
+                    task.cancel()
             case _:
                 raise Closed(4400, "Invalid message: there is no such type")
 
@@ -225,7 +237,7 @@ class _Connection:
                 raise BadRequest("`Authorization` must be text.")
             caller: Caller = await self._state["authenticate"](token)
         except KeySetUnavailable as error:
-            raise Closed(4500, str(error)) from error
+            raise Closed(1013, str(error)) from error  # after which clients try again
         except GraphError as error:
             raise Closed(4403, f"Forbidden: {await self._charged(error)}") from error
         self._caller = caller
@@ -241,8 +253,8 @@ class _Connection:
             return refusal
         return error
 
-    def _subscribe(self, message: dict[str, Any]) -> None:
-        """Begin an operation."""
+    async def _subscribe(self, message: dict[str, Any]) -> None:
+        """Begin an operation, once a client that takes no answers has not too many to take."""
         id_ = _id_of(message)
         if self._caller is None:
             raise Closed(4401, "Unauthorized: `connection_init` comes first")
@@ -252,29 +264,39 @@ class _Connection:
             asked = Asked.of(message.get("payload"))
         except BadRequest as error:
             raise Closed(4400, f"Invalid message: {error}") from error
+        asker = Asker(self._caller, spender(self._caller.subject, self._address), str(uuid4()))
         room = len(self._operations) + len(self._left) < self._limits.operations
-        self._operations[id_] = asyncio.create_task(self._operate(id_, asked, self._caller, room=room))
+        task = asyncio.create_task(self._operate(id_, self._payloads(asked, asker, room=room), asker))
+        self._operations[id_] = task
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        if len(self._tasks) >= 2 * self._limits.operations:
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
 
-    async def _operate(self, id_: str, asked: Asked, caller: Caller, *, room: bool) -> None:
-        """Execute an operation and tell its results."""
-        request_id = str(uuid4())
-        asker = Asker(caller, spender(caller.subject, self._address), request_id)
-        with during_request(request_id):
-            on_behalf_of(caller.subject)
+    async def _operate(self, id_: str, payloads: AsyncGenerator[dict[str, Any], None], asker: Asker) -> None:
+        """Tell the results of an operation."""
+        with during_request(asker.request_id):
+            on_behalf_of(asker.caller.subject)
             try:
-                async with AsyncExitStack() as stack:
-                    async for payload in await self._payloads(asked, asker, stack, room=room):
+                async with aclosing(payloads):
+                    async for payload in payloads:
                         await self._send({"type": "next", "id": id_, "payload": payload})
                 last: dict[str, Any] = {"type": "complete", "id": id_}
             except Disconnected:
                 return
             except Exception as error:
-                last = {"type": "error", "id": id_, "payload": told_of_refusal(error, request_id)}
+                last = {"type": "error", "id": id_, "payload": told_of_refusal(error, asker.request_id)}
             del self._operations[id_]  # first, as the id can be used again as soon as that is known
             with suppress(Disconnected):
                 await self._send(last)
 
-    async def _payloads(
+    async def _payloads(self, asked: Asked, asker: Asker, *, room: bool) -> AsyncGenerator[dict[str, Any], None]:
+        """What is told of the results. At its end, it lets go of all that was asked."""
+        async with AsyncExitStack() as stack:
+            async for payload in await self._begun(asked, asker, stack, room=room):
+                yield payload
+
+    async def _begun(
         self, asked: Asked, asker: Asker, stack: AsyncExitStack, *, room: bool
     ) -> AsyncIterator[dict[str, Any]]:
         """What is told of the results; it has begun."""
@@ -313,16 +335,8 @@ class _Connection:
         if not work.cancelled() and (error := work.exception()):
             logger.info("A mutation that nobody waited for has failed", exc_info=error)
 
-    def _end(self, task: asyncio.Task[None]) -> None:
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
-        task.cancel()
-
     async def _send(self, message: dict[str, Any]) -> None:
-        try:
-            await self._send_event({"type": "websocket.send", "text": orjson.dumps(message).decode()})
-        except OSError as error:
-            raise Disconnected from error
+        await _tell(self._send_event, {"type": "websocket.send", "text": orjson.dumps(message).decode()})
 
 
 def _parsed(text: str | None) -> dict[str, Any]:
@@ -340,6 +354,8 @@ def _id_of(message: dict[str, Any]) -> str:
     id_ = message.get("id")
     if not isinstance(id_, str) or not id_:
         raise Closed(4400, "Invalid message: it has no id")
+    if len(id_) > LONGEST_ID:
+        raise Closed(4400, f"Invalid message: its id is longer than {LONGEST_ID} characters")
     return id_
 
 

@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from graph.access.callers import Scope as Permission
 from graph.http.request import MOST_BODY_BYTES
 from graph.http.websocket import SUBPROTOCOL, SocketLimits
+from graph.serving.connections import ClientSocket
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.earthquakes.builders import NOON, an_event
@@ -30,6 +31,7 @@ from tests.subscribers import EVENTS, INGEST, LiveService, eventually, given, gr
 from tests.telemetry.scraping import Scrape, scraped
 
 SHORT_S = 0.2
+ASKED = 40  # answers of 700 kB, which are more than any buffers take
 TOTAL = "{ events { totalCount } }"
 LOGS = "{ requestLogs { nodes { route status error } } }"
 
@@ -440,7 +442,7 @@ async def test_an_id_that_is_in_use_ends_the_connection(service: LiveService) ->
 async def test_a_long_id_ends_the_connection_with_a_reason_that_fits(service: LiveService) -> None:
     async with greeted(service.url) as client:
         for _ in range(2):
-            await client.ask("ü" * 1000, EVENTS)
+            await client.ask("ü" * 256, EVENTS)
         code, reason = await client.end()
 
     assert (code, reason) == (4409, "Subscriber for " + "ü" * 54)
@@ -593,7 +595,9 @@ async def test_of_a_burst_the_last_ones_find_no_room(tmp_path: Path, usgs: UsgsS
             assert {message["payload"][0]["extensions"]["code"] for message in refused} == {"TOO_MANY_SUBSCRIPTIONS"}
 
 
-async def test_an_address_has_so_many_connections(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_an_address_has_so_many_connections(
+    tmp_path: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
+) -> None:
     with limited(tmp_path, usgs, max_subscriptions=2) as service:
         async with greeted(service.url), greeted(service.url, bearer()) as second:
             with pytest.raises(InvalidStatus) as refusal:
@@ -607,17 +611,20 @@ async def test_an_address_has_so_many_connections(tmp_path: Path, usgs: UsgsServ
             async with greeted(service.url) as third:
                 await third.ask("1", TOTAL)
                 assert await third.told("1") == {"events": {"totalCount": 0}}
+    assert caplog.records == []
 
 
-async def test_a_replay_ends_with_what_its_caller_may_spend(tmp_path: Path, usgs: UsgsServer) -> None:
-    with limited(tmp_path, usgs, rate_limit=300) as service:
+async def test_a_replay_waits_for_what_its_caller_may_spend(tmp_path: Path, usgs: UsgsServer) -> None:
+    with limited(tmp_path, usgs, rate_limit=400) as service:
         service.store(*[f"us{number:03}" for number in range(161)])
-        asked = {"after": an_event("us000", NOON).cursor}
         async with greeted(service.url) as client:
-            await client.ask("1", EVENTS, variables=asked)
-            assert [(await client.hear())["type"] for _ in range(160)] == ["next"] * 160
-            await client.ask("2", EVENTS, variables=asked)
+            await client.ask("1", EVENTS, variables={"after": an_event("us000", NOON).cursor})
+            # 5 for the document, 160 for what is read, and then 50 for every ten that are told.
+            assert [await client.event("1") for _ in range(40)] == [f"us{number:03}" for number in range(1, 41)]
+            await client.ask("2", "{ events(first: 50) { nodes { eventId } } }")
             assert await client.codes("2") == ["RATE_LIMITED"]
+            await client.quiet()
+            await service.has_subscriptions(1)
 
 
 async def test_a_caller_has_so_many_subscriptions_on_all_connections(tmp_path: Path, usgs: UsgsServer) -> None:
@@ -741,6 +748,63 @@ async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(
         if leave == "complete":
             await client.quiet()
     await service.has_no_socket()
+
+
+async def test_who_takes_no_answers_is_asked_no_more(tmp_path: Path, usgs: UsgsServer) -> None:
+    with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600), SocketLimits(2)) as service:
+        service.store(*[f"us{number:03}" for number in range(100)], place="x" * 512)
+        large = f"{{ events(first: 100) {{ nodes {{ {' '.join(f'p{n}: place' for n in range(14))} }} }} }}"
+        async with greeted(service.url, max_queue=1) as client:
+            for number in range(ASKED):
+                await client.ask(str(number), large)
+            (socket,) = [one for one in service.server.server_state.connections if isinstance(one, ClientSocket)]
+            await eventually(lambda: socket.transport.get_write_buffer_size() > 0)
+            for _ in range(20):
+                await asyncio.sleep(0.01)
+                assert sum("_operate" in repr(task.get_coro()) for task in asyncio.all_tasks(socket.loop)) <= 4
+
+            ended: set[str] = set()
+            while len(ended) < ASKED:
+                message = await client.hear()
+                if message["type"] in ("complete", "error"):
+                    ended.add(message["id"])
+
+
+# What a client does wrong
+
+
+async def test_what_a_client_does_wrong_is_no_error_of_the_service(
+    service: LiveService, caplog: pytest.LogCaptureFixture
+) -> None:
+    service.store(*[f"us{number:03}" for number in range(900)])
+    with caplog.at_level(logging.WARNING):
+        async with greeted(service.url) as client:
+            await client.ask("1", EVENTS, variables={"after": an_event("us000", NOON).cursor})
+            await client.event("1")
+            await client.connection.send("x" * (MOST_BODY_BYTES + 1))
+            with suppress(ConnectionClosed):
+                while True:
+                    await client.hear()
+            assert client.connection.close_code == 1009
+        async with greeted(service.url) as client:
+            await client.connection.send(b"\xff", text=True)
+            assert await client.end() == (1007, "")
+        async with greeted(service.url) as client:
+            await client.connection.send('{"type": "ping", "payload": %s}' % ("[" * 300 + "]" * 300))
+            assert await client.end() == (4400, "Invalid message: its payload cannot be repeated")
+        async with greeted(service.url) as client:
+            await client.ask("1" * 257, TOTAL)
+            assert await client.end() == (4400, "Invalid message: its id is longer than 256 characters")
+        await service.has_no_socket()
+    assert caplog.records == []
+
+
+async def test_keys_that_cannot_be_fetched_end_the_connection_for_now(tmp_path: Path, usgs: UsgsServer) -> None:
+    with limited(tmp_path, usgs, jwks_url="http://127.0.0.1:9/keys") as service:
+        async with socket_to(service.url) as client:
+            await client.say("connection_init", payload=bearer())
+            code, _ = await client.end()
+    assert code == 1013  # after which clients try again
 
 
 async def test_two_hundred_subscribers_are_told_of_an_event_once_each(service: LiveService) -> None:
