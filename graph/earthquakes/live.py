@@ -29,7 +29,7 @@ REPLAYS_AT_ONCE = 2  # that read a slice
 CHARGED_AT_ONCE = 10  # events of the past
 TOLD_AT_ONCE = 10  # subscribers, before others have their turn
 QUEUED = 2000  # events that wait for one subscriber at most; an arrival finds room where no more than half are left
-PATIENCE_S = 1.0  # for a subscriber to take half of what waits for it, before the others are told more
+PATIENCE_S = 0.5  # for a subscriber to take half of what waits for it, before the others are told more
 RETRY_S = 1.0
 
 logger = get_logger(__name__)
