@@ -248,6 +248,22 @@ async def test_an_event_is_selected_by_keyboard(visit: Visit, shared: str) -> No
         assert await around.get_attribute("cx") == await circle.get_attribute("cx")
 
 
+async def test_the_arrow_keys_go_on_from_a_link_too(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    rows_of_table = page.locator("#list tbody tr")
+    await rows_of_table.nth(12).locator("a").focus()
+
+    await page.keyboard.press("ArrowDown")
+    await expect(rows_of_table.nth(13).locator("button")).to_be_focused()
+    await page.keyboard.press("ArrowUp")
+    await expect(rows_of_table.nth(12).locator("button")).to_be_focused()
+    await rows_of_table.nth(0).locator("a").focus()
+    await page.keyboard.press("ArrowUp")
+    await expect(rows_of_table.nth(0).locator("a")).to_be_focused()
+
+
 async def test_an_event_is_selected_on_the_map(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(f"{shared}/?minMagnitude=5.5")

@@ -146,6 +146,45 @@ async def test_an_arrival_leaves_focus_and_selection_where_they_are(visit: Visit
     await expect(page.locator("#map .selection")).to_have_attribute("visibility", "visible")
 
 
+async def test_an_arrival_leaves_who_reads_elsewhere_where_they_are(visit: Visit, opened: Opener) -> None:
+    """Also the count that follows it scrolls nothing, and makes no row anew."""
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    await page.locator("tr[data-event-id=nc73919986] button").click()
+    await page.evaluate("scrollTo(0, 0)")
+
+    store(url, an_event("new1"))
+    subscription.notice(an_event("new1"))
+    first = page.locator("#list tbody tr").first
+    await expect(first).to_have_attribute("data-event-id", "new1")
+    await first.evaluate("row => row.dataset.made = 'once'")
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+
+    assert await page.evaluate("scrollY") == 0
+    await expect(first).to_have_attribute("data-made", "once")
+
+
+async def test_an_arrival_leaves_focus_on_a_link_and_in_a_list_that_it_shortens(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    link = page.locator("tr[data-event-id=nc73919986] a")
+    await link.focus()
+    subscription.notice(an_event("new1"))
+    await expect(page.locator("tr[data-event-id=new1]")).to_be_visible()
+    await expect(link).to_be_focused()
+
+    last = page.locator("#list tbody tr").last
+    pushed_out = await last.get_attribute("data-event-id")
+    await last.locator("a").focus()
+    subscription.notice(an_event("new2"))
+
+    await expect(page.locator("tr[data-event-id=new2]")).to_be_visible()
+    await expect(last).not_to_have_attribute("data-event-id", pushed_out or "")
+    await expect(last.locator("button")).to_be_focused()
+
+
 async def test_with_reduced_motion_nothing_moves(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     await visit.page.emulate_media(reduced_motion="reduce")

@@ -29,26 +29,35 @@ export function eventList(section, onSelect, addressOf) {
   });
   body.addEventListener("keydown", (key) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[key.key];
-    const buttons = [...body.querySelectorAll("button")];
-    const next = step && buttons[buttons.indexOf(key.target) + step];
+    const next = step && body.rows[key.target.closest("tr").sectionRowIndex + step];
     if (next) {
       key.preventDefault();
-      next.focus();
+      next.querySelector("button").focus();
     }
   });
 
   function draw() {
-    const focused = document.activeElement?.closest("#list tr")?.dataset.eventId;
+    const focused = body.contains(document.activeElement) ? document.activeElement : null;
     body.replaceChildren(...page.edges.map(({ node }) => row(node)));
-    section.querySelector("caption").textContent = caption(page);
+    tell();
     const { startCursor, endCursor, hasNextPage, hasPreviousPage } = page.pageInfo;
     turn("#newest", isTurned && addressOf({}));
     turn("#newer", hasPreviousPage && startCursor && addressOf({ before: startCursor }));
     turn("#older", hasNextPage && endCursor && addressOf({ after: endCursor }));
     mark();
     if (focused) {
-      body.querySelector(`[data-event-id="${CSS.escape(focused)}"] button`)?.focus();
+      focus(focused.closest("tr").dataset.eventId, focused.localName);
     }
+  }
+
+  /** Gives focus back, without scrolling: who has it may read elsewhere. Where its row is gone, the last one has it. */
+  function focus(eventId, name) {
+    const same = body.querySelector(`[data-event-id="${CSS.escape(eventId)}"] ${name}`);
+    (same ?? body.querySelector("tr:last-child button"))?.focus({ preventScroll: true });
+  }
+
+  function tell() {
+    section.querySelector("caption").textContent = caption(page);
   }
 
   /** A link that leads nowhere stays in its place, and is told to be disabled. */
@@ -108,7 +117,7 @@ export function eventList(section, onSelect, addressOf) {
     count(totalCount) {
       if (page) {
         page = { ...page, totalCount };
-        draw();
+        tell();
       }
     },
     /** Forgets what was shown, so that nothing of it is mistaken for what comes. */
