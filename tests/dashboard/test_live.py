@@ -185,6 +185,21 @@ async def test_an_arrival_leaves_focus_on_a_link_and_in_a_list_that_it_shortens(
     await expect(last.locator("button")).to_be_focused()
 
 
+async def test_arrivals_that_lengthen_the_week_leave_the_colours(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    classes = page.get_by_role("list", name="Time before the newest").get_by_role("listitem")
+    labels = ["≤ an hour", "≤ 6 hours", "≤ a day", "≤ 3 days", "older"]
+    await expect(classes).to_have_text(labels)
+
+    subscription.notice(an_event("new1", eventTsMs=1691117533180 + 24 * 3600 * 1000))  # a day after the newest
+
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_have_class("c1")
+    await expect(page.locator("#map circle[data-event-id=nc73919986]")).to_have_class("c3")
+    await expect(classes).to_have_text(labels)
+
+
 async def test_with_reduced_motion_nothing_moves(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     await visit.page.emulate_media(reduced_motion="reduce")
