@@ -297,6 +297,14 @@ async def test_colour_tells_age_or_depth(visit: Visit, shared: str) -> None:
     assert len(set(colours)) == 5
 
 
+async def test_no_two_magnitudes_of_an_axis_have_one_label(visit: Visit, shared: str) -> None:
+    await visit.page.goto(f"{shared}/?minMagnitude=4.5&maxMagnitude=4.6")
+    await expect(visit.page.locator("#magnitude-frequency .cumulative")).to_have_count(3)  # one of them in the legend
+
+    labels = visit.page.locator("#magnitude-frequency .axes text[text-anchor=middle]")
+    assert await labels.all_text_contents() == ["4.4", "4.5", "4.6", "4.7", "4.8"]
+
+
 @pytest.mark.parametrize(
     ("address", "text"),
     [
