@@ -388,6 +388,65 @@ async def test_it_begins_from_now_on_and_what_comes_while_the_page_loads_is_show
     assert [asked["after"] for asked in subscription.asked] == [None]
 
 
+async def test_nothing_is_missed_between_what_is_asked_for_and_the_subscription(visit: Visit, opened: Opener) -> None:
+    url, _ = opened()
+    page = visit.page
+    asked: list[str] = []
+
+    async def store_and_note(route: Route) -> None:
+        asked.append(re.findall(r"(?:query|subscription) (\w+)", str(route.request.post_data))[0])
+        if asked[-1] == "Live":
+            store(url, an_event("stored1"))
+        await route.continue_()
+
+    await page.route("**/graphql", store_and_note)
+    await page.goto(url)
+    await settled(page, EVENTS + 1)
+
+    assert asked[:2] == ["Newest", "Live"]
+    assert sorted(asked[2:5]) == ["Events", "List", "Statistics"]
+    assert (await rows(page))[0] == "stored1"
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+
+
+async def test_an_event_that_the_map_has_first_comes_to_the_list_and_the_counts(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+
+    async def store_between(route: Route) -> None:
+        """The map is loaded behind the list and the statistics, and has what is stored in between."""
+        asked = str(route.request.post_data)
+        if "query Events(" in asked and '"after":null' in asked:
+            await expect(page.locator("#list caption")).to_contain_text("of 2,124")
+            await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,124 events")
+            store(url, an_event("new1"))
+        await route.continue_()
+
+    await page.route("**/graphql", store_between)
+    await page.goto(url)
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_be_visible()
+    await page.unroute("**/graphql")
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    await expect(page.locator("#summary")).to_contain_text("2,125 events")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+
+
+async def test_a_notice_of_nothing_is_passed_over(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+
+    subscription.notice(None)
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 1)
+    assert visit.complaints == []
+
+
 async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is_known(
     visit: Visit, opened: Opener
 ) -> None:

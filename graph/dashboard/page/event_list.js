@@ -93,12 +93,13 @@ export function eventList(section, onSelect, addressOf) {
       draw();
     },
     /**
-     * Takes in arrivals, each in its place by time, if nothing newer precedes this page.
+     * Takes in arrivals, each once and in its place by time, if nothing newer precedes this page.
      *
      * @param {Edge[]} arrived
      */
     insert(arrived) {
-      const edges = arrived.filter(({ node }) => page && !this.find(node.eventId));
+      const unknown = arrived.filter(({ node }) => page && !this.find(node.eventId));
+      const edges = [...new Map(unknown.map((edge) => [edge.node.eventId, edge])).values()];
       if (!edges.length || page.pageInfo.hasPreviousPage) {
         return;
       }

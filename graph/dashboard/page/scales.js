@@ -33,8 +33,8 @@ export function radius(mag) {
 
 // Ages below which a class is, in a short time and in a long one. A week that grows while the page is open stays short.
 const SHORT = 14 * DAY;
-const AGES_SHORT = [["an hour", HOUR], ["6 hours", 6 * HOUR], ["a day", DAY], ["3 days", 3 * DAY], ["older", Infinity]];
-const AGES_LONG = [["a day", DAY], ["a week", 7 * DAY], ["30 days", 30 * DAY], ["a year", 365 * DAY], ["older", Infinity]];
+const RECENT = [["an hour", HOUR], ["6 hours", 6 * HOUR], ["a day", DAY], ["3 days", 3 * DAY], ["older", Infinity]];
+const LONG = [["a day", DAY], ["a week", 7 * DAY], ["30 days", 30 * DAY], ["a year", 365 * DAY], ["older", Infinity]];
 
 /**
  * By age, counted from the newest event: of a catalogue that is not kept up, the newest are still the newest.
@@ -42,7 +42,7 @@ const AGES_LONG = [["a day", DAY], ["a week", 7 * DAY], ["30 days", 30 * DAY], [
  * @returns {Colouring}
  */
 export function byAge(oldest, newest) {
-  const scale = newest - oldest <= SHORT ? AGES_SHORT : AGES_LONG;
+  const scale = newest - oldest <= SHORT ? RECENT : LONG;
   return {
     name: "age",
     title: "Time before the newest",

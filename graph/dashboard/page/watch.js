@@ -48,7 +48,7 @@ export class Watch {
       this.#try("statistics", () => this.#showStatistics());
       this.#try("total", () => this.#showTotal());
     });
-    this.filter = this.#withTime(filter); // a promise
+    this.begun = this.#begin(filter); // a promise of the filter with its time
     this.#run();
   }
 
@@ -129,13 +129,16 @@ export class Watch {
     return { ...filter, startTime: new Date(newest.eventTsMs - RECENT_MS).toISOString() };
   }
 
-  /**
-   * Asks for the newest events page by page, and draws each page. The subscription begins first, so that what is stored
-   * meanwhile is told twice rather than not at all.
-   */
+  /** Begins the subscription before all else is asked for: what is stored meanwhile is told twice, not never. */
+  async #begin(filter) {
+    const followed = await this.#withTime(filter);
+    await this.#follow(followed);
+    return followed;
+  }
+
+  /** Asks for the newest events page by page, and draws each page. */
   async #showEvents() {
-    const filter = await this.filter;
-    await this.#follow(filter);
+    const filter = await this.begun;
     let after = null;
     let more = true;
     while (more && this.#events.size < MOST) {
@@ -150,7 +153,7 @@ export class Watch {
   }
 
   async #showList(place, signal) {
-    const filter = await this.filter;
+    const filter = await this.begun;
     const meanwhile = (this.#meanwhile = []);
     try {
       const { events } = await ask(LIST, { filter, ...place }, signal);
@@ -164,12 +167,12 @@ export class Watch {
   }
 
   async #showTotal() {
-    const { events } = await ask(TOTAL, { filter: await this.filter }, this.#ended.signal);
+    const { events } = await ask(TOTAL, { filter: await this.begun }, this.#ended.signal);
     this.views.list.count(events.totalCount);
   }
 
   async #showStatistics() {
-    const filter = await this.filter;
+    const filter = await this.begun;
     const asked = { filter: statisticsFilter(filter) };
     const { catalogueStatistics } = await ask(STATISTICS, asked, this.#ended.signal);
     this.views.frequency.show(catalogueStatistics, isStatistical(filter));
@@ -212,30 +215,22 @@ export class Watch {
   #hear({ event, cursor, lost }) {
     if (lost) {
       this.startAgain();
-    } else {
+    } else if (event) {
       this.arrived({ cursor, node: event });
     }
   }
 
+  /** Takes in what is told. What the map has already may be new to the list and the counts, which were asked for apart. */
   #take(edges) {
-    const oldest = this.#events.size < MOST ? -Infinity : extent([...this.#events.values()], "eventTsMs")[0];
-    const unknown = edges.filter(({ node }) => !this.#events.has(node.eventId));
-    const fresh = [...new Map(unknown.map((edge) => [edge.node.eventId, edge])).values()].filter(
-      ({ node }) => node.eventTsMs >= oldest,
-    );
-    if (unknown.length) {
-      this.recount();
-    }
-    if (!fresh.length) {
-      return;
-    }
-    const events = fresh.map(({ node }) => node);
-    events.forEach((event) => this.#events.set(event.eventId, event));
-    this.#forgetOldest();
+    this.recount();
     if (this.#meanwhile) {
-      this.#meanwhile.push(...fresh);
+      this.#meanwhile.push(...edges);
     } else {
-      this.views.list.insert(fresh);
+      this.views.list.insert(edges);
+    }
+    const events = this.#keep(edges.map(({ node }) => node));
+    if (!events.length) {
+      return;
     }
     this.#draw();
     for (const { eventId } of events.slice(-MOST_RINGS)) {
@@ -246,11 +241,21 @@ export class Watch {
     this.announce(events);
   }
 
-  #forgetOldest() {
+  /** Keeps events for the map, but none beyond the most that it shows; those that it did not have are returned. */
+  #keep(events) {
+    const oldest = this.#events.size < MOST ? -Infinity : extent([...this.#events.values()], "eventTsMs")[0];
+    const fresh = [];
+    for (const event of events) {
+      if (!this.#events.has(event.eventId) && event.eventTsMs >= oldest) {
+        this.#events.set(event.eventId, event);
+        fresh.push(event);
+      }
+    }
     if (this.#events.size > MOST) {
       const newestFirst = [...this.#events.values()].sort((one, other) => other.eventTsMs - one.eventTsMs);
       newestFirst.slice(MOST).forEach(({ eventId }) => this.#events.delete(eventId));
     }
+    return fresh;
   }
 
   #draw() {
@@ -263,7 +268,7 @@ export class Watch {
   /** Says how many there are, once that is known: a list that failed knows no total. */
   async #summarise() {
     if (this.#settled.has("events") && this.#settled.has("list")) {
-      const filter = await this.filter.catch(() => null);
+      const filter = await this.begun.catch(() => null);
       this.views.say("summary", summary(filter, this.#events.size, this.views.list.total));
     }
   }
