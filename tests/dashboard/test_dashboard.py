@@ -375,6 +375,15 @@ async def test_a_service_that_is_gone_is_told_and_tried_again(visit: Visit, shar
     await expect(alert).to_be_empty()
 
 
+async def test_what_could_not_be_loaded_is_not_said_to_match_nothing(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.route("**/graphql", lambda route: route.abort())
+    await page.goto(f"{shared}/?from=2023-08-01")
+
+    await expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached")
+    await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
+
+
 async def test_without_a_match_it_says_so(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(f"{shared}/?minMagnitude=9")

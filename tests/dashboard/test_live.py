@@ -15,7 +15,7 @@ from tests.bearers import bearer
 from tests.browser import Visit
 from tests.dashboard.conftest import Opener
 from tests.dashboard.documents import documents
-from tests.dashboard.looking import CIRCLES, EVENTS, rows, settled
+from tests.dashboard.looking import CIRCLES, EVENTS, STRONG, rows, settled
 from tests.dashboard.subscription import an_event
 from tests.service import Service
 
@@ -467,7 +467,7 @@ async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is
 
 
 async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: Visit, opened: Opener) -> None:
-    url, _ = opened()
+    url, subscription = opened()
     page = visit.page
     passes = asyncio.Event()
 
@@ -486,6 +486,58 @@ async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: 
 
     await expect(page.locator("#connection")).to_have_text("Live")
     await expect(page.locator("#map circle[data-event-id=stored1]")).to_be_visible()
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    assert len(subscription.asked) == 1
+
+
+async def test_where_more_was_stored_than_a_page_has_everything_is_asked_for_again(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened(page_size=10, max_page_size=20)
+    page = visit.page
+    await page.clock.install()
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
+    subscription.break_off()
+    await expect(page.locator("#connection")).to_contain_text("Reconnecting")
+    store(url, *(an_event(f"stored{number}", eventTsMs=1691118000000 + number) for number in range(50)))
+
+    await page.clock.resume()
+
+    await settled(page, STRONG + 50)
+    await expect(page.locator("#map circle[data-event-id^=stored]")).to_have_count(50)
+    assert await rows(page) == [f"stored{number}" for number in range(49, 29, -1)]
+
+
+async def test_what_could_not_be_loaded_is_asked_for_again_once_it_is_live(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    later = {"message": "Later.", "extensions": {"code": "DATABASE_UNAVAILABLE"}}
+    subscription.refusals.append((503, later))
+    mended = asyncio.Event()
+
+    async def refuse(route: Route) -> None:
+        if route.request.headers["accept"] == "text/event-stream" and not subscription.refusals:
+            await mended.wait()
+        if "query Events(" in str(route.request.post_data) and not mended.is_set():
+            await route.fulfill(status=503, json={"errors": [later]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(url)
+    await expect(page.get_by_role("alert")).to_contain_text("Later.")
+    await expect(page.locator("#summary")).to_have_text("2,124 events since 2023-07-28 02:52 UTC.")
+
+    mended.set()
+
+    await settled(page)
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await expect(page.get_by_role("alert")).to_be_empty()
+    await expect(page.get_by_role("log")).to_be_empty()
 
 
 def store(url: str, *events: dict[str, Any]) -> None:

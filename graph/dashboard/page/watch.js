@@ -26,7 +26,7 @@ export class Watch {
   #page = null; // its cursors, as text
   #colour = "age";
   #key; // the filter as text
-  #settled = new Set(); // the parts that were loaded, or failed
+  #loaded = new Map(); // the parts that were asked for → whether the last attempt succeeded
   #meanwhile = null; // what arrives while a page of the list is asked for
   #isFollowed = false;
 
@@ -93,13 +93,14 @@ export class Watch {
     this.views.say("summary", "Loading…");
     this.views.say("arrivals", "");
     this.#try("statistics", () => this.#showStatistics());
-    this.#try("events", () => this.#showEvents());
+    this.tried = this.#try("events", () => this.#showEvents()); // a promise, kept also where they fail
   }
 
   /** Tells what goes wrong with one part of the page; the others go on. */
   async #try(part, work, signal = this.#ended.signal) {
     try {
       await work();
+      this.#loaded.set(part, true);
       if (!signal.aborted) {
         this.views.problems.tell(part, []);
       }
@@ -112,8 +113,8 @@ export class Watch {
       if (part === "events" && !this.#isFollowed) {
         this.views.state({ name: "off", reason: "the events could not be loaded" });
       }
+      this.#loaded.set(part, false);
     }
-    this.#settled.add(part);
     this.#summarise();
   }
 
@@ -195,7 +196,7 @@ export class Watch {
         onState: (state) => {
           this.views.state(state);
           if (state.name === "live" && isResolved && !state.isResumed) {
-            this.#try("events", () => this.#catchUp(filter));
+            this.#try("catch-up", () => this.#catchUp(filter));
           }
           if (state.name !== "connecting") {
             goOn();
@@ -205,10 +206,22 @@ export class Watch {
     });
   }
 
-  /** Asks for what may have been stored before the subscription began. */
+  /**
+   * Asks for what may have been stored before the subscription began. One page is enough where it reaches back to what is
+   * known; where it does not, or where nothing could be loaded, everything is asked for again.
+   */
   async #catchUp(filter) {
+    await this.tried;
+    if (!this.#loaded.get("events")) {
+      this.startAgain();
+      return;
+    }
     const { events } = await ask(LIST, { filter, first: this.pageSize }, this.#ended.signal);
-    events.edges.forEach((edge) => this.arrived(edge));
+    if (events.pageInfo.hasNextPage && !this.#events.has(events.edges.at(-1).node.eventId)) {
+      this.startAgain();
+    } else {
+      events.edges.forEach((edge) => this.arrived(edge));
+    }
   }
 
   /** @param {import("./live.js").Notice} notice */
@@ -265,32 +278,34 @@ export class Watch {
     this.views.timeline.show(events, colouring);
   }
 
-  /** Says how many there are, once that is known: a list that failed knows no total. */
+  /** Says how many there are, once that is known: from the list, or because all were loaded and there is none. */
   async #summarise() {
-    if (this.#settled.has("events") && this.#settled.has("list")) {
+    if (this.#loaded.has("events") && this.#loaded.has("list")) {
       const filter = await this.begun.catch(() => null);
-      this.views.say("summary", summary(filter, this.#events.size, this.views.list.total));
+      const shown = this.#events.size;
+      const total = this.views.list.total ?? (this.#loaded.get("events") && !shown ? 0 : undefined);
+      this.views.say("summary", summary(filter, shown, total));
     }
   }
 }
 
 /** How many events there are, and how many of them are shown. */
 function summary(filter, shown, total) {
-  if (!filter) {
+  const isKnown = total !== null && total !== undefined;
+  if (!filter || (!shown && !isKnown)) {
     return "The events could not be loaded.";
   }
-  if (!shown && !total) {
+  if (!shown && total === 0) {
     return Object.keys(filter).length
       ? "No event matches these filters."
       : "The catalogue is empty. `quakegraph ingest --feed ALL_WEEK` fills it with the events of the past week, " +
           "and this page shows them as they are stored.";
   }
   // Arrivals are counted later than they are shown.
-  const isKnown = total !== null && total !== undefined;
   const all = isKnown ? counted(Math.max(total, shown), "event") : `${count(shown)} events or more`;
   const since = filter.startTime ? ` since ${minute(Date.parse(filter.startTime))}` : "";
   const until = filter.endTime ? ` until ${minute(Date.parse(filter.endTime))}` : "";
-  const part = total > shown ? ` The map and the plot in time show the newest ${count(shown)}.` : "";
+  const part = shown && total > shown ? ` The map and the plot in time show the newest ${count(shown)}.` : "";
   return `${all}${since}${until}.${part}`;
 }
 
