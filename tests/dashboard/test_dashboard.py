@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Request, expect
+from playwright.async_api import Request, Route, expect
 
 from graph.access.callers import Scope
 from tests.bearers import bearer
@@ -336,6 +336,76 @@ async def test_what_the_form_cannot_say_is_told_and_not_asked_for(visit: Visit, 
     assert urlsplit(page.url).query == ""
     await page.get_by_role("link", name="Clear").click()
     await expect(page.get_by_role("alert")).to_be_empty()
+    await expect(page.get_by_role("group", name="Depth").get_by_label("least")).to_have_value("")
+
+
+async def test_what_is_wrong_is_told_as_long_as_it_holds(visit: Visit, shared: str) -> None:
+    """Also after what asks for nothing anew: another colouring, another page of the list, the way to the list."""
+    page = visit.page
+
+    async def refuse(route: Route) -> None:
+        if "query Events(" in str(route.request.post_data):
+            await route.fulfill(status=503, json={"errors": [{"message": "No events."}]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(f"{shared}/?maxDepth=deep")
+    await expect(page.locator("#list tbody tr")).to_have_count(25)
+    wrong = ["No events.", "Depth, greatest: the address says “deep”, which is not possible, so it is left out."]
+    told = page.get_by_role("alert").locator("p")
+    await expect(told).to_have_text(wrong)
+
+    await page.get_by_label("depth").check()
+    await expect(page.get_by_role("list", name="Depth")).to_be_visible()
+    await expect(told).to_have_text(wrong)
+    newest = await rows(page)
+    await page.get_by_role("link", name="Older").click()
+    await expect(page.locator(f"tr[data-event-id={newest[0]}]")).to_have_count(0)
+    await expect(told).to_have_text(wrong)
+    await page.get_by_role("link", name="Skip to the list").press("Enter")
+    await expect(page).to_have_url(re.compile("#list$"))
+    await expect(told).to_have_text(wrong)
+
+    await page.unroute("**/graphql")
+    await page.get_by_role("button", name="Try again").click()
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    await expect(told).to_have_text(wrong[1:])
+
+
+async def test_problems_come_and_go_one_by_one(visit: Visit, opened: Opener) -> None:
+    """What is still told is not written again, and the button keeps its focus."""
+    url, subscription = opened()
+    page = visit.page
+    refused = ["List", "Statistics"]
+
+    async def refuse(route: Route) -> None:
+        name = re.findall(r"(?:query|subscription) (\w+)", str(route.request.post_data))[0]
+        if name in refused:
+            await route.fulfill(status=503, json={"errors": [{"message": f"No {name}."}]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(url)
+    alert = page.get_by_role("alert")
+    await expect(alert.locator("p")).to_have_count(2)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await alert.get_by_role("button").focus()
+    await page.evaluate(
+        """() => {
+          window.written = [];
+          const note = (changes) => changes.forEach(({ addedNodes }) => window.written.push(...addedNodes));
+          new MutationObserver(note).observe(document.querySelector("#problems"), { childList: true });
+        }"""
+    )
+
+    refused.remove("Statistics")
+    subscription.notice(an_event("new1"))
+
+    await expect(alert.locator("p")).to_have_text(["No List."])
+    await expect(alert.get_by_role("button", name="Try again")).to_be_focused()
+    assert await page.evaluate("window.written.length") == 0
 
 
 async def test_what_the_graph_refuses_is_told_in_its_words(visit: Visit, shared: str) -> None:

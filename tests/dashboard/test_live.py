@@ -349,6 +349,53 @@ async def test_what_was_left_out_is_asked_for(visit: Visit, opened: Opener) -> N
     assert len(subscription.asked) == 2
 
 
+async def test_what_is_typed_stays_until_it_is_applied(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    least = page.get_by_role("group", name="Magnitude").get_by_label("least")
+    await least.fill("4.5")
+
+    await page.get_by_label("depth").check()
+    await expect(page.locator("#map .events")).to_have_class("events by-depth")
+    newest = await rows(page)
+    await page.get_by_role("link", name="Older").click()
+    await expect(page.locator(f"tr[data-event-id={newest[0]}]")).to_have_count(0)
+    subscription.notice(an_event("gone"))
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_be_visible()
+    subscription.notice(None, lost=1)
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_have_count(0)
+    await settled(page)
+
+    await expect(least).to_have_value("4.5")
+    await expect(page.locator("#map .events")).to_have_class("events by-depth")
+    assert [asked["filter"].get("minMagnitude") for asked in subscription.asked] == [None, None]
+    await least.press("Enter")
+    await settled(page, STRONG)
+
+
+async def test_what_is_told_already_is_not_written_again(visit: Visit, opened: Opener) -> None:
+    """Screen readers would tell it twice."""
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    await page.evaluate(
+        """() => {
+          window.written = [];
+          const summary = document.querySelector("#summary");
+          new MutationObserver(() => window.written.push(summary.textContent)).observe(summary, { childList: true });
+        }"""
+    )
+
+    store(url, an_event("new1"))
+    subscription.notice(an_event("new1"))
+
+    await expect(page.get_by_role("log")).not_to_be_empty()  # which is later than the count
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+    assert await page.evaluate("window.written") == ["2,125 events since 2023-07-28 02:52 UTC."]
+
+
 async def test_the_first_event_of_an_empty_catalogue_is_shown(visit: Visit, opened: Opener) -> None:
     url, subscription = opened(empty=True)
     await visit.page.goto(url)

@@ -40,10 +40,7 @@ export function eventList(section, onSelect, addressOf) {
     const focused = body.contains(document.activeElement) ? document.activeElement : null;
     body.replaceChildren(...page.edges.map(({ node }) => row(node)));
     tell();
-    const { startCursor, endCursor, hasNextPage, hasPreviousPage } = page.pageInfo;
-    turn("#newest", isTurned && addressOf({}));
-    turn("#newer", hasPreviousPage && startCursor && addressOf({ before: startCursor }));
-    turn("#older", hasNextPage && endCursor && addressOf({ after: endCursor }));
+    link();
     mark();
     if (focused) {
       focus(focused.closest("tr").dataset.eventId, focused.localName);
@@ -58,6 +55,13 @@ export function eventList(section, onSelect, addressOf) {
 
   function tell() {
     section.querySelector("caption").textContent = caption(page);
+  }
+
+  function link() {
+    const { startCursor, endCursor, hasNextPage, hasPreviousPage } = page.pageInfo;
+    turn("#newest", isTurned && addressOf({}));
+    turn("#newer", hasPreviousPage && startCursor && addressOf({ before: startCursor }));
+    turn("#older", hasNextPage && endCursor && addressOf({ after: endCursor }));
   }
 
   /** A link that leads nowhere stays in its place, and is told to be disabled. */
@@ -119,6 +123,12 @@ export function eventList(section, onSelect, addressOf) {
       if (page) {
         page = { ...page, totalCount };
         tell();
+      }
+    },
+    /** Keeps what else the address chooses by now when its page is turned. */
+    readdress() {
+      if (page) {
+        link();
       }
     },
     /** Forgets what was shown, so that nothing of it is mistaken for what comes. */

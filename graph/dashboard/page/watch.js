@@ -25,7 +25,6 @@ export class Watch {
   #turned = new AbortController(); // to another page of the list
   #page = null; // its cursors, as text
   #colour = "age";
-  #key; // the filter as text
   #loaded = new Map(); // the parts that were asked for → whether the last attempt succeeded
   #meanwhile = null; // what arrives while a page of the list is asked for
   #isFollowed = false;
@@ -38,7 +37,6 @@ export class Watch {
    */
   constructor(filter, pageSize, views, startAgain) {
     const { signal } = this.#ended;
-    this.#key = JSON.stringify(filter);
     this.pageSize = pageSize;
     this.views = views;
     this.startAgain = batched(1000, signal, startAgain);
@@ -52,13 +50,13 @@ export class Watch {
     this.#run();
   }
 
-  isOf(filter) {
-    return this.#key === JSON.stringify(filter);
-  }
-
+  /** Ends it, and what it tells of what went wrong. */
   end() {
     this.#ended.abort();
     this.#turned.abort();
+    for (const part of this.#loaded.keys()) {
+      this.views.problems.tell(part, []);
+    }
   }
 
   find(eventId) {
@@ -233,7 +231,7 @@ export class Watch {
     }
   }
 
-  /** Takes in what is told. What the map has already may be new to the list and the counts, which were asked for apart. */
+  /** Takes in what is told. What the map has may still be new to the list and the counts, which were asked for apart. */
   #take(edges) {
     this.recount();
     if (this.#meanwhile) {
