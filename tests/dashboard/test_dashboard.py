@@ -506,6 +506,21 @@ async def test_a_token_from_the_address_is_sent_and_shown_nowhere_else(visit: Vi
     assert token not in "".join(visit.requested)
 
 
+async def test_a_token_comes_into_a_page_that_is_open(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened(public_read=False)
+    page = visit.page
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await expect(page.get_by_role("alert")).to_contain_text("token")
+
+    authorization = bearer(Scope.EVENTS_READ)["Authorization"]
+    await page.goto(f"{url}/?minMagnitude=4.5#token={authorization.removeprefix('Bearer ')}")
+    await settled(page, STRONG)
+
+    assert page.url == f"{url}/?minMagnitude=4.5"
+    await expect(page.get_by_role("alert")).to_be_empty()
+    assert [headers["authorization"] for headers in subscription.headers] == [authorization]
+
+
 async def test_only_addresses_of_the_web_become_links(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     await visit.page.goto(url)

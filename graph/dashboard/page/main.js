@@ -4,6 +4,7 @@
 import { showDetails } from "./event_details.js";
 import { eventList } from "./event_list.js";
 import * as filters from "./filters.js";
+import { takeToken } from "./graph.js";
 import { magnitudeFrequency } from "./magnitude_frequency.js";
 import { magnitudeTime } from "./magnitude_time.js";
 import { problemList } from "./problem_list.js";
@@ -134,9 +135,11 @@ document.addEventListener("click", (click) => {
 });
 
 addEventListener("popstate", () => open());
+addEventListener("hashchange", () => takeToken() && show());
 
 fetch(new URL("coastline.json", import.meta.url))
   .then((answer) => answer.json())
   .then(views.map.showLand)
   .catch(() => problems.tell("land", ["The coastline could not be loaded."]));
+takeToken();
 open();
