@@ -275,7 +275,9 @@ async def test_a_connection_that_falls_silent_is_replaced(visit: Visit, opened: 
     assert len(subscription.asked) == 2
 
 
-async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_it_is_live(visit: Visit, opened: Opener) -> None:
+async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_something_is_told(
+    visit: Visit, opened: Opener
+) -> None:
     url, subscription = opened()
     page = visit.page
     connection = page.locator("#connection")
@@ -293,6 +295,30 @@ async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_it_is_liv
         assert len(subscription.asked) <= asked + 1
 
     await expect(connection).to_have_text("Live")
+    subscription.notice(an_event("new1"))
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_be_visible()
+    subscription.break_off()
+    await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
+
+
+async def test_the_pauses_grow_while_it_opens_and_fails_and_are_short_again_once_it_lasts(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened()
+    page = visit.page
+    connection = page.locator("#connection")
+    error = {"errors": [{"message": "Later.", "extensions": {"code": "RATE_LIMITED"}}]}
+    await page.clock.install()
+    await live(page, url)
+    for longest in (1, 2, 4, 8, 16):
+        subscription.say(f"event: next\ndata: {json.dumps(error)}\n\n")
+        await expect(connection).to_contain_text("Reconnecting in ")
+        seconds = int(re.findall(r"\d+", await connection.text_content() or "")[0])
+        assert longest / 2 <= seconds <= longest
+        await page.clock.fast_forward(1000 * seconds)
+        await expect(connection).to_have_text("Live")
+
+    await page.clock.fast_forward(30_000)
     subscription.break_off()
     await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
 
