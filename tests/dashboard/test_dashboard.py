@@ -445,6 +445,18 @@ async def test_a_service_that_is_gone_is_told_and_tried_again(visit: Visit, shar
     await expect(alert).to_be_empty()
 
 
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [(200, "The answer was cut off, or cannot be read."), (502, "The service answered 502.")],
+)
+async def test_an_answer_that_cannot_be_read_is_told(visit: Visit, shared: str, status: int, text: str) -> None:
+    page = visit.page
+    await page.route("**/graphql", lambda route: route.fulfill(status=status, body='{"data": {"events": {"no'))
+    await page.goto(shared)
+
+    await expect(page.get_by_role("alert").locator("p")).to_have_text(text)
+
+
 async def test_what_could_not_be_loaded_is_not_said_to_match_nothing(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.route("**/graphql", lambda route: route.abort())

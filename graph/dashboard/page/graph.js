@@ -49,7 +49,8 @@ export function post(query, variables, accept, signal) {
 /** What an answer without data says. */
 export function refusal(response, answer) {
   const [error] = answer?.errors ?? [];
-  return new Refused(error?.message ?? `The service answered ${response.status}.`, error?.extensions?.code, response);
+  const unsaid = response.ok ? "The answer was cut off, or cannot be read." : `The service answered ${response.status}.`;
+  return new Refused(error?.message ?? unsaid, error?.extensions?.code, response);
 }
 
 /**
