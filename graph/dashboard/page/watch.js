@@ -4,10 +4,10 @@ import { batched } from "./batched.js";
 import { EVENTS, LIST, NEWEST, STATISTICS, TOTAL } from "./documents.js";
 import { ROWS } from "./event_list.js";
 import { isStatistical, statisticsFilter } from "./filters.js";
-import { count, counted, magnitude, minute } from "./format.js";
 import { ask, Refused } from "./graph.js";
 import { follow } from "./live.js";
 import { byAge, byDepth, extent } from "./scales.js";
+import { arrivals, summary } from "./sentences.js";
 
 const RECENT_MS = 7 * 24 * 3600 * 1000; // what is shown where the filter names no time: up to the newest event
 const MOST = 3000; // events on the map and in the plot: beyond, they hide each other
@@ -285,31 +285,4 @@ export class Watch {
       this.views.say("summary", summary(filter, shown, total));
     }
   }
-}
-
-/** How many events there are, and how many of them are shown. */
-function summary(filter, shown, total) {
-  const isKnown = total !== null && total !== undefined;
-  if (!filter || (!shown && !isKnown)) {
-    return "The events could not be loaded.";
-  }
-  if (!shown && total === 0) {
-    return Object.keys(filter).length
-      ? "No event matches these filters."
-      : "The catalogue is empty. `quakegraph ingest --feed ALL_WEEK` fills it with the events of the past week, " +
-          "and this page shows them as they are stored.";
-  }
-  // Arrivals are counted later than they are shown.
-  const all = isKnown ? counted(Math.max(total, shown), "event") : `${count(shown)} events or more`;
-  const since = filter.startTime ? ` since ${minute(Date.parse(filter.startTime))}` : "";
-  const until = filter.endTime ? ` until ${minute(Date.parse(filter.endTime))}` : "";
-  const part = shown && total > shown ? ` The map and the plot in time show the newest ${count(shown)}.` : "";
-  return `${all}${since}${until}.${part}`;
-}
-
-/** What has arrived, in a sentence. */
-function arrivals(events) {
-  const largest = events.reduce((one, other) => (other.mag > one.mag ? other : one));
-  const what = `magnitude ${magnitude(largest.mag)}, ${largest.place}, ${minute(largest.eventTsMs)}`;
-  return events.length === 1 ? `New: ${what}.` : `${count(events.length)} new events, the largest of ${what}.`;
 }
