@@ -131,6 +131,23 @@ async def test_on_an_older_page_of_the_list_an_arrival_moves_nothing(visit: Visi
     assert await rows(page) == shown
 
 
+async def test_an_arrival_that_belongs_to_the_next_page_of_the_list_is_not_on_this_one(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened(page_size=10, max_page_size=20)
+    page = visit.page
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    newest = await rows(page)
+
+    subscription.notice(an_event("old1", eventTsMs=1690700000000))  # 2023-07-30, among the older pages
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#map circle[data-event-id=old1]")).to_be_visible()
+    assert await rows(page) == ["new1", *newest[:-1]]
+
+
 async def test_an_arrival_leaves_focus_and_selection_where_they_are(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page

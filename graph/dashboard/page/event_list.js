@@ -108,10 +108,11 @@ export function eventList(section, onSelect, addressOf) {
         return;
       }
       const all = [...edges, ...page.edges].sort((one, other) => other.node.eventTsMs - one.node.eventTsMs);
-      const kept = all.slice(0, ROWS);
+      const most = page.pageInfo.hasNextPage ? page.edges.length : ROWS; // what is behind its last row is on the next
+      const kept = all.slice(0, most);
       const pageInfo = {
         ...page.pageInfo,
-        hasNextPage: page.pageInfo.hasNextPage || all.length > ROWS,
+        hasNextPage: page.pageInfo.hasNextPage || all.length > most,
         startCursor: kept[0].cursor,
         endCursor: kept.at(-1).cursor,
       };

@@ -2,7 +2,13 @@
 
 import { count, counted, magnitude, minute } from "./format.js";
 
-/** How many events there are, and how many of them are shown. */
+/**
+ * How many events there are, and how many of them are shown.
+ *
+ * @param {?object} filter  an EventFilter; null where not even its time could be asked for
+ * @param {number} shown
+ * @param {?number} [total]  none where it is not known
+ */
 export function summary(filter, shown, total) {
   const isKnown = total !== null && total !== undefined;
   if (!filter || (!shown && !isKnown)) {
