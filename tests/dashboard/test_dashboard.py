@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Request, expect
+from playwright.async_api import Request, Route, expect
 
 from graph.access.callers import Scope
 from tests.bearers import bearer
@@ -248,6 +248,22 @@ async def test_an_event_is_selected_by_keyboard(visit: Visit, shared: str) -> No
         assert await around.get_attribute("cx") == await circle.get_attribute("cx")
 
 
+async def test_the_arrow_keys_go_on_from_a_link_too(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    rows_of_table = page.locator("#list tbody tr")
+    await rows_of_table.nth(12).locator("a").focus()
+
+    await page.keyboard.press("ArrowDown")
+    await expect(rows_of_table.nth(13).locator("button")).to_be_focused()
+    await page.keyboard.press("ArrowUp")
+    await expect(rows_of_table.nth(12).locator("button")).to_be_focused()
+    await rows_of_table.nth(0).locator("a").focus()
+    await page.keyboard.press("ArrowUp")
+    await expect(rows_of_table.nth(0).locator("a")).to_be_focused()
+
+
 async def test_an_event_is_selected_on_the_map(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(f"{shared}/?minMagnitude=5.5")
@@ -281,6 +297,14 @@ async def test_colour_tells_age_or_depth(visit: Visit, shared: str) -> None:
     assert len(set(colours)) == 5
 
 
+async def test_no_two_magnitudes_of_an_axis_have_one_label(visit: Visit, shared: str) -> None:
+    await visit.page.goto(f"{shared}/?minMagnitude=4.5&maxMagnitude=4.6")
+    await expect(visit.page.locator("#magnitude-frequency .cumulative")).to_have_count(3)  # one of them in the legend
+
+    labels = visit.page.locator("#magnitude-frequency .axes text[text-anchor=middle]")
+    assert await labels.all_text_contents() == ["4.4", "4.5", "4.6", "4.7", "4.8"]
+
+
 @pytest.mark.parametrize(
     ("address", "text"),
     [
@@ -312,6 +336,76 @@ async def test_what_the_form_cannot_say_is_told_and_not_asked_for(visit: Visit, 
     assert urlsplit(page.url).query == ""
     await page.get_by_role("link", name="Clear").click()
     await expect(page.get_by_role("alert")).to_be_empty()
+    await expect(page.get_by_role("group", name="Depth").get_by_label("least")).to_have_value("")
+
+
+async def test_what_is_wrong_is_told_as_long_as_it_holds(visit: Visit, shared: str) -> None:
+    """Also after what asks for nothing anew: another colouring, another page of the list, the way to the list."""
+    page = visit.page
+
+    async def refuse(route: Route) -> None:
+        if "query Events(" in str(route.request.post_data):
+            await route.fulfill(status=503, json={"errors": [{"message": "No events."}]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(f"{shared}/?maxDepth=deep")
+    await expect(page.locator("#list tbody tr")).to_have_count(25)
+    wrong = ["No events.", "Depth, greatest: the address says “deep”, which is not possible, so it is left out."]
+    told = page.get_by_role("alert").locator("p")
+    await expect(told).to_have_text(wrong)
+
+    await page.get_by_label("depth").check()
+    await expect(page.get_by_role("list", name="Depth")).to_be_visible()
+    await expect(told).to_have_text(wrong)
+    newest = await rows(page)
+    await page.get_by_role("link", name="Older").click()
+    await expect(page.locator(f"tr[data-event-id={newest[0]}]")).to_have_count(0)
+    await expect(told).to_have_text(wrong)
+    await page.get_by_role("link", name="Skip to the list").press("Enter")
+    await expect(page).to_have_url(re.compile("#list$"))
+    await expect(told).to_have_text(wrong)
+
+    await page.unroute("**/graphql")
+    await page.get_by_role("button", name="Try again").click()
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    await expect(told).to_have_text(wrong[1:])
+
+
+async def test_problems_come_and_go_one_by_one(visit: Visit, opened: Opener) -> None:
+    """What is still told is not written again, and the button keeps its focus."""
+    url, subscription = opened()
+    page = visit.page
+    refused = ["List", "Statistics"]
+
+    async def refuse(route: Route) -> None:
+        name = re.findall(r"(?:query|subscription) (\w+)", str(route.request.post_data))[0]
+        if name in refused:
+            await route.fulfill(status=503, json={"errors": [{"message": f"No {name}."}]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(url)
+    alert = page.get_by_role("alert")
+    await expect(alert.locator("p")).to_have_count(2)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await alert.get_by_role("button").focus()
+    await page.evaluate(
+        """() => {
+          window.written = [];
+          const note = (changes) => changes.forEach(({ addedNodes }) => window.written.push(...addedNodes));
+          new MutationObserver(note).observe(document.querySelector("#problems"), { childList: true });
+        }"""
+    )
+
+    refused.remove("Statistics")
+    subscription.notice(an_event("new1"))
+
+    await expect(alert.locator("p")).to_have_text(["No List."])
+    await expect(alert.get_by_role("button", name="Try again")).to_be_focused()
+    assert await page.evaluate("window.written.length") == 0
 
 
 async def test_what_the_graph_refuses_is_told_in_its_words(visit: Visit, shared: str) -> None:
@@ -349,6 +443,27 @@ async def test_a_service_that_is_gone_is_told_and_tried_again(visit: Visit, shar
 
     await settled(page)
     await expect(alert).to_be_empty()
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [(200, "The answer was cut off, or cannot be read."), (502, "The service answered 502.")],
+)
+async def test_an_answer_that_cannot_be_read_is_told(visit: Visit, shared: str, status: int, text: str) -> None:
+    page = visit.page
+    await page.route("**/graphql", lambda route: route.fulfill(status=status, body='{"data": {"events": {"no'))
+    await page.goto(shared)
+
+    await expect(page.get_by_role("alert").locator("p")).to_have_text(text)
+
+
+async def test_what_could_not_be_loaded_is_not_said_to_match_nothing(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.route("**/graphql", lambda route: route.abort())
+    await page.goto(f"{shared}/?from=2023-08-01")
+
+    await expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached")
+    await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
 
 
 async def test_without_a_match_it_says_so(visit: Visit, shared: str) -> None:
@@ -401,6 +516,21 @@ async def test_a_token_from_the_address_is_sent_and_shown_nowhere_else(visit: Vi
     assert [headers["authorization"] for headers in subscription.headers] == [authorization] * 2
     assert token not in await page.evaluate("JSON.stringify(localStorage)")
     assert token not in "".join(visit.requested)
+
+
+async def test_a_token_comes_into_a_page_that_is_open(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened(public_read=False)
+    page = visit.page
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await expect(page.get_by_role("alert")).to_contain_text("token")
+
+    authorization = bearer(Scope.EVENTS_READ)["Authorization"]
+    await page.goto(f"{url}/?minMagnitude=4.5#token={authorization.removeprefix('Bearer ')}")
+    await settled(page, STRONG)
+
+    assert page.url == f"{url}/?minMagnitude=4.5"
+    await expect(page.get_by_role("alert")).to_be_empty()
+    assert [headers["authorization"] for headers in subscription.headers] == [authorization]
 
 
 async def test_only_addresses_of_the_web_become_links(visit: Visit, opened: Opener) -> None:

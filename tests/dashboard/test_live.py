@@ -15,7 +15,7 @@ from tests.bearers import bearer
 from tests.browser import Visit
 from tests.dashboard.conftest import Opener
 from tests.dashboard.documents import documents
-from tests.dashboard.looking import CIRCLES, EVENTS, rows, settled
+from tests.dashboard.looking import CIRCLES, EVENTS, STRONG, rows, settled
 from tests.dashboard.subscription import an_event
 from tests.service import Service
 
@@ -131,6 +131,23 @@ async def test_on_an_older_page_of_the_list_an_arrival_moves_nothing(visit: Visi
     assert await rows(page) == shown
 
 
+async def test_an_arrival_that_belongs_to_the_next_page_of_the_list_is_not_on_this_one(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened(page_size=10, max_page_size=20)
+    page = visit.page
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    newest = await rows(page)
+
+    subscription.notice(an_event("old1", eventTsMs=1690700000000))  # 2023-07-30, among the older pages
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#map circle[data-event-id=old1]")).to_be_visible()
+    assert await rows(page) == ["new1", *newest[:-1]]
+
+
 async def test_an_arrival_leaves_focus_and_selection_where_they_are(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
@@ -144,6 +161,60 @@ async def test_an_arrival_leaves_focus_and_selection_where_they_are(visit: Visit
     await expect(button).to_be_focused()
     await expect(button).to_have_attribute("aria-pressed", "true")
     await expect(page.locator("#map .selection")).to_have_attribute("visibility", "visible")
+
+
+async def test_an_arrival_leaves_who_reads_elsewhere_where_they_are(visit: Visit, opened: Opener) -> None:
+    """Also the count that follows it scrolls nothing, and makes no row anew."""
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    await page.locator("tr[data-event-id=nc73919986] button").click()
+    await page.evaluate("scrollTo(0, 0)")
+
+    store(url, an_event("new1"))
+    subscription.notice(an_event("new1"))
+    first = page.locator("#list tbody tr").first
+    await expect(first).to_have_attribute("data-event-id", "new1")
+    await first.evaluate("row => row.dataset.made = 'once'")
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+
+    assert await page.evaluate("scrollY") == 0
+    await expect(first).to_have_attribute("data-made", "once")
+
+
+async def test_an_arrival_leaves_focus_on_a_link_and_in_a_list_that_it_shortens(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    link = page.locator("tr[data-event-id=nc73919986] a")
+    await link.focus()
+    subscription.notice(an_event("new1"))
+    await expect(page.locator("tr[data-event-id=new1]")).to_be_visible()
+    await expect(link).to_be_focused()
+
+    last = page.locator("#list tbody tr").last
+    pushed_out = await last.get_attribute("data-event-id")
+    await last.locator("a").focus()
+    subscription.notice(an_event("new2"))
+
+    await expect(page.locator("tr[data-event-id=new2]")).to_be_visible()
+    await expect(last).not_to_have_attribute("data-event-id", pushed_out or "")
+    await expect(last.locator("button")).to_be_focused()
+
+
+async def test_arrivals_that_lengthen_the_week_leave_the_colours(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    classes = page.get_by_role("list", name="Time before the newest").get_by_role("listitem")
+    labels = ["≤ an hour", "≤ 6 hours", "≤ a day", "≤ 3 days", "older"]
+    await expect(classes).to_have_text(labels)
+
+    subscription.notice(an_event("new1", eventTsMs=1691117533180 + 24 * 3600 * 1000))  # a day after the newest
+
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_have_class("c1")
+    await expect(page.locator("#map circle[data-event-id=nc73919986]")).to_have_class("c3")
+    await expect(classes).to_have_text(labels)
 
 
 async def test_with_reduced_motion_nothing_moves(visit: Visit, opened: Opener) -> None:
@@ -221,7 +292,9 @@ async def test_a_connection_that_falls_silent_is_replaced(visit: Visit, opened: 
     assert len(subscription.asked) == 2
 
 
-async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_it_is_live(visit: Visit, opened: Opener) -> None:
+async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_something_is_told(
+    visit: Visit, opened: Opener
+) -> None:
     url, subscription = opened()
     page = visit.page
     connection = page.locator("#connection")
@@ -239,6 +312,30 @@ async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_it_is_liv
         assert len(subscription.asked) <= asked + 1
 
     await expect(connection).to_have_text("Live")
+    subscription.notice(an_event("new1"))
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_be_visible()
+    subscription.break_off()
+    await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
+
+
+async def test_the_pauses_grow_while_it_opens_and_fails_and_are_short_again_once_it_lasts(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened()
+    page = visit.page
+    connection = page.locator("#connection")
+    error = {"errors": [{"message": "Later.", "extensions": {"code": "RATE_LIMITED"}}]}
+    await page.clock.install()
+    await live(page, url)
+    for longest in (1, 2, 4, 8, 16):
+        subscription.say(f"event: next\ndata: {json.dumps(error)}\n\n")
+        await expect(connection).to_contain_text("Reconnecting in ")
+        seconds = int(re.findall(r"\d+", await connection.text_content() or "")[0])
+        assert longest / 2 <= seconds <= longest
+        await page.clock.fast_forward(1000 * seconds)
+        await expect(connection).to_have_text("Live")
+
+    await page.clock.fast_forward(30_000)
     subscription.break_off()
     await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
 
@@ -295,6 +392,53 @@ async def test_what_was_left_out_is_asked_for(visit: Visit, opened: Opener) -> N
     assert len(subscription.asked) == 2
 
 
+async def test_what_is_typed_stays_until_it_is_applied(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    least = page.get_by_role("group", name="Magnitude").get_by_label("least")
+    await least.fill("4.5")
+
+    await page.get_by_label("depth").check()
+    await expect(page.locator("#map .events")).to_have_class("events by-depth")
+    newest = await rows(page)
+    await page.get_by_role("link", name="Older").click()
+    await expect(page.locator(f"tr[data-event-id={newest[0]}]")).to_have_count(0)
+    subscription.notice(an_event("gone"))
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_be_visible()
+    subscription.notice(None, lost=1)
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_have_count(0)
+    await settled(page)
+
+    await expect(least).to_have_value("4.5")
+    await expect(page.locator("#map .events")).to_have_class("events by-depth")
+    assert [asked["filter"].get("minMagnitude") for asked in subscription.asked] == [None, None]
+    await least.press("Enter")
+    await settled(page, STRONG)
+
+
+async def test_what_is_told_already_is_not_written_again(visit: Visit, opened: Opener) -> None:
+    """Screen readers would tell it twice."""
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    await page.evaluate(
+        """() => {
+          window.written = [];
+          const summary = document.querySelector("#summary");
+          new MutationObserver(() => window.written.push(summary.textContent)).observe(summary, { childList: true });
+        }"""
+    )
+
+    store(url, an_event("new1"))
+    subscription.notice(an_event("new1"))
+
+    await expect(page.get_by_role("log")).not_to_be_empty()  # which is later than the count
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+    assert await page.evaluate("window.written") == ["2,125 events since 2023-07-28 02:52 UTC."]
+
+
 async def test_the_first_event_of_an_empty_catalogue_is_shown(visit: Visit, opened: Opener) -> None:
     url, subscription = opened(empty=True)
     await visit.page.goto(url)
@@ -334,6 +478,65 @@ async def test_it_begins_from_now_on_and_what_comes_while_the_page_loads_is_show
     assert [asked["after"] for asked in subscription.asked] == [None]
 
 
+async def test_nothing_is_missed_between_what_is_asked_for_and_the_subscription(visit: Visit, opened: Opener) -> None:
+    url, _ = opened()
+    page = visit.page
+    asked: list[str] = []
+
+    async def store_and_note(route: Route) -> None:
+        asked.append(re.findall(r"(?:query|subscription) (\w+)", str(route.request.post_data))[0])
+        if asked[-1] == "Live":
+            store(url, an_event("stored1"))
+        await route.continue_()
+
+    await page.route("**/graphql", store_and_note)
+    await page.goto(url)
+    await settled(page, EVENTS + 1)
+
+    assert asked[:2] == ["Newest", "Live"]
+    assert sorted(asked[2:5]) == ["Events", "List", "Statistics"]
+    assert (await rows(page))[0] == "stored1"
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+
+
+async def test_an_event_that_the_map_has_first_comes_to_the_list_and_the_counts(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+
+    async def store_between(route: Route) -> None:
+        """The map is loaded behind the list and the statistics, and has what is stored in between."""
+        asked = str(route.request.post_data)
+        if "query Events(" in asked and '"after":null' in asked:
+            await expect(page.locator("#list caption")).to_contain_text("of 2,124")
+            await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,124 events")
+            store(url, an_event("new1"))
+        await route.continue_()
+
+    await page.route("**/graphql", store_between)
+    await page.goto(url)
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_be_visible()
+    await page.unroute("**/graphql")
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    await expect(page.locator("#summary")).to_contain_text("2,125 events")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+
+
+async def test_a_notice_of_nothing_is_passed_over(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+
+    subscription.notice(None)
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 1)
+    assert visit.complaints == []
+
+
 async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is_known(
     visit: Visit, opened: Opener
 ) -> None:
@@ -354,7 +557,7 @@ async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is
 
 
 async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: Visit, opened: Opener) -> None:
-    url, _ = opened()
+    url, subscription = opened()
     page = visit.page
     passes = asyncio.Event()
 
@@ -373,6 +576,58 @@ async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: 
 
     await expect(page.locator("#connection")).to_have_text("Live")
     await expect(page.locator("#map circle[data-event-id=stored1]")).to_be_visible()
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    assert len(subscription.asked) == 1
+
+
+async def test_where_more_was_stored_than_a_page_has_everything_is_asked_for_again(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened(page_size=10, max_page_size=20)
+    page = visit.page
+    await page.clock.install()
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
+    subscription.break_off()
+    await expect(page.locator("#connection")).to_contain_text("Reconnecting")
+    store(url, *(an_event(f"stored{number}", eventTsMs=1691118000000 + number) for number in range(50)))
+
+    await page.clock.resume()
+
+    await settled(page, STRONG + 50)
+    await expect(page.locator("#map circle[data-event-id^=stored]")).to_have_count(50)
+    assert await rows(page) == [f"stored{number}" for number in range(49, 29, -1)]
+
+
+async def test_what_could_not_be_loaded_is_asked_for_again_once_it_is_live(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    later = {"message": "Later.", "extensions": {"code": "DATABASE_UNAVAILABLE"}}
+    subscription.refusals.append((503, later))
+    mended = asyncio.Event()
+
+    async def refuse(route: Route) -> None:
+        if route.request.headers["accept"] == "text/event-stream" and not subscription.refusals:
+            await mended.wait()
+        if "query Events(" in str(route.request.post_data) and not mended.is_set():
+            await route.fulfill(status=503, json={"errors": [later]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(url)
+    await expect(page.get_by_role("alert")).to_contain_text("Later.")
+    await expect(page.locator("#summary")).to_have_text("2,124 events since 2023-07-28 02:52 UTC.")
+
+    mended.set()
+
+    await settled(page)
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await expect(page.get_by_role("alert")).to_be_empty()
+    await expect(page.get_by_role("log")).to_be_empty()
 
 
 def store(url: str, *events: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from tests.service import Service, running
 PAGE = Path(dashboard.__file__).parent / "page"
 
 
-@pytest.mark.parametrize("name", ["Newest", "Events", "List", "Statistics"])
+@pytest.mark.parametrize("name", ["Newest", "Events", "List", "Total", "Statistics"])
 def test_every_document_is_one_of_the_schema(name: str) -> None:
     assert validate(build_schema(printed()), parse(documents()[name])) == []
 

@@ -29,26 +29,39 @@ export function eventList(section, onSelect, addressOf) {
   });
   body.addEventListener("keydown", (key) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[key.key];
-    const buttons = [...body.querySelectorAll("button")];
-    const next = step && buttons[buttons.indexOf(key.target) + step];
+    const next = step && body.rows[key.target.closest("tr").sectionRowIndex + step];
     if (next) {
       key.preventDefault();
-      next.focus();
+      next.querySelector("button").focus();
     }
   });
 
   function draw() {
-    const focused = document.activeElement?.closest("#list tr")?.dataset.eventId;
+    const focused = body.contains(document.activeElement) ? document.activeElement : null;
     body.replaceChildren(...page.edges.map(({ node }) => row(node)));
+    tell();
+    link();
+    mark();
+    if (focused) {
+      focus(focused.closest("tr").dataset.eventId, focused.localName);
+    }
+  }
+
+  /** Gives focus back, without scrolling: who has it may read elsewhere. Where its row is gone, the last one has it. */
+  function focus(eventId, name) {
+    const same = body.querySelector(`[data-event-id="${CSS.escape(eventId)}"] ${name}`);
+    (same ?? body.querySelector("tr:last-child button"))?.focus({ preventScroll: true });
+  }
+
+  function tell() {
     section.querySelector("caption").textContent = caption(page);
+  }
+
+  function link() {
     const { startCursor, endCursor, hasNextPage, hasPreviousPage } = page.pageInfo;
     turn("#newest", isTurned && addressOf({}));
     turn("#newer", hasPreviousPage && startCursor && addressOf({ before: startCursor }));
     turn("#older", hasNextPage && endCursor && addressOf({ after: endCursor }));
-    mark();
-    if (focused) {
-      body.querySelector(`[data-event-id="${CSS.escape(focused)}"] button`)?.focus();
-    }
   }
 
   /** A link that leads nowhere stays in its place, and is told to be disabled. */
@@ -84,20 +97,22 @@ export function eventList(section, onSelect, addressOf) {
       draw();
     },
     /**
-     * Takes in arrivals, each in its place by time, if nothing newer precedes this page.
+     * Takes in arrivals, each once and in its place by time, if nothing newer precedes this page.
      *
      * @param {Edge[]} arrived
      */
     insert(arrived) {
-      const edges = arrived.filter(({ node }) => page && !this.find(node.eventId));
+      const unknown = arrived.filter(({ node }) => page && !this.find(node.eventId));
+      const edges = [...new Map(unknown.map((edge) => [edge.node.eventId, edge])).values()];
       if (!edges.length || page.pageInfo.hasPreviousPage) {
         return;
       }
       const all = [...edges, ...page.edges].sort((one, other) => other.node.eventTsMs - one.node.eventTsMs);
-      const kept = all.slice(0, ROWS);
+      const most = page.pageInfo.hasNextPage ? page.edges.length : ROWS; // what is behind its last row is on the next
+      const kept = all.slice(0, most);
       const pageInfo = {
         ...page.pageInfo,
-        hasNextPage: page.pageInfo.hasNextPage || all.length > ROWS,
+        hasNextPage: page.pageInfo.hasNextPage || all.length > most,
         startCursor: kept[0].cursor,
         endCursor: kept.at(-1).cursor,
       };
@@ -108,7 +123,13 @@ export function eventList(section, onSelect, addressOf) {
     count(totalCount) {
       if (page) {
         page = { ...page, totalCount };
-        draw();
+        tell();
+      }
+    },
+    /** Keeps what else the address chooses by now when its page is turned. */
+    readdress() {
+      if (page) {
+        link();
       }
     },
     /** Forgets what was shown, so that nothing of it is mistaken for what comes. */

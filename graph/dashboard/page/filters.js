@@ -1,6 +1,13 @@
 // The filters in their three forms: the address, the form and the graph's variables. The form is where a filter is
 // declared: its input's name is the name in the address, and what the input takes is what the address may say.
 
+const USUAL_COLOUR = "age";
+
+/** What the parameters of an address say of the filters, as text that is the same where they say the same. */
+export function said(form, parameters) {
+  return JSON.stringify(inputs(form).map(({ name }) => parameters.get(name) ?? ""));
+}
+
 /**
  * Fills the form from the parameters of an address.
  *
@@ -19,15 +26,6 @@ export function fill(form, parameters) {
       input.value = "";
     }
   }
-  const colour = parameters.get("colour");
-  if (colour) {
-    const choice = [...form.elements.colour].find(({ value }) => value === colour);
-    if (choice) {
-      choice.checked = true;
-    } else {
-      problems.push(`Colour by: there is no “${colour}”.`);
-    }
-  }
   if (isPartOfBox(form)) {
     problems.push("Area: it takes all four edges, so it is left out.");
     edges(form).forEach((edge) => (edge.value = ""));
@@ -35,8 +33,17 @@ export function fill(form, parameters) {
   return problems;
 }
 
+/** Chooses the colouring that the parameters of an address name, or the usual one; tells if there is no such. */
+export function fillColour(form, parameters) {
+  const colour = parameters.get("colour") || USUAL_COLOUR;
+  const choices = [...form.elements.colour];
+  const choice = choices.find(({ value }) => value === colour);
+  (choice ?? choices.find(({ value }) => value === USUAL_COLOUR)).checked = true;
+  return choice ? [] : [`Colour by: there is no “${colour}”.`];
+}
+
 /**
- * What is wrong with the form as it was filled in, and marks where.
+ * What is wrong with the form as it was filled in.
  *
  * @param {HTMLFormElement} form
  */
@@ -52,8 +59,8 @@ export function problems(form) {
 
 /** The parameters of the address that says the same as the form; defaults and empty filters are left out. */
 export function parameters(form) {
-  const filled = [...new FormData(form)].filter(([name, value]) => value && !(name === "colour" && value === "age"));
-  return new URLSearchParams(filled);
+  const isUsual = (name, value) => name === "colour" && value === USUAL_COLOUR;
+  return new URLSearchParams([...new FormData(form)].filter(([name, value]) => value && !isUsual(name, value)));
 }
 
 /** The form as the graph's EventFilter. */

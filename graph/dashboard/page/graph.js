@@ -49,22 +49,27 @@ export function post(query, variables, accept, signal) {
 /** What an answer without data says. */
 export function refusal(response, answer) {
   const [error] = answer?.errors ?? [];
-  return new Refused(error?.message ?? `The service answered ${response.status}.`, error?.extensions?.code, response);
+  const unsaid = response.ok ? "The answer was cut off, or cannot be read." : `The service answered ${response.status}.`;
+  return new Refused(error?.message ?? unsaid, error?.extensions?.code, response);
 }
 
-// An address may bring a token in its fragment, which the browser sends to nobody. It is taken out of the address bar,
-// so that it is not copied along with the address, and lasts as long as the tab. GraphiQL finds it under the same name.
-function takeToken() {
+/**
+ * Takes the token that an address may bring in its fragment, which the browser sends to nobody. It goes out of the address
+ * bar, so that it is not copied along with the address, and lasts as long as the tab. GraphiQL finds it under the same
+ * name.
+ *
+ * @returns {boolean} whether there was one
+ */
+export function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) {
     sessionStorage.setItem("token", given);
     history.replaceState(null, "", location.pathname + location.search);
   }
+  return Boolean(given);
 }
 
 function authorization() {
   const token = sessionStorage.getItem("token");
   return token ? { Authorization: `Bearer ${token}` } : {};
 }
-
-takeToken();

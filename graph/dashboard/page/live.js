@@ -6,6 +6,7 @@ import { messages } from "./event_stream.js";
 import { post, Refused, refusal } from "./graph.js";
 
 const SILENCE_MS = 40_000; // three heart-beats of the service and a little
+const STEADY_MS = 30_000; // a connection that lasts so long has not failed, even where nothing was told
 const FIRST_PAUSE_S = 1;
 const LONGEST_PAUSE_S = 60;
 
@@ -41,17 +42,19 @@ const PASSING = new Set([
  */
 export async function follow({ filter, onNotice, onState, signal }) {
   let cursor = null; // of the last notice
-  let failures = 0;
+  let failures = 0; // one after the other
   while (!signal.aborted) {
     onState({ name: "connecting" });
+    let openedAt = Infinity;
     const opened = () => {
-      failures = 0;
+      openedAt = performance.now();
       onState({ name: "live", isResumed: cursor !== null });
     };
     let failure;
     try {
       for await (const notice of notices({ filter, after: cursor }, signal, opened)) {
         cursor = notice.cursor;
+        failures = 0;
         onNotice(notice);
       }
       failure = new Error("the service ended the connection");
@@ -64,6 +67,9 @@ export async function follow({ filter, onNotice, onState, signal }) {
     if (failure instanceof Refused && !passes(failure)) {
       onState({ name: "off", reason: failure.message });
       return;
+    }
+    if (performance.now() - openedAt >= STEADY_MS) {
+      failures = 0;
     }
     const seconds = Math.max(pause(failures++), failure.retryAfterSeconds ?? 0);
     onState({ name: "waiting", seconds, reason: failure.message });

@@ -33,11 +33,15 @@ export function magnitudeFrequency(figure) {
     const x = linear(magnitudes, [area.left, area.right]);
     const y = linear(powers, [area.bottom, area.top]);
     const log = (number) => y(Math.log10(number));
+    const tenths = Math.round((magnitudes[1] - magnitudes[0]) / 0.1); // closer than which no label tells them apart
 
     drawing.append(
       axes(
         area,
-        ticks(magnitudes, Math.floor(size.width / 50)).map((value) => ({ at: x(value), label: magnitude(value) })),
+        ticks(magnitudes, Math.min(tenths, Math.floor(size.width / 50))).map((value) => ({
+          at: x(value),
+          label: magnitude(value),
+        })),
         Array.from({ length: Math.floor(powers[1]) + 1 }, (_, power) => ({ at: y(power), label: count(10 ** power) })),
         { x: "magnitude", y: "events" },
       ),

@@ -4,6 +4,7 @@
 import { showDetails } from "./event_details.js";
 import { eventList } from "./event_list.js";
 import * as filters from "./filters.js";
+import { takeToken } from "./graph.js";
 import { magnitudeFrequency } from "./magnitude_frequency.js";
 import { magnitudeTime } from "./magnitude_time.js";
 import { problemList } from "./problem_list.js";
@@ -12,41 +13,57 @@ import { worldMap } from "./world_map.js";
 
 const byId = (id) => document.getElementById(id);
 const form = byId("filters");
-const problems = problemList(byId("problems"), () => open({ afresh: true }));
+const problems = problemList(byId("problems"), show);
 
 const views = {
   map: worldMap(byId("map"), select),
   timeline: magnitudeTime(byId("magnitude-time"), select),
   frequency: magnitudeFrequency(byId("magnitude-frequency")),
   list: eventList(byId("list"), select, addressOf),
-  say: (id, text) => (byId(id).textContent = text),
+  say: (id, text) => say(byId(id), text),
   state: (state) => showState(byId("connection"), state),
   problems,
 };
 
+let said = null; // of the filters, by the address, when the form was filled from it
+let filter = null; // what the form was then: what has been typed since is not yet chosen
 let watch = null;
 
-/** Shows what the address says: anew, or only what is different. */
+/** Shows what the address says. What is typed, and what is told, stays unless it goes to other filters or afresh. */
 function open({ afresh = false } = {}) {
   const address = new URLSearchParams(location.search);
-  problems.clear();
+  if (!afresh && said === filters.said(form, address)) {
+    turn();
+    return;
+  }
+  said = filters.said(form, address);
+  problems.tell("form", []);
   problems.tell("address", filters.fill(form, address));
+  filter = filters.eventFilter(form);
   const details = byId("more-filters");
   details.open ||= [...details.querySelectorAll("input")].some(({ value }) => value);
+  show();
+}
 
-  const filter = filters.eventFilter(form);
-  if (afresh || !watch?.isOf(filter)) {
-    watch?.end();
-    watch = new Watch(filter, Number(document.documentElement.dataset.pageSize), views, () => open({ afresh: true }));
-  }
+/** Asks for everything, with nothing of what was asked for before. */
+function show() {
+  watch?.end();
+  watch = new Watch(filter, Number(document.documentElement.dataset.pageSize), views, show);
+  turn();
+}
+
+/** Shows what the address says besides the filters: the colouring, and the page of the list. */
+function turn() {
+  const address = new URLSearchParams(location.search);
+  problems.tell("colour", filters.fillColour(form, address));
   watch.colour(form.elements.colour.value);
+  views.list.readdress();
   watch.turnTo({ after: address.get("after"), before: address.get("before") });
 }
 
-function go(search) {
-  const same = search === (location.search || "?");
+function go(search, how) {
   history.pushState(null, "", search === "?" ? location.pathname : search);
-  open({ afresh: same });
+  open(how);
 }
 
 function addressOf(page) {
@@ -72,12 +89,20 @@ function select(eventId) {
 /** @param {import("./live.js").State} state */
 function showState(place, state) {
   place.dataset.state = state.name;
-  place.textContent = {
+  const texts = {
     connecting: () => "Connecting…",
     live: () => "Live",
     waiting: ({ seconds, reason }) => `Reconnecting in ${Math.ceil(seconds)} s: ${reason}`,
     off: ({ reason }) => `Not live: ${reason}`,
-  }[state.name](state);
+  };
+  say(place, texts[state.name](state));
+}
+
+/** Screen readers hear of what is written, also where it is the same again. */
+function say(place, text) {
+  if (place.textContent !== text) {
+    place.textContent = text;
+  }
 }
 
 form.addEventListener("submit", (submit) => {
@@ -85,7 +110,7 @@ form.addEventListener("submit", (submit) => {
   const found = filters.problems(form);
   problems.tell("form", found);
   if (!found.length) {
-    go(`?${filters.parameters(form)}`);
+    go(`?${filters.parameters(form)}`, { afresh: true });
   }
 });
 
@@ -102,7 +127,7 @@ document.addEventListener("click", (click) => {
   const isPlain = !(click.button || click.ctrlKey || click.metaKey || click.shiftKey || click.altKey);
   if (link && isPlain) {
     click.preventDefault();
-    go(link.getAttribute("href"));
+    go(link.getAttribute("href"), { afresh: form.contains(link) }); // which clears it
     const list = link.closest("#list"); // who turns its page goes on from its top
     list?.focus();
     list?.scrollIntoView();
@@ -110,9 +135,11 @@ document.addEventListener("click", (click) => {
 });
 
 addEventListener("popstate", () => open());
+addEventListener("hashchange", () => takeToken() && show());
 
 fetch(new URL("coastline.json", import.meta.url))
   .then((answer) => answer.json())
   .then(views.map.showLand)
   .catch(() => problems.tell("land", ["The coastline could not be loaded."]));
+takeToken();
 open();

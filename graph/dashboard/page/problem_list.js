@@ -8,28 +8,35 @@ import { element } from "./html.js";
  */
 export function problemList(place, retry) {
   const told = new Map(); // part → what there is to tell of it
+  const button = element("button", "Try again");
+  button.type = "button";
+  button.addEventListener("click", () => retry());
 
+  /** Changes no more than has changed: screen readers hear of no more, and the button keeps its focus. */
   function draw() {
     const texts = new Set([...told.values()].flatMap(({ texts }) => texts));
-    place.replaceChildren(...[...texts].map((text) => element("p", text)));
-    if ([...told.values()].some(({ canRetry }) => canRetry)) {
-      const button = element("button", "Try again");
-      button.type = "button";
-      button.addEventListener("click", retry);
+    for (const paragraph of place.querySelectorAll("p")) {
+      if (!texts.delete(paragraph.textContent)) {
+        paragraph.remove();
+      }
+    }
+    place.prepend(...[...texts].map((text) => element("p", text)));
+    const canRetry = [...told.values()].some(({ canRetry }) => canRetry);
+    if (!canRetry) {
+      button.remove();
+    } else if (!button.isConnected) {
       place.append(button);
     }
   }
 
   return {
+    /** Tells what is wrong with a part, in place of what was told of it before; with no text, nothing is. */
     tell(part, texts, { canRetry = false } = {}) {
-      if (!texts.length && !told.has(part)) {
-        return; // screen readers hear of no change where there is none
+      if (texts.length) {
+        told.set(part, { texts, canRetry });
+      } else {
+        told.delete(part);
       }
-      told.set(part, { texts, canRetry });
-      draw();
-    },
-    clear() {
-      told.clear();
       draw();
     },
   };

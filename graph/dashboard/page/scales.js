@@ -31,11 +31,10 @@ export function radius(mag) {
  *   of: (event: import("./documents.js").QuakeEvent) => string}} Colouring
  */
 
-// Ages below which a class is: the first scale whose end is not before the oldest event.
-const AGES = [
-  [["an hour", HOUR], ["6 hours", 6 * HOUR], ["a day", DAY], ["3 days", 3 * DAY], ["a week", 7 * DAY]],
-  [["a day", DAY], ["a week", 7 * DAY], ["30 days", 30 * DAY], ["a year", 365 * DAY], ["older", Infinity]],
-];
+// Ages below which a class is, in a short time and in a long one. A week that grows while the page is open stays short.
+const SHORT = 14 * DAY;
+const RECENT = [["an hour", HOUR], ["6 hours", 6 * HOUR], ["a day", DAY], ["3 days", 3 * DAY], ["older", Infinity]];
+const LONG = [["a day", DAY], ["a week", 7 * DAY], ["30 days", 30 * DAY], ["a year", 365 * DAY], ["older", Infinity]];
 
 /**
  * By age, counted from the newest event: of a catalogue that is not kept up, the newest are still the newest.
@@ -43,7 +42,7 @@ const AGES = [
  * @returns {Colouring}
  */
 export function byAge(oldest, newest) {
-  const scale = AGES.find((ages) => newest - oldest <= ages.at(-1)[1]);
+  const scale = newest - oldest <= SHORT ? RECENT : LONG;
   return {
     name: "age",
     title: "Time before the newest",

@@ -4,10 +4,10 @@ import { batched } from "./batched.js";
 import { EVENTS, LIST, NEWEST, STATISTICS, TOTAL } from "./documents.js";
 import { ROWS } from "./event_list.js";
 import { isStatistical, statisticsFilter } from "./filters.js";
-import { count, counted, magnitude, minute } from "./format.js";
 import { ask, Refused } from "./graph.js";
 import { follow } from "./live.js";
 import { byAge, byDepth, extent } from "./scales.js";
+import { arrivals, summary } from "./sentences.js";
 
 const RECENT_MS = 7 * 24 * 3600 * 1000; // what is shown where the filter names no time: up to the newest event
 const MOST = 3000; // events on the map and in the plot: beyond, they hide each other
@@ -25,8 +25,7 @@ export class Watch {
   #turned = new AbortController(); // to another page of the list
   #page = null; // its cursors, as text
   #colour = "age";
-  #key; // the filter as text
-  #settled = new Set(); // the parts that were loaded, or failed
+  #loaded = new Map(); // the parts that were asked for → whether the last attempt succeeded
   #meanwhile = null; // what arrives while a page of the list is asked for
   #isFollowed = false;
 
@@ -38,7 +37,6 @@ export class Watch {
    */
   constructor(filter, pageSize, views, startAgain) {
     const { signal } = this.#ended;
-    this.#key = JSON.stringify(filter);
     this.pageSize = pageSize;
     this.views = views;
     this.startAgain = batched(1000, signal, startAgain);
@@ -48,17 +46,17 @@ export class Watch {
       this.#try("statistics", () => this.#showStatistics());
       this.#try("total", () => this.#showTotal());
     });
-    this.filter = this.#withTime(filter); // a promise
+    this.begun = this.#begin(filter); // a promise of the filter with its time
     this.#run();
   }
 
-  isOf(filter) {
-    return this.#key === JSON.stringify(filter);
-  }
-
+  /** Ends it, and what it tells of what went wrong. */
   end() {
     this.#ended.abort();
     this.#turned.abort();
+    for (const part of this.#loaded.keys()) {
+      this.views.problems.tell(part, []);
+    }
   }
 
   find(eventId) {
@@ -93,13 +91,14 @@ export class Watch {
     this.views.say("summary", "Loading…");
     this.views.say("arrivals", "");
     this.#try("statistics", () => this.#showStatistics());
-    this.#try("events", () => this.#showEvents());
+    this.tried = this.#try("events", () => this.#showEvents()); // a promise, kept also where they fail
   }
 
   /** Tells what goes wrong with one part of the page; the others go on. */
   async #try(part, work, signal = this.#ended.signal) {
     try {
       await work();
+      this.#loaded.set(part, true);
       if (!signal.aborted) {
         this.views.problems.tell(part, []);
       }
@@ -112,8 +111,8 @@ export class Watch {
       if (part === "events" && !this.#isFollowed) {
         this.views.state({ name: "off", reason: "the events could not be loaded" });
       }
+      this.#loaded.set(part, false);
     }
-    this.#settled.add(part);
     this.#summarise();
   }
 
@@ -129,13 +128,16 @@ export class Watch {
     return { ...filter, startTime: new Date(newest.eventTsMs - RECENT_MS).toISOString() };
   }
 
-  /**
-   * Asks for the newest events page by page, and draws each page. The subscription begins first, so that what is stored
-   * meanwhile is told twice rather than not at all.
-   */
+  /** Begins the subscription before all else is asked for: what is stored meanwhile is told twice, not never. */
+  async #begin(filter) {
+    const followed = await this.#withTime(filter);
+    await this.#follow(followed);
+    return followed;
+  }
+
+  /** Asks for the newest events page by page, and draws each page. */
   async #showEvents() {
-    const filter = await this.filter;
-    await this.#follow(filter);
+    const filter = await this.begun;
     let after = null;
     let more = true;
     while (more && this.#events.size < MOST) {
@@ -150,7 +152,7 @@ export class Watch {
   }
 
   async #showList(place, signal) {
-    const filter = await this.filter;
+    const filter = await this.begun;
     const meanwhile = (this.#meanwhile = []);
     try {
       const { events } = await ask(LIST, { filter, ...place }, signal);
@@ -164,12 +166,12 @@ export class Watch {
   }
 
   async #showTotal() {
-    const { events } = await ask(TOTAL, { filter: await this.filter }, this.#ended.signal);
+    const { events } = await ask(TOTAL, { filter: await this.begun }, this.#ended.signal);
     this.views.list.count(events.totalCount);
   }
 
   async #showStatistics() {
-    const filter = await this.filter;
+    const filter = await this.begun;
     const asked = { filter: statisticsFilter(filter) };
     const { catalogueStatistics } = await ask(STATISTICS, asked, this.#ended.signal);
     this.views.frequency.show(catalogueStatistics, isStatistical(filter));
@@ -192,7 +194,7 @@ export class Watch {
         onState: (state) => {
           this.views.state(state);
           if (state.name === "live" && isResolved && !state.isResumed) {
-            this.#try("events", () => this.#catchUp(filter));
+            this.#try("catch-up", () => this.#catchUp(filter));
           }
           if (state.name !== "connecting") {
             goOn();
@@ -202,40 +204,44 @@ export class Watch {
     });
   }
 
-  /** Asks for what may have been stored before the subscription began. */
+  /**
+   * Asks for what may have been stored before the subscription began. One page is enough where it reaches back to what is
+   * known; where it does not, or where nothing could be loaded, everything is asked for again.
+   */
   async #catchUp(filter) {
+    await this.tried;
+    if (!this.#loaded.get("events")) {
+      this.startAgain();
+      return;
+    }
     const { events } = await ask(LIST, { filter, first: this.pageSize }, this.#ended.signal);
-    events.edges.forEach((edge) => this.arrived(edge));
+    if (events.pageInfo.hasNextPage && !this.#events.has(events.edges.at(-1).node.eventId)) {
+      this.startAgain();
+    } else {
+      events.edges.forEach((edge) => this.arrived(edge));
+    }
   }
 
   /** @param {import("./live.js").Notice} notice */
   #hear({ event, cursor, lost }) {
     if (lost) {
       this.startAgain();
-    } else {
+    } else if (event) {
       this.arrived({ cursor, node: event });
     }
   }
 
+  /** Takes in what is told. What the map has may still be new to the list and the counts, which were asked for apart. */
   #take(edges) {
-    const oldest = this.#events.size < MOST ? -Infinity : extent([...this.#events.values()], "eventTsMs")[0];
-    const unknown = edges.filter(({ node }) => !this.#events.has(node.eventId));
-    const fresh = [...new Map(unknown.map((edge) => [edge.node.eventId, edge])).values()].filter(
-      ({ node }) => node.eventTsMs >= oldest,
-    );
-    if (unknown.length) {
-      this.recount();
-    }
-    if (!fresh.length) {
-      return;
-    }
-    const events = fresh.map(({ node }) => node);
-    events.forEach((event) => this.#events.set(event.eventId, event));
-    this.#forgetOldest();
+    this.recount();
     if (this.#meanwhile) {
-      this.#meanwhile.push(...fresh);
+      this.#meanwhile.push(...edges);
     } else {
-      this.views.list.insert(fresh);
+      this.views.list.insert(edges);
+    }
+    const events = this.#keep(edges.map(({ node }) => node));
+    if (!events.length) {
+      return;
     }
     this.#draw();
     for (const { eventId } of events.slice(-MOST_RINGS)) {
@@ -246,11 +252,21 @@ export class Watch {
     this.announce(events);
   }
 
-  #forgetOldest() {
+  /** Keeps events for the map, but none beyond the most that it shows; those that it did not have are returned. */
+  #keep(events) {
+    const oldest = this.#events.size < MOST ? -Infinity : extent([...this.#events.values()], "eventTsMs")[0];
+    const fresh = [];
+    for (const event of events) {
+      if (!this.#events.has(event.eventId) && event.eventTsMs >= oldest) {
+        this.#events.set(event.eventId, event);
+        fresh.push(event);
+      }
+    }
     if (this.#events.size > MOST) {
       const newestFirst = [...this.#events.values()].sort((one, other) => other.eventTsMs - one.eventTsMs);
       newestFirst.slice(MOST).forEach(({ eventId }) => this.#events.delete(eventId));
     }
+    return fresh;
   }
 
   #draw() {
@@ -260,38 +276,13 @@ export class Watch {
     this.views.timeline.show(events, colouring);
   }
 
-  /** Says how many there are, once that is known: a list that failed knows no total. */
+  /** Says how many there are, once that is known: from the list, or because all were loaded and there is none. */
   async #summarise() {
-    if (this.#settled.has("events") && this.#settled.has("list")) {
-      const filter = await this.filter.catch(() => null);
-      this.views.say("summary", summary(filter, this.#events.size, this.views.list.total));
+    if (this.#loaded.has("events") && this.#loaded.has("list")) {
+      const filter = await this.begun.catch(() => null);
+      const shown = this.#events.size;
+      const total = this.views.list.total ?? (this.#loaded.get("events") && !shown ? 0 : undefined);
+      this.views.say("summary", summary(filter, shown, total));
     }
   }
-}
-
-/** How many events there are, and how many of them are shown. */
-function summary(filter, shown, total) {
-  if (!filter) {
-    return "The events could not be loaded.";
-  }
-  if (!shown && !total) {
-    return Object.keys(filter).length
-      ? "No event matches these filters."
-      : "The catalogue is empty. `quakegraph ingest --feed ALL_WEEK` fills it with the events of the past week, " +
-          "and this page shows them as they are stored.";
-  }
-  // Arrivals are counted later than they are shown.
-  const isKnown = total !== null && total !== undefined;
-  const all = isKnown ? counted(Math.max(total, shown), "event") : `${count(shown)} events or more`;
-  const since = filter.startTime ? ` since ${minute(Date.parse(filter.startTime))}` : "";
-  const until = filter.endTime ? ` until ${minute(Date.parse(filter.endTime))}` : "";
-  const part = total > shown ? ` The map and the plot in time show the newest ${count(shown)}.` : "";
-  return `${all}${since}${until}.${part}`;
-}
-
-/** What has arrived, in a sentence. */
-function arrivals(events) {
-  const largest = events.reduce((one, other) => (other.mag > one.mag ? other : one));
-  const what = `magnitude ${magnitude(largest.mag)}, ${largest.place}, ${minute(largest.eventTsMs)}`;
-  return events.length === 1 ? `New: ${what}.` : `${count(events.length)} new events, the largest of ${what}.`;
 }
