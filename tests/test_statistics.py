@@ -1,20 +1,16 @@
-"""Statistics, neighbours and GeoJSON as clients ask for them, over the real week of 2023-08-03."""
+"""Statistics as clients ask for them, over the real week of 2023-08-03."""
 
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from graph.days import DAY_MS
 from graph.earthquakes.gutenberg_richter import completeness, gutenberg_richter
 from graph.earthquakes.magnitudes import MagnitudeRange, bin_of
-from graph.earthquakes.model import Event
-from graph.earthquakes.normalise import normalise
-from graph.earthquakes.selection import Circle, Selection
+from graph.earthquakes.selection import Selection
 from tests.earthquakes.oracle import selects
 from tests.service import Service
-from tests.store.samples import NOON
-from tests.test_queries import selected, stored
+from tests.test_queries import stored
 
 STATISTICS = """
 query Statistics($filter: StatisticsFilter, $interval: Interval! = DAY, $corrected: Boolean! = false) {
@@ -25,17 +21,6 @@ query Statistics($filter: StatisticsFilter, $interval: Interval! = DAY, $correct
     magnitudeFrequency { magnitude count cumulative }
     completeness(corrected: $corrected) { magnitude reason }
     gutenbergRichter(corrected: $corrected) { b uncertainty a events reason }
-  }
-}
-"""
-NEARBY = """
-query Nearby($eventId: String!, $radiusKm: Float!, $days: Float!, $first: Int, $after: String) {
-  event(eventId: $eventId) {
-    nearby(radiusKm: $radiusKm, days: $days, first: $first, after: $after) {
-      totalCount
-      nodes { eventId }
-      pageInfo { hasNextPage endCursor }
-    }
   }
 }
 """
@@ -117,58 +102,3 @@ def test_a_greatest_magnitude_allows_no_b_value(week: Service) -> None:
 )
 def test_a_filter_that_makes_no_sense_is_refused(week: Service, filter: dict[str, Any]) -> None:
     assert week.codes(STATISTICS, {"filter": filter}) == ["BAD_USER_INPUT"]
-
-
-def neighbours(event: Event, radius_km: float, days: float) -> list[str]:
-    around = Selection(
-        start_ms=event.event_ts_ms - int(days * DAY_MS),
-        end_ms=event.event_ts_ms + int(days * DAY_MS),
-        circle=Circle(event.lat, event.lon, radius_km),
-    )
-    return [event_id for event_id in selected(around) if event_id != event.event_id]
-
-
-@pytest.mark.parametrize(("radius_km", "days"), [(100.0, 30.0), (50.0, 0.5), (0.0, 30.0), (40_100.0, 0.01)])
-def test_the_events_around_one_are_walked_page_by_page(any_week: Service, radius_km: float, days: float) -> None:
-    busiest = max(stored()[::100], key=lambda event: len(neighbours(event, radius_km, days)))
-    expected = neighbours(busiest, radius_km, days)
-    variables = {"eventId": busiest.event_id, "radiusKm": radius_km, "days": days, "first": 7}
-
-    found: list[str] = []
-    after = None
-    while True:
-        page = any_week.ask(NEARBY, {**variables, "after": after})["event"]["nearby"]
-        assert page["totalCount"] == len(expected)
-        found += [node["eventId"] for node in page["nodes"]]
-        if not page["pageInfo"]["hasNextPage"]:
-            break
-        after = page["pageInfo"]["endCursor"]
-    assert found == expected
-
-
-@pytest.mark.parametrize(("radius_km", "days"), [(-1.0, 1.0), (41_000.0, 1.0), (1.0, -1.0), (1.0, 40_000.0)])
-def test_an_impossible_neighbourhood_is_refused(week: Service, radius_km: float, days: float) -> None:
-    variables = {"eventId": stored()[0].event_id, "radiusKm": radius_km, "days": days}
-
-    assert week.codes(NEARBY, variables) == ["BAD_USER_INPUT"]
-
-
-def test_a_page_is_a_feature_collection_from_which_it_can_be_ingested_again(any_week: Service) -> None:
-    found = any_week.ask("{ events(first: 1000) { asGeoJson nodes { eventId } } }")["events"]
-
-    collection = found["asGeoJson"]
-    assert collection["type"] == "FeatureCollection"
-    assert [feature["id"] for feature in collection["features"]] == [node["eventId"] for node in found["nodes"]]
-    assert [normalise(feature, ingested_at=NOON) for feature in collection["features"]] == stored()[:1000]
-
-
-def test_an_event_without_a_depth_has_two_coordinates(service: Service) -> None:
-    event = {"eventId": "us1", "eventTsMs": NOON, "mag": 1.0, "lat": 1.5, "lon": -2.5}
-    service.ask(
-        "mutation Give($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
-        {"events": [event]},
-    )
-
-    (feature,) = service.ask("{ events { asGeoJson } }")["events"]["asGeoJson"]["features"]
-    assert feature["geometry"] == {"type": "Point", "coordinates": [-2.5, 1.5]}
-    assert feature["properties"]["felt"] is None
