@@ -51,7 +51,7 @@ class Rates(ABC):
 
     @abstractmethod
     async def spend_in_time(self, spender: str, points: int) -> None:
-        """Charge a caller however much, and wait for as long as so many points are not left."""
+        """Charge a caller however much, and wait for as long as that takes from what else they ask for."""
 
 
 class Unlimited(Rates):
@@ -75,14 +75,19 @@ class PointsPerMinute(Rates):
         self._store_is_away = False
 
     async def spend(self, spender: str, points: int) -> None:
+        await self._spend(spender, points)
+
+    async def _spend(self, spender: str, points: int, *, leaving: int = 0) -> None:
         if points > self._points:
             raise QueryTooComplex(
                 f"The operation costs {points:,} points, and a caller has {self._points:,} a minute: ask for less."
             )
         try:
             async with asyncio.timeout(PATIENCE_S):
-                allowed = await self._limiter.hit(self._item, spender, cost=max(points, 1))
-                wait = None if allowed else await self._wait(spender, max(points, 1))
+                cost, needed = max(points, 1), max(points, 1) + leaving
+                allowed = not leaving or await self._limiter.test(self._item, spender, cost=needed)
+                allowed = allowed and await self._limiter.hit(self._item, spender, cost=cost)
+                wait = None if allowed else await self._wait(spender, needed)
         except (StorageError, TimeoutError) as error:
             if not self._store_is_away:
                 logger.warning("The store of the rate limit does not answer: everybody passes", cause=str(error))
@@ -95,11 +100,11 @@ class PointsPerMinute(Rates):
             raise RateLimited(wait)
 
     async def spend_in_time(self, spender: str, points: int) -> None:
-        part = ceil(self._points / PARTS)
+        part, half = ceil(self._points / PARTS), self._points // 2
         for spent in range(0, points, part):
             while True:
                 try:
-                    await self.spend(spender, min(part, points - spent))
+                    await self._spend(spender, min(part, points - spent), leaving=half)
                     break
                 except RateLimited as refusal:
                     await self._sleep(refusal.retry_after_s)

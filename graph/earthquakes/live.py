@@ -26,7 +26,6 @@ ARRIVALS_AT_ONCE = 4  # of up to a thousand events each
 ARRIVALS_REPLAYED_AT_ONCE = 32  # of which a poll makes many with few events
 REPLAYED_AT_ONCE = 200  # events; a slice of them is read in some milliseconds
 REPLAYS_AT_ONCE = 2  # that read a slice
-CHARGED_AT_ONCE = 10  # events of the past
 TOLD_AT_ONCE = 10  # subscribers, before others have their turn
 QUEUED = 2000  # events that wait for one subscriber at most; an arrival finds room where no more than half are left
 PATIENCE_S = 0.5  # for a subscriber to take half of what waits for it, before the others are told more
@@ -202,15 +201,12 @@ class Live:
                 async with self._replaying:
                     read = await self._read(some)
                 for number, events in read:
-                    wanted = subscriber.wanted(events)
-                    for at in range(0, len(wanted), CHARGED_AT_ONCE):
-                        part = wanted[at : at + CHARGED_AT_ONCE]
-                        await self._unless_ended(charge(0, len(part)))
-                        for event in part:
-                            if self._ended.is_set():
-                                return
-                            self.told += 1
-                            yield Notice(event.cursor, event)
+                    for event in subscriber.wanted(events):
+                        await self._unless_ended(charge(0, 1))
+                        if self._ended.is_set():
+                            return
+                        self.told += 1
+                        yield Notice(event.cursor, event)
                     subscriber.number = number
             if subscriber.number >= self._number:
                 break

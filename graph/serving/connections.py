@@ -206,9 +206,11 @@ class ClientConnection(HttpToolsProtocol):
         self._expect_taking()
 
     def resume_writing(self) -> None:
-        """The client has taken most of it."""
+        """The client has taken most of it, and has as long again for what is left of a whole answer."""
         super().resume_writing()
         _cancel(self._until_taken)
+        if self.cycle and self.cycle.response_complete:
+            self._expect_taking()
 
     def _expect_taking(self) -> None:
         _cancel(self._until_taken)

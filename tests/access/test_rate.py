@@ -78,13 +78,14 @@ async def test_who_has_time_spends_more_than_a_minute_s_points() -> None:
         await store.reset()
 
     each = PointsPerMinute(LIMIT, store, sleep=sleep)
-    await each.spend("a", LIMIT // 2)
-    await each.spend_in_time("a", 3 * LIMIT)
+    await each.spend("a", LIMIT // 5)
+    await each.spend_in_time("a", LIMIT // 5 + 2 * LIMIT)
 
-    assert len(waited) == 3
+    assert len(waited) == 4  # as each time, half is left for what else is asked
+    assert await allowed(each, "a", LIMIT // 2)
     assert all(0 < seconds <= 2 * WINDOW_S for seconds in waited)
     await each.spend_in_time("a", 0)
-    assert not await allowed(each, "a", LIMIT)
+    assert not await allowed(each, "a", LIMIT // 2)
 
 
 async def test_what_is_refused_is_not_charged() -> None:

@@ -14,11 +14,14 @@ const MOST = 3000; // events on the map and in the plot: beyond, they hide each 
 const MOST_RINGS = 50; // of arrivals at once
 const BEGINNING_MS = 2000; // to wait for the subscription, which a proxy may hold back
 
+const LONGEST_PAUSE_MS = 60_000; // before everything is asked for again
+
 const ARRIVALS_MS = 200; // arrivals are drawn together,
 const ANNOUNCED_MS = 3000; // told together,
 const COUNTED_MS = 2000; // and counted by the service, once for all of them
 
 export class Watch {
+  static #failures = 0; // to load the events, one after the other: each makes the pause before the next attempt longer
   /** @type {Map<string, import("./documents.js").QuakeEvent>} */
   #events = new Map(); // on the map
   #ended = new AbortController();
@@ -39,7 +42,7 @@ export class Watch {
     const { signal } = this.#ended;
     this.pageSize = pageSize;
     this.views = views;
-    this.startAgain = batched(1000, signal, startAgain);
+    this.startAgain = batched(Math.min(1000 * 2 ** Watch.#failures, LONGEST_PAUSE_MS), signal, startAgain);
     this.arrived = batched(ARRIVALS_MS, signal, (edges) => this.#take(edges));
     this.announce = batched(ANNOUNCED_MS, signal, (events) => this.views.say("arrivals", arrivals(events.flat())));
     this.recount = batched(COUNTED_MS, signal, () => {
@@ -149,6 +152,7 @@ export class Watch {
       more = events.pageInfo.hasNextPage;
       this.#draw();
     }
+    Watch.#failures = 0;
   }
 
   async #showList(place, signal) {
@@ -211,6 +215,7 @@ export class Watch {
   async #catchUp(filter) {
     await this.tried;
     if (!this.#loaded.get("events")) {
+      Watch.#failures += 1;
       this.startAgain();
       return;
     }
