@@ -8,8 +8,8 @@ Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Coroutine
-from contextlib import AsyncExitStack, aclosing, suppress
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -19,13 +19,12 @@ from starlette.types import Message, Receive, Scope, Send
 
 from graph.access.callers import Caller
 from graph.access.rate import spender
-from graph.errors import BadRequest, GraphError, KeySetUnavailable, TooManySubscriptions, outcome_of
-from graph.http.admission import Admission, Admitted, Asker
+from graph.errors import BadRequest, GraphError, KeySetUnavailable, TooManySubscriptions
+from graph.http.admission import Admission, Asker
 from graph.http.request import Asked, same_origin
-from graph.http.telling import code_of, told_of_refusal, told_of_result
-from graph.operations.documents import InvalidDocument
-from graph.telemetry import metrics
-from graph.telemetry.logs import during_request, get_logger, on_behalf_of
+from graph.http.socket_operations import Disconnected, SocketOperations
+from graph.http.telling import told_of_refusal
+from graph.telemetry.logs import get_logger
 
 SUBPROTOCOL = "graphql-transport-ws"
 LONGEST_REASON = 123  # bytes, RFC 6455 section 5.5
@@ -51,10 +50,6 @@ class Closed(Exception):
         super().__init__(reason)
         self.code = code
         self.reason = reason.encode()[:LONGEST_REASON].decode(errors="ignore")
-
-
-class Disconnected(Exception):
-    """The client is gone."""
 
 
 class WebSocketEndpoint:
@@ -139,14 +134,11 @@ class _Connection:
         self._headers = headers
         self._receive = receive
         self._send_event = send
-        self._admission = admission
         self._limits = limits
         self._greeted = False  # `connection_init` came
         self._caller: Caller | None = None  # once it is acknowledged
         self._until: float | None = None  # by the loop's clock: when the caller's token ends
-        self._operations: dict[str, asyncio.Task[None]] = {}  # by the ids that are taken
-        self._tasks: set[asyncio.Task[None]] = set()  # those, and any that is about to end
-        self._left: set[asyncio.Task[dict[str, Any]]] = set()  # mutations that nobody waits for any more
+        self._operations = SocketOperations(admission, limits.operations, self._state, headers, self._send)
 
     async def accept(self, subprotocols: Collection[str]) -> None:
         """Open the connection.
@@ -194,13 +186,8 @@ class _Connection:
                 asked_for_sign, expected = False, loop.time() + self._limits.ping_s
 
     async def end(self) -> None:
-        """Give up what is under way, but for mutations: an ingest is finished, as it is over HTTP."""
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-        if self._left:
-            await asyncio.wait(self._left)
+        """Give up what is under way, but for mutations."""
+        await self._operations.end()
 
     async def _take(self, text: str | None) -> None:
         """Do what a message says."""
@@ -218,8 +205,7 @@ class _Connection:
             case "subscribe":
                 await self._subscribe(message)
             case "complete":
-                if task := self._operations.pop(_id_of(message), None):
-                    task.cancel()
+                self._operations.complete(_id_of(message))
             case _:
                 raise Closed(4400, "Invalid message: there is no such type")
 
@@ -254,7 +240,7 @@ class _Connection:
         return error
 
     async def _subscribe(self, message: dict[str, Any]) -> None:
-        """Begin an operation, once a client that takes no answers has not too many to take."""
+        """Begin an operation."""
         id_ = _id_of(message)
         if self._caller is None:
             raise Closed(4401, "Unauthorized: `connection_init` comes first")
@@ -265,75 +251,7 @@ class _Connection:
         except BadRequest as error:
             raise Closed(4400, f"Invalid message: {error}") from error
         asker = Asker(self._caller, spender(self._caller.subject, self._address), str(uuid4()))
-        room = len(self._operations) + len(self._left) < self._limits.operations
-        task = asyncio.create_task(self._operate(id_, self._payloads(asked, asker, room=room), asker))
-        self._operations[id_] = task
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        if len(self._tasks) >= 2 * self._limits.operations:
-            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
-
-    async def _operate(self, id_: str, payloads: AsyncGenerator[dict[str, Any], None], asker: Asker) -> None:
-        """Tell the results of an operation."""
-        with during_request(asker.request_id):
-            on_behalf_of(asker.caller.subject)
-            try:
-                async with aclosing(payloads):
-                    async for payload in payloads:
-                        await self._send({"type": "next", "id": id_, "payload": payload})
-                last: dict[str, Any] = {"type": "complete", "id": id_}
-            except Disconnected:
-                return
-            except Exception as error:
-                last = {"type": "error", "id": id_, "payload": told_of_refusal(error, asker.request_id)}
-            del self._operations[id_]  # first, as the id can be used again as soon as that is known
-            with suppress(Disconnected):
-                await self._send(last)
-
-    async def _payloads(self, asked: Asked, asker: Asker, *, room: bool) -> AsyncGenerator[dict[str, Any], None]:
-        """What is told of the results. At its end, it lets go of all that was asked."""
-        async with AsyncExitStack() as stack:
-            async for payload in await self._begun(asked, asker, stack, room=room):
-                yield payload
-
-    async def _begun(
-        self, asked: Asked, asker: Asker, stack: AsyncExitStack, *, room: bool
-    ) -> AsyncIterator[dict[str, Any]]:
-        """What is told of the results; it has begun."""
-        with self._state["telemetry"].request(self._headers) as answer:
-            try:
-                if not room:
-                    await self._state["rates"].spend(asker.who, 1)
-                    raise TooManySubscriptions(self._limits.operations, "operations under way here")
-                admitted = await self._admission.admitted(asked, asker, self._state, answer)
-                if admitted.is_subscription:
-                    results = await stack.enter_async_context(admitted.subscribed())
-                    answer.code, answer.status = metrics.OK, 200
-                    return (told_of_result(result, asker.request_id) async for result in results)
-                work = _outcome(admitted)
-                payload = await (self._finished(work) if admitted.is_mutation else work)
-                answer.code, answer.status = code_of(payload), 200
-                return _one(payload)
-            except Exception as error:
-                status, code = outcome_of(error)
-                answer.code = error.code if isinstance(error, InvalidDocument) else code or metrics.OK
-                answer.status = 400 if isinstance(error, InvalidDocument) else status
-                raise
-
-    async def _finished(self, work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
-        """The outcome of a mutation, which it comes to whether or not anybody waits for it."""
-        task = asyncio.create_task(work)
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            self._left.add(task)
-            task.add_done_callback(self._forget)
-            raise
-
-    def _forget(self, work: asyncio.Task[dict[str, Any]]) -> None:
-        self._left.discard(work)
-        if not work.cancelled() and (error := work.exception()):
-            logger.info("A mutation that nobody waited for has failed", exc_info=error)
+        await self._operations.begin(id_, asked, asker)
 
     async def _send(self, message: dict[str, Any]) -> None:
         await _tell(self._send_event, {"type": "websocket.send", "text": orjson.dumps(message).decode()})
@@ -357,11 +275,3 @@ def _id_of(message: dict[str, Any]) -> str:
     if len(id_) > LONGEST_ID:
         raise Closed(4400, f"Invalid message: its id is longer than {LONGEST_ID} characters")
     return id_
-
-
-async def _outcome(admitted: Admitted) -> dict[str, Any]:
-    return told_of_result(await admitted.result(), admitted.asker.request_id)
-
-
-async def _one(payload: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-    yield payload
