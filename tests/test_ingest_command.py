@@ -7,6 +7,7 @@ import pty
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 
 from tests.earthquakes.ingests import a_feature
 from tests.earthquakes.usgs_server import week, week_features
-from tests.processes import PATIENCE_S, environment, quakegraph, started
+from tests.processes import PATIENCE_S, Child, environment, quakegraph, started
 
 
 @pytest.fixture(autouse=True)
@@ -168,9 +169,9 @@ def test_a_store_that_cannot_be_used_ends_with_one_line_and_status_1(as_json: li
 
 def test_two_processes_that_ingest_one_file_into_one_store_count_each_event_once(folder: Path) -> None:
     (folder / "week.geojson").write_bytes(week())
-    processes = [started("ingest", "--json", "week.geojson", folder=folder) for _ in range(2)]
-
-    reports = [json.loads(process.communicate(timeout=PATIENCE_S)[0]) for process in processes]
+    with ExitStack() as stack:
+        processes = [stack.enter_context(started("ingest", "--json", "week.geojson", folder=folder)) for _ in range(2)]
+        reports = [json.loads(process.communicate(timeout=PATIENCE_S)[0]) for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0]
     assert [report["upserted"] + report["skipped"] for report in reports] == [2124, 2124]
@@ -182,9 +183,7 @@ def test_a_terminal_is_shown_how_far_the_ingest_is(folder: Path, name: str) -> N
     (folder / name).write_bytes(FORMS[name]())
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "graph", "ingest", "--json", name]
-    with subprocess.Popen(
-        command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=theirs, text=True
-    ) as process:
+    with Child(command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
         os.close(theirs)
         shown = read_terminal(ours)
         output, _ = process.communicate(timeout=PATIENCE_S)

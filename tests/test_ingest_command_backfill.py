@@ -19,7 +19,7 @@ from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.store.sqlite import open_sqlite
 from tests.earthquakes.ingests import a_feature, events_in
 from tests.earthquakes.usgs_server import FDSN_QUERY, Holdings, UsgsServer, stall, status
-from tests.processes import PATIENCE_S, environment, quakegraph, started
+from tests.processes import PATIENCE_S, Child, environment, quakegraph, started
 from tests.test_ingest_command import read_terminal
 
 DAY = 1_690_848_000_000  # 2023-08-01
@@ -165,7 +165,7 @@ def test_a_terminal_is_shown_how_many_of_the_events_have_come(
     before = sum(holdings.given)
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "graph", *ASKED, "--json"]
-    with subprocess.Popen(
+    with Child(
         command, cwd=folder, env=environment(settings), stdout=subprocess.PIPE, stderr=theirs, text=True
     ) as process:
         os.close(theirs)

@@ -123,7 +123,8 @@ def checked_event(
     should be is left out, since the event itself is worth more than, say, its `felt` count.
 
     Raises:
-        RejectedFeature: The id, time, magnitude, depth or a coordinate is missing or not possible.
+        RejectedFeature: The id, time, magnitude, depth or a coordinate is missing or not possible, or
+            a text is not valid Unicode.
     """
     event_id = _id(event_id)
     if event_ts_ms.__class__ is not int:  # and no truth value; 1.0 is no whole number either
@@ -157,22 +158,22 @@ def checked_event(
         "eventId": event_id,
         "eventTsMs": event_ts_ms,
         "mag": min(max(magnitude, LEAST_MAG), GREATEST_MAG),
-        "place": _text(place, LONGEST_PLACE) or _coordinates(north, east),
+        "place": _text(event_id, "place", place, LONGEST_PLACE) or _coordinates(north, east),
         "lat": north,
         "lon": east,
-        "source": _text(source) or SOURCE,
+        "source": _text(event_id, "source", source) or SOURCE,
         "ingestedAt": ingested_at,
     }
     optional: Item = {
         "depth": None if down is None else max(down, 0.0),
-        "magType": _text(mag_type),
-        "type": _text(type),
-        "status": _text(status),
+        "magType": _text(event_id, "magType", mag_type),
+        "type": _text(event_id, "type", type),
+        "status": _text(event_id, "status", status),
         "updated": updated if updated.__class__ is int and abs(updated) < 2**53 else None,
-        "url": _text(url),
+        "url": _text(event_id, "url", url),
         "tsunami": int(tsunami) if tsunami in (0, 1) else None,
         "felt": _int(felt),
-        "alert": _text(alert),
+        "alert": _text(event_id, "alert", alert),
         "sig": _int(sig),
     }
     for attribute, value in optional.items():
@@ -213,15 +214,22 @@ def _number(value: Any) -> float | None:
     return None
 
 
-def _text(value: Any, longest: int = LONGEST_TEXT) -> str | None:
+def _text(event_id: str, name: str, value: Any, longest: int = LONGEST_TEXT) -> str | None:
     """Text cut to a number of characters (code points, so none is cut inside); None for nothing.
 
-    Half a surrogate pair, which JSON can express and no store takes, becomes a question mark.
+    JSON can express half a surrogate pair, which no store takes. An event with one is rejected, since
+    any replacement would be a text that its source never had.
     """
     if value.__class__ is not str or not value:
         return None
-    text: str = value[:longest]
-    return text if text.isascii() else text.encode(errors="replace").decode()
+    text: str = value
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            message = f"`{name}` is not valid Unicode text: it holds half a surrogate pair."
+            raise _rejected(event_id, "FEATURE_UNREADABLE", message) from None
+    return text[:longest]
 
 
 def _int(value: Any) -> int | None:

@@ -27,6 +27,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from graph import __version__
 from graph.clock import Clock, now_ms
 from graph.earthquakes.geojson import CHUNK_BYTES, FeatureParser, InvalidGeoJson, RawFeature
+from graph.earthquakes.redirects import may_follow
 from graph.earthquakes.usgs_requests import MAX_EVENTS, EventCount, EventQuery, UsgsRequest
 from graph.errors import InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 
@@ -40,6 +41,8 @@ FIRST_PAUSE_S = 0.5  # before the first retry, doubled before each further one
 MAX_RETRY_AFTER_S = 60.0  # a caller is not held any longer than this for one retry
 
 _VALIDATOR = re.compile(r"[\x20-\x7e]{1,200}")  # what is longer, or no ASCII, is not kept
+
+_INVALID_LOCATION = "Invalid URL in location header"  # what httpx says of one, without an error class of its own
 
 _HEADERS = {"User-Agent": f"quakegraph/{__version__}", "Accept": "application/geo+json, application/json"}
 
@@ -205,13 +208,21 @@ class UsgsClient:
 
     @asynccontextmanager
     async def _response(self, request: UsgsRequest | EventCount, known: Validators) -> AsyncIterator[httpx.Response]:
-        """The head of the answer, its body not yet read, redirects followed."""
+        """The head of the answer, its body not yet read, redirects within the origin of USGS followed."""
         url = self._base_url + request.path
         headers = {**_HEADERS, **known.conditions}
         # The deadline of the whole attempt takes the place of httpx's, each of which is for one step.
         outgoing = self._http.build_request("GET", url, params=request.parameters, headers=headers, timeout=None)
+        asked = outgoing.url
         for _ in range(1 + MAX_REDIRECTS):
-            response = await self._http.send(outgoing, stream=True, follow_redirects=False)
+            if not may_follow(outgoing.url, asked):
+                raise InvalidUpstreamResponse(_ELSEWHERE)
+            try:
+                response = await self._http.send(outgoing, stream=True, follow_redirects=False)
+            except httpx.RemoteProtocolError as error:
+                if _INVALID_LOCATION in str(error):
+                    raise InvalidUpstreamResponse(_ASTRAY) from error
+                raise
             try:
                 if response.next_request is None:
                     yield response
@@ -271,6 +282,7 @@ def _nothing() -> UsgsAnswer:
 
 
 _ASTRAY = "USGS redirects in a circle or to nowhere: tell whoever runs this service."
+_ELSEWHERE = "USGS redirects to another server, which is not followed: ask the operator to check the address of USGS."
 _NO_CATALOGUE = "USGS answered with something else than a catalogue: try again later."
 _NO_COUNT = "USGS answered with something else than a count of events: try again later."
 

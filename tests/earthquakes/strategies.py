@@ -20,7 +20,7 @@ A_FEW = settings(
     max_examples=20,
     deadline=None,
     derandomize=bool(os.environ.get("CI")),
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 INSTANTS = [

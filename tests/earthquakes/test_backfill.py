@@ -120,7 +120,8 @@ async def test_a_window_that_fits_is_one_count_and_one_query_and_leaves_no_marks
     assert paths(station.usgs) == [FDSN_COUNT, FDSN_QUERY]
     assert counts(report) == (4, 4, 0, 0)
     assert len(report.upstream_hash or "") == 64
-    assert {item["entity"] async for item in station.table.scan()} == {"EVENT", "ARRIVAL", "SUMMARY", "LOG"}
+    expected = {"EVENT", "ARRIVAL", "SUMMARY", "LOG", "LOG_COUNT"}
+    assert {item["entity"] async for item in station.table.scan()} == expected
 
 
 async def test_a_limit_that_is_asked_for_is_kept_where_usgs_would_give_more(station: Station) -> None:

@@ -227,5 +227,5 @@ def magnitudes(events: dict[str, Any]) -> dict[str, float]:
 
 
 async def everything(table: Table) -> list[Any]:
-    """All items but the request logs."""
-    return sorted([item async for item in table.scan() if item["entity"] != "LOG"], key=repr)
+    """All items but the request logs and their counts."""
+    return sorted([item async for item in table.scan() if item["entity"] not in ("LOG", "LOG_COUNT")], key=repr)

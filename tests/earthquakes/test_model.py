@@ -93,9 +93,17 @@ def test_a_text_is_cut_at_a_character(character: str) -> None:
     assert checked(source=character * 1025).source == character * 1024
 
 
-@pytest.mark.parametrize("attribute", ["place", "source", "mag_type", "type", "status", "url", "alert"])
-def test_half_a_character_is_replaced_since_no_store_takes_it(attribute: str) -> None:
-    assert getattr(checked(**{attribute: "a\ud800b"}), attribute) == "a?b"
+@pytest.mark.parametrize("text", ["a\ud800", "\udc00b", "\udc00\ud800", "x" * 2000 + "\ud800"])
+@pytest.mark.parametrize(
+    ("attribute", "name"),
+    [
+        *[(name, name) for name in ("place", "source", "type", "status", "url", "alert")],
+        ("mag_type", "magType"),
+    ],
+)
+def test_half_a_surrogate_pair_in_a_text_is_refused_and_not_replaced(attribute: str, name: str, text: str) -> None:
+    message = f"`{name}` is not valid Unicode text: it holds half a surrogate pair."
+    assert refusal(**{attribute: text}) == Rejection("us7000abcd", "FEATURE_UNREADABLE", message)
 
 
 ODD_TEXTS: tuple[Any, ...] = (None, "", 7, True, [], {})
@@ -227,6 +235,7 @@ CODES = {
     "MAGNITUDE_INVALID",
     "COORDINATES_INVALID",
     "DEPTH_INVALID",
+    "FEATURE_UNREADABLE",
 }
 
 

@@ -1,0 +1,87 @@
+"""One feature as bytes, read into a mapping, or into the reason why it cannot be read.
+
+orjson reads almost all features. It makes a float of a whole number of more than 64 bits, and refuses
+half a surrogate pair in a text together with the rest of the feature. The standard library's decoder is
+slower and exact: it reads a feature again where one of the two may be so.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+LEAST_WHOLE, GREATEST_WHOLE = -(2**63), 2**63 - 1
+_LONGEST_WHOLE = len(str(LEAST_WHOLE))
+
+_DIGITS_ALIKE = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
+_MANY_DIGITS = b"0" * len(str(GREATEST_WHOLE))  # a whole number out of range has no fewer
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableFeature:
+    """Takes the place of a feature that cannot be read."""
+
+    position: int  # from 1: the line of a file with a feature a line, else which feature of the collection
+    reason: str  # completes "rejected, because it is …"
+
+
+RawFeature = dict[str, Any] | UnreadableFeature
+
+
+class _OutOfRange(ValueError):
+    """A number is greater or less than any that is taken."""
+
+
+def read_feature(text: bytes, position: int) -> RawFeature:
+    """Read one feature, which has that position among its neighbours."""
+    reason = "nested too deep"
+    try:
+        value = orjson.loads(text)
+        exact = _MANY_DIGITS not in text.translate(_DIGITS_ALIKE)
+    except orjson.JSONDecodeError as error:
+        reason, exact = f"not JSON: {error.msg}", False
+    if not exact:
+        try:
+            value = _EXACT.decode(text.decode())
+        except _OutOfRange:
+            return UnreadableFeature(position, "unreadable: it holds a number out of range")
+        except (ValueError, RecursionError):
+            return UnreadableFeature(position, reason)
+    return value if type(value) is dict else UnreadableFeature(position, "not a JSON object")
+
+
+def read_member(text: bytes) -> Any:
+    """Read a name or a value that is no feature. A number out of range does no harm: its value is not meant.
+
+    Raises:
+        ValueError: It is not JSON.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        try:
+            return _LENIENT.decode(text.decode())
+        except RecursionError:
+            raise error from None
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _LONGEST_WHOLE or not LEAST_WHOLE <= (number := int(digits)) <= GREATEST_WHOLE:
+        raise _OutOfRange
+    return number
+
+
+def _real(digits: str) -> float:
+    if math.isinf(number := float(digits)):
+        raise _OutOfRange
+    return number
+
+
+def _constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+_EXACT = json.JSONDecoder(parse_int=_whole, parse_float=_real, parse_constant=_constant)
+_LENIENT = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=_constant)
