@@ -19,7 +19,7 @@ import jwt
 import orjson
 
 from graph.access.callers import Caller
-from graph.access.tokens import Claims, Keys, check_length, checked, refused
+from graph.access.tokens import UNREADABLE, Claims, Keys, check_length, checked, refused
 from graph.errors import KeySetUnavailable, Unauthenticated
 from graph.telemetry.logs import get_logger
 
@@ -60,7 +60,7 @@ class KeySet(Keys):
         check_length(token)
         try:
             header = jwt.get_unverified_header(token)
-        except jwt.InvalidTokenError as error:
+        except UNREADABLE as error:
             raise refused(error) from error
         key = await self._key(header.get("kid"), header.get("alg"))
         return checked(token, key.key, key.algorithm, self.claims)

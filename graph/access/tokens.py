@@ -21,6 +21,11 @@ from graph.errors import Unauthenticated
 
 LONGEST_TOKEN = 8192  # characters
 LONGEST_SUBJECT = 256  # characters
+LATEST_S = 2**53  # epoch seconds; no number of JSON is exact beyond it, RFC 8259 section 6
+TIMES = ("exp", "nbf", "iat")
+
+UNREADABLE = (jwt.InvalidTokenError, TypeError, ValueError, OverflowError, RecursionError)
+"""What the library raises of a token. Not all of its releases check the type of a claim before they use it."""
 
 REASONS: dict[type[jwt.InvalidTokenError], str] = {
     jwt.ExpiredSignatureError: "it has expired",
@@ -101,8 +106,10 @@ def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
             leeway=claims.leeway_s,
             options={"require": required, "verify_aud": claims.audience is not None},
         )
-    except jwt.InvalidTokenError as error:
+    except UNREADABLE as error:
         raise refused(error) from error
+    if not all(_is_time(said[name]) for name in TIMES if name in said):
+        raise Unauthenticated("Your token was not accepted: its `exp`, `nbf` or `iat` is not a time in seconds.")
     subject = said["sub"]
     if not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
         raise Unauthenticated(
@@ -111,7 +118,12 @@ def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
     return Caller(subject, _scopes(said), until=said["exp"] + claims.leeway_s)
 
 
-def refused(error: jwt.InvalidTokenError) -> Unauthenticated:
+def _is_time(value: object) -> bool:
+    """Whether a claim is a `NumericDate` of RFC 7519. The library takes text with digits for one, and `true`."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LATEST_S
+
+
+def refused(error: Exception) -> Unauthenticated:
     """What a client is told of a token that does not hold."""
     reason = next((text for kind, text in REASONS.items() if isinstance(error, kind)), "it cannot be read")
     return Unauthenticated(f"Your token was not accepted: {reason}.")

@@ -22,7 +22,7 @@ from limits.aio.storage import MemoryStorage
 from graph.access.rate import WINDOW_S, PointsPerMinute, Rates, Unlimited, UnusableRateStore, rates, spender
 from graph.errors import QueryTooComplex, RateLimited
 from graph.settings import Settings
-from tests.processes import PATIENCE_S
+from tests.processes import PATIENCE_S, Child
 
 LIMIT = 1000
 
@@ -148,12 +148,12 @@ def test_a_store_whose_client_is_not_installed_is_told_without_its_password() ->
 
 
 @contextmanager
-def redis(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+def redis(folder: Path, port: int) -> Iterator[Child[str]]:
     """A Redis on that port of this machine."""
     program = shutil.which("redis-server")
     assert program is not None
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             while "Ready to accept connections" not in process.stdout.readline():

@@ -11,6 +11,7 @@ from graph.access.callers import Scope
 from graph.earthquakes.ingest import EVENTS_ROUTE
 from tests.bearers import bearer
 from tests.earthquakes.usgs_server import UsgsServer
+from tests.processes import PATIENCE_S
 from tests.service import Service, running, settings
 
 GRAPHQL_JSON = "application/graphql-response+json"
@@ -45,10 +46,13 @@ def private(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Iter
         yield service
 
 
-def answered(service: Service, query: str, headers: dict[str, str] | None) -> httpx.Response:
+def answered(
+    service: Service, query: str, headers: dict[str, str] | None, variables: dict[str, Any] | None = None
+) -> httpx.Response:
     """The answer to a caller with just these headers."""
-    with httpx.Client(base_url=service.http.base_url, headers=headers) as client:
-        return client.post("/graphql", json={"query": query}, headers={"Accept": GRAPHQL_JSON})
+    with httpx.Client(base_url=service.http.base_url, headers=headers, timeout=PATIENCE_S) as client:
+        body = {"query": query, "variables": variables}
+        return client.post("/graphql", json=body, headers={"Accept": GRAPHQL_JSON})
 
 
 def code_of(answer: httpx.Response) -> str | None:
@@ -68,9 +72,7 @@ def test_a_field_needs_its_scope_and_no_other(private: Service, scope: Scope, qu
         assert not any((refused.json().get("data") or {}).values())
 
 
-@pytest.mark.parametrize(
-    "query", [query for scope, query in NEEDS if scope is not Scope.EVENTS_READ and "node(" not in query]
-)
+@pytest.mark.parametrize("query", [query for scope, query in NEEDS if scope is not Scope.EVENTS_READ])
 def test_what_an_operation_may_not_do_is_known_before_any_of_it_is_done(private: Service, query: str) -> None:
     nobody, forbidden = answered(private, query, None), answered(private, query, bearer(Scope.EVENTS_READ))
 
@@ -108,7 +110,7 @@ def test_one_forbidden_field_forbids_its_whole_operation(service: Service) -> No
 
 def test_only_the_operation_that_is_asked_for_needs_a_scope(service: Service) -> None:
     document = "query Read { events { totalCount } } mutation Write { ingestEvents(input: {events: []}) { fetched } }"
-    with httpx.Client(base_url=service.http.base_url) as client:
+    with httpx.Client(base_url=service.http.base_url, timeout=PATIENCE_S) as client:
         read = client.post("/graphql", json={"query": document, "operationName": "Read"})
         write = client.post("/graphql", json={"query": document, "operationName": "Write"})
 
@@ -125,6 +127,62 @@ def test_a_node_of_another_type_takes_that_types_scope(service: Service) -> None
         assert code_of(answered(service, query, bearer(Scope.EVENTS_WRITE))) == "FORBIDDEN"
         data: dict[str, Any] = answered(service, query, bearer(Scope.LOGS_READ)).json()["data"]
         assert log["id"] in str(data)
+
+
+AN_EVENT, A_LOG = "MTpFdmVudDpuYzczOTE5OTg2", "MTpSZXF1ZXN0TG9nOjE3MDAwMDAwMDAwMDAjeQ"
+READ = 'a: event(eventId: "us1") { mag }'
+
+# A query that names a log beside what anybody may read, and its variables.
+NAMING_A_LOG: dict[str, tuple[str, dict[str, Any] | None]] = {
+    "a literal": (f'{{ {READ} b: node(id: "{A_LOG}") {{ id }} }}', None),
+    "literals": (f'{{ {READ} b: nodes(ids: ["{AN_EVENT}", "{A_LOG}"]) {{ id }} }}', None),
+    "a literal for a list": (f'{{ {READ} b: nodes(ids: "{A_LOG}") {{ id }} }}', None),
+    "a variable": (f"query ($id: ID!) {{ {READ} b: node(id: $id) {{ id }} }}", {"id": A_LOG}),
+    "a variable of a list": (f"query ($ids: [ID!]!) {{ {READ} b: nodes(ids: $ids) {{ id }} }}", {"ids": [A_LOG]}),
+    "one value for a list": (f"query ($ids: [ID!]!) {{ {READ} b: nodes(ids: $ids) {{ id }} }}", {"ids": A_LOG}),
+    "a variable in a list": (
+        f'query ($id: ID!) {{ {READ} b: nodes(ids: ["{AN_EVENT}", $id]) {{ id }} }}',
+        {"id": A_LOG},
+    ),
+    "a default": (f'query ($id: ID! = "{A_LOG}") {{ {READ} b: node(id: $id) {{ id }} }}', None),
+    "a default of a list": (f'query ($ids: [ID!]! = ["{A_LOG}"]) {{ {READ} b: nodes(ids: $ids) {{ id }} }}', {}),
+    "a fragment": (f'{{ {READ} ...F }} fragment F on Query {{ ... {{ b: node(id: "{A_LOG}") {{ id }} }} }}', None),
+    "what may be left out": (
+        f'query ($no: Boolean!) {{ {READ} b: node(id: "{A_LOG}") @include(if: $no) {{ id }} }}',
+        {"no": False},
+    ),
+    "beside what is no id": (f'{{ {READ} b: node(id: "x") {{ id }} c: node(id: "{A_LOG}") {{ id }} }}', None),
+}
+
+
+@pytest.mark.parametrize("name", NAMING_A_LOG)
+def test_of_an_operation_that_names_a_forbidden_node_nothing_is_resolved(service: Service, name: str) -> None:
+    query, variables = NAMING_A_LOG[name]
+    for headers, code in ((None, "UNAUTHENTICATED"), (bearer(Scope.EVENTS_READ), "FORBIDDEN")):
+        refused = answered(service, query, headers, variables)
+        assert (code_of(refused), refused.json().keys()) == (code, {"errors"})
+        assert f"`{Scope.LOGS_READ}`" in refused.json()["errors"][0]["message"]
+
+    assert service.ask("{ requestLogs { nodes { route } } }") == {"requestLogs": {"nodes": []}}
+    assert answered(service, query, bearer(Scope.EVENTS_READ, Scope.LOGS_READ), variables).json()["data"].keys() >= {
+        "a"
+    }
+
+
+def test_ids_that_name_what_is_allowed_or_nothing_need_no_scope_more(service: Service) -> None:
+    query = (
+        f'query ($id: ID! = "x", $ids: [ID!]! = []) {{ {READ} b: node(id: $id) {{ id }} c: nodes(ids: $ids) {{ id }} }}'
+    )
+    a_place = "MTpQbGFjZTp1czE"
+
+    def codes(**variables: Any) -> set[str]:
+        errors = answered(service, query, bearer(Scope.EVENTS_READ), variables).json().get("errors", [])
+        return {error["extensions"]["code"] for error in errors}
+
+    assert codes(id=AN_EVENT, ids=[AN_EVENT]) == set()
+    for variables in ({"ids": ["y"]}, {"id": a_place}, {"id": None}, {"id": 5}, {"id": [A_LOG]}, {"ids": [[A_LOG]]}):
+        assert codes(**variables) == {"BAD_USER_INPUT"}
+    assert codes(id=AN_EVENT, ids=[A_LOG] * 101) == {"BAD_USER_INPUT"}  # more than one may ask for, and none is read
 
 
 def test_a_token_that_does_not_hold_is_refused_even_where_none_is_needed(week: Service) -> None:

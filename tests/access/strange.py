@@ -1,0 +1,86 @@
+"""Tokens that are signed with the right key, and say what no issuer would let them say."""
+
+import hashlib
+import hmac
+import json
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from typing import Any
+
+import jwt
+
+from tests.access.key_server import SigningKey
+
+Sign = Callable[[bytes], bytes]
+
+LATER = int(time.time()) + 10_000_000  # longer than any run of the tests
+DEEP = "[" * 2500 + "]" * 2500  # and within the length of a token
+
+# No time in seconds, as JSON.
+NO_TIMES = (
+    *(
+        '"soon"',
+        '""',
+        '"1"',
+        f'"{LATER}"',
+        f'" {LATER} "',
+        '"\\u0664\\u0662"',
+        "true",
+        "false",
+        "null",
+        "[]",
+        f"[{LATER}]",
+    ),
+    *("{}", f'{{"seconds": {LATER}}}', "NaN", "Infinity", "-Infinity", "1e308", "1e400", "-1e308", "1e17", "-1e17"),
+    *(
+        "1" + "0" * 400,
+        "-1" + "0" * 400,
+        "1" + "0" * 5000,
+        str(2**53 + 1),
+        str(2**64),
+        DEEP,
+        '{"a":' * 900 + "1" + "}" * 900,
+    ),
+)
+PAST = ("0", "-0", "-1", "-0.5", "1", "0.5", "1e9", str(-(2**53)))  # times, each long ago
+OF_EVERY_TYPE = (
+    *(
+        '""',
+        '"x"',
+        '"events:read"',
+        '"\\ud800"',
+        '"\\u0000"',
+        "0",
+        "7",
+        "-1",
+        "1.5",
+        "1e308",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+    ),
+    *("true", "false", "null", "[]", "{}", '["x"]', "[null]", "[[]]", '[["events:write"]]', '[{"a": 1}]', "[7, NaN]"),
+    *('{"events:write": true}', '{"a": {"b": [null]}}', "1" + "0" * 400, DEEP, '{"a":' * 900 + "1" + "}" * 900),
+)
+
+
+def by_secret(secret: str) -> Sign:
+    return lambda data: hmac.new(secret.encode(), data, hashlib.sha256).digest()
+
+
+def by_key(key: SigningKey) -> Sign:
+    algorithm: Any = jwt.get_algorithm_by_name(key.algorithm)
+    return lambda data: bytes(algorithm.sign(data, key.private))
+
+
+def token(sign: Sign, header: str, body: str) -> str:
+    """A token of these two JSON texts, signed."""
+    said = b".".join(urlsafe_b64encode(part.encode("utf-8", "surrogatepass")).rstrip(b"=") for part in (header, body))
+    return (said + b"." + urlsafe_b64encode(sign(said)).rstrip(b"=")).decode()
+
+
+def members(**claims: str) -> str:
+    """A JSON object with these members, whose values are JSON texts, beside those that a token needs."""
+    said = {"sub": '"ada"', "exp": str(LATER), **claims}
+    return "{" + ", ".join(f"{json.dumps(name)}: {value}" for name, value in said.items()) + "}"

@@ -1,0 +1,215 @@
+"""A token that is signed and strange is refused as UNAUTHENTICATED or taken for what it is, and is never an error."""
+
+import asyncio
+import json
+import math
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import settings as trying
+from hypothesis import strategies as st
+
+from graph.access.callers import Caller
+from graph.access.key_set import KeySet
+from graph.access.tokens import Claims, Keys, SharedSecret
+from graph.errors import Unauthenticated
+from tests.access.key_server import SigningKey, key_server
+from tests.access.strange import LATER, NO_TIMES, OF_EVERY_TYPE, PAST, by_key, by_secret, members, token
+from tests.bearers import SECRET
+from tests.earthquakes.usgs_server import UsgsServer
+from tests.service import settings
+from tests.subscribers import LiveService, live_service, socket_to
+
+EC = SigningKey.ec("ec")
+HS256, ES256 = '{"alg": "HS256"}', '{"alg": "ES256", "kid": "ec"}'
+STRICT = Claims(issuer="https://issuer.example", audience="quakegraph", leeway_s=30)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """The same checks by both kinds of keys."""
+
+    secret: SharedSecret
+    key_set: KeySet
+
+    @classmethod
+    async def by(cls, url: str, claims: Claims) -> "Checks":
+        """Those with these claims. The key set is fetched once, since its clock stands still."""
+        async with httpx.AsyncClient(trust_env=False) as http:
+            key_set = KeySet(url, http, claims, clock=lambda: 0.0)
+            await key_set.caller(EC.token(iss=claims.issuer or "x", aud=claims.audience or "x"))
+        return cls(SharedSecret(SECRET, claims), key_set)
+
+    async def outcome(self, body: str) -> Caller | None:
+        """The outcome of a token that says this, whichever key has signed it."""
+        by_set = await outcome(self.key_set, token(by_key(EC), ES256, body))
+        assert await outcome(self.secret, token(by_secret(SECRET), HS256, body)) == by_set
+        return by_set
+
+
+async def outcome(keys: Keys, presented: str) -> Caller | None:
+    """The caller; None where the token is refused. Nothing else may come of it."""
+    try:
+        caller = await keys.caller(presented)
+    except Unauthenticated:
+        return None
+    assert caller.lasts_s is not None
+    assert math.isfinite(caller.lasts_s)
+    return caller
+
+
+@pytest.fixture(scope="module")
+def key_set_url() -> Iterator[str]:
+    with key_server() as provider:
+        provider.publish(EC.jwk())
+        yield provider.url
+
+
+@pytest.fixture(scope="module")
+def lax(key_set_url: str) -> Checks:
+    return asyncio.run(Checks.by(key_set_url, Claims()))
+
+
+@pytest.fixture(scope="module")
+def strict(key_set_url: str) -> Checks:
+    return asyncio.run(Checks.by(key_set_url, STRICT))
+
+
+@pytest.mark.parametrize("claim", ["exp", "nbf", "iat"])
+async def test_what_is_no_time_is_refused(lax: Checks, claim: str) -> None:
+    for value in NO_TIMES:
+        assert await lax.outcome(members(**{claim: value})) is None, value[:100]
+
+
+async def test_a_time_long_ago_is_one(lax: Checks) -> None:
+    for value in PAST:
+        assert await lax.outcome(members(exp=value)) is None, value
+        for claim in ("nbf", "iat"):
+            assert await lax.outcome(members(**{claim: value})) is not None, value
+
+
+@pytest.mark.parametrize("value", [f"{LATER}.5", f"{LATER}e0", str(2**53), "9007199254740992.0"])
+async def test_a_time_may_have_a_fraction_and_be_far_off(lax: Checks, value: str) -> None:
+    caller = await lax.outcome(members(exp=value))
+    assert caller is not None
+    assert caller.until == float(value) + 30
+    for claim in ("nbf", "iat"):
+        assert await lax.outcome(members(**{claim: value})) is None  # it is not valid yet
+
+
+@pytest.mark.parametrize("claim", ["sub", "scope", "scp", "iss", "aud", "jti", "cnf", "x"])
+async def test_a_claim_of_any_type_has_a_plain_outcome(lax: Checks, strict: Checks, claim: str) -> None:
+    mine = {"iss": '"https://issuer.example"', "aud": '"quakegraph"'}
+    for value in OF_EVERY_TYPE:
+        by_lax = await lax.outcome(members(**{claim: value}))
+        by_strict = await strict.outcome(members(**{**mine, claim: value}))
+        if claim == "sub" and value not in ('"x"', '"events:read"'):
+            assert by_lax is None, value[:100]
+        if claim in ("iss", "aud"):
+            assert by_strict is None, value[:100]
+        elif claim != "jti":  # which the library checks
+            assert by_strict == by_lax
+        if by_lax is not None and claim in ("scope", "scp"):
+            assert by_lax.scopes == ({"events:read"} if value == '"events:read"' else set()), value[:100]
+
+
+@pytest.mark.parametrize("name", ["alg", "typ", "kid", "crit", "b64", "cty", "jwk", "jku", "x5c", "zip", "enc"])
+async def test_a_header_of_any_type_has_a_plain_outcome(lax: Checks, name: str) -> None:
+    for value in OF_EVERY_TYPE:
+        added = f', "{name}": {value}}}'
+        by_set = await outcome(lax.key_set, token(by_key(EC), ES256[:-1] + added, members()))
+        by_secret_ = await outcome(lax.secret, token(by_secret(SECRET), HS256[:-1] + added, members()))
+        if name == "alg":
+            assert by_set is None
+            assert by_secret_ is None
+
+
+async def test_a_part_that_is_no_object_is_refused(lax: Checks) -> None:
+    for value in (*OF_EVERY_TYPE, *NO_TIMES):
+        if value[0] != "{":
+            assert await lax.outcome(value) is None, value[:100]
+            for keys, sign in ((lax.key_set, by_key(EC)), (lax.secret, by_secret(SECRET))):
+                assert await outcome(keys, token(sign, value, members())) is None, value[:100]
+
+
+# Anything that JSON can say, and what Python's reader takes besides
+
+numbers = st.integers() | st.floats() | st.sampled_from([10**400, -(10**400), 2**53, 2**63, 1e308, LATER, LATER + 0.5])
+values = st.recursive(
+    st.none() | st.booleans() | numbers | st.text(st.characters(), max_size=20) | st.just(str(LATER)),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+times = st.sampled_from([LATER, LATER + 0.5, str(LATER), 2**53, 10**400, True, None]) | values
+claims_said = st.fixed_dictionaries(
+    {"exp": times, "sub": st.just("ada") | values},
+    optional={"nbf": times, "iat": times, **dict.fromkeys(("scope", "scp", "iss", "aud", "jti"), values)},
+)
+headers_said = st.dictionaries(st.sampled_from(["alg", "typ", "kid", "crit", "b64", "jwk", "x"]), values, max_size=4)
+
+
+@trying(max_examples=300, deadline=None)
+@given(said=claims_said, header=headers_said, keeps_algorithm=st.booleans())
+def test_any_claims_give_a_caller_or_a_refusal(
+    lax: Checks, strict: Checks, said: dict[str, Any], header: dict[str, Any], keeps_algorithm: bool
+) -> None:
+    async def ask() -> None:
+        body = json.dumps(said)
+        for algorithm, sign in (("HS256", by_secret(SECRET)), ("ES256", by_key(EC))):
+            named = {**header, "alg": algorithm} if keeps_algorithm else {"alg": algorithm, **header}
+            presented = token(sign, json.dumps(named), body)
+            for keys in (lax.secret, lax.key_set, strict.secret, strict.key_set):
+                await outcome(keys, presented)
+
+    asyncio.run(ask())
+
+
+# As clients meet it
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory, key_set_url: str) -> Iterator[dict[str, LiveService]]:
+    folder: Path = tmp_path_factory.mktemp("strange")
+    usgs = UsgsServer("http://127.0.0.1:9")
+    with ExitStack() as stack:
+        by_set = settings(folder / "set.db", usgs, jwks_url=key_set_url)
+        yield {
+            "HS256": stack.enter_context(live_service(settings(folder / "secret.db", usgs))),
+            "ES256": stack.enter_context(live_service(by_set)),
+        }
+
+
+@pytest.mark.parametrize("algorithm", ["HS256", "ES256"])
+async def test_over_http_and_a_websocket_a_strange_token_is_no_token(
+    services: dict[str, LiveService], algorithm: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = services[algorithm]
+    sign = by_secret(SECRET) if algorithm == "HS256" else by_key(EC)
+    header = HS256 if algorithm == "HS256" else ES256
+    strange = [members(**{claim: value}) for claim in ("exp", "nbf", "iat") for value in NO_TIMES]
+    strange += [members(exp=value) for value in PAST]
+    for body in strange:
+        authorization = {"Authorization": f"Bearer {token(sign, header, body)}"}
+        accept = {"Accept": "application/graphql-response+json"}
+        answer = service.http.post("/graphql", json={"query": "{ __typename }"}, headers=accept | authorization)
+        assert answer.status_code == 401, (body[:100], answer.text)
+        assert answer.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+        async with socket_to(service.url) as client:
+            await client.say("connection_init", payload=authorization)
+            code, reason = await client.end()
+            assert (code, reason[:38]) == (4403, "Forbidden: Your token was not accepted")
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("value", [f"{LATER}.25", str(2**53)])
+async def test_a_websocket_lives_as_long_as_a_token_that_lasts(services: dict[str, LiveService], value: str) -> None:
+    presented = token(by_secret(SECRET), HS256, members(exp=value))
+    async with socket_to(services["HS256"].url) as client:
+        await client.greet({"Authorization": f"Bearer {presented}"})
+        await client.quiet()
