@@ -9,11 +9,14 @@ import re
 import signal
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
+from types import TracebackType
+from typing import AnyStr
 
 import httpx
 from click.testing import CliRunner, Result
@@ -22,29 +25,75 @@ from graph.cli import main
 from tests.bearers import SECRET, bearer
 
 NOWHERE = "http://127.0.0.1:9"  # where nobody listens
-PATIENCE_S = 60  # after which a process counts as hung
+SETTINGS = {
+    "GRAPH_USGS_URL": NOWHERE,
+    "GRAPH_JWT_SECRET": SECRET,
+    # No limit of time that a busy machine reaches: a test that is about one sets that one.
+    "GRAPH_STORE_TIMEOUT": "60",
+    "GRAPH_EXECUTION_TIMEOUT": "600",
+    "GRAPH_INGEST_TIMEOUT": "3600",
+    "GRAPH_REQUEST_TIMEOUT": "600",
+}
+PATIENCE_S = 120  # after which anything counts as hung; a busy machine may need a minute for what takes a second
 
 
 def environment(settings: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment, with these settings of the service and no other."""
+    """This process's environment, with `SETTINGS`, these settings of the service, and no other."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("GRAPH_")}
-    return {**inherited, "GRAPH_USGS_URL": NOWHERE, "GRAPH_JWT_SECRET": SECRET, **(settings or {})}
+    return {**inherited, **SETTINGS, **(settings or {})}
 
 
 def quakegraph(*arguments: str, settings: Mapping[str, str] | None = None, stdin: bytes = b"") -> Result:
     """What the command does in this process and in the working folder."""
     left_out: dict[str, str | None] = {name: None for name in os.environ if name.startswith("GRAPH_")}
-    env = {**left_out, "GRAPH_USGS_URL": NOWHERE, "GRAPH_JWT_SECRET": SECRET, **(settings or {})}
+    env = {**left_out, **SETTINGS, **(settings or {})}
     runner = CliRunner(catch_exceptions=False)
     return runner.invoke(main, arguments, prog_name="quakegraph", env=env, input=stdin)
 
 
+class Child(subprocess.Popen[AnyStr]):
+    """A process that ends at the latest with its `with`. A failed test would otherwise wait for it without limit."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.poll() is None:
+            kill_descendants(self.pid)
+            self.kill()
+        super().__exit__(kind, error, trace)
+
+
+def descendants(ancestor: int) -> list[int]:
+    """The children of a process, and theirs. None are found where there is no /proc."""
+    children = defaultdict[int, list[int]](list)
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # of a process that has just ended
+            parent = status.read_bytes().rpartition(b")")[2].split()[1]
+            children[int(parent)].append(int(status.parent.name))
+    found = list(children[ancestor])
+    for process in found:
+        found += children[process]
+    return found
+
+
+def kill_descendants(ancestor: int) -> None:
+    """End the children of a process, and theirs."""
+    for process in descendants(ancestor):
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
 def started(
-    *arguments: str, folder: Path, settings: Mapping[str, str] | None = None, stdin: int = subprocess.DEVNULL
-) -> subprocess.Popen[str]:
-    """A process that has just begun, in that folder."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "graph", *arguments],
+    *arguments: str,
+    folder: Path,
+    settings: Mapping[str, str] | None = None,
+    stdin: int = subprocess.DEVNULL,
+    background: bool = False,
+) -> Child[str]:
+    """A process that has just begun, in that folder; on request as a shell starts one in its background."""
+    command = [sys.executable, "-m", "graph", *arguments]
+    return Child(
+        in_background(*command) if background else command,
         cwd=folder,
         env=environment(settings),
         stdin=stdin,
@@ -54,11 +103,16 @@ def started(
     )
 
 
+def in_background(*command: str) -> list[str]:
+    """The command with SIGINT ignored, as a shell without job control runs it in the background."""
+    return ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command]
+
+
 @dataclass
 class Server:
     """A `quakegraph serve` that has said where it listens."""
 
-    process: subprocess.Popen[str]
+    process: Child[str]
     said: list[str] = field(default_factory=list)  # lines of standard error
     _lines: queue.SimpleQueue[str | None] = field(default_factory=queue.SimpleQueue)
 
@@ -103,9 +157,11 @@ class Server:
 
 
 @contextmanager
-def serving(*options: str, folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
+def serving(
+    *options: str, folder: Path, settings: Mapping[str, str] | None = None, background: bool = False
+) -> Iterator[Server]:
     """`quakegraph serve` on a free port, from its first line to its end, which comes at the latest with the `with`."""
-    with started("serve", "--port", "0", *options, folder=folder, settings=settings) as process:
+    with started("serve", "--port", "0", *options, folder=folder, settings=settings, background=background) as process:
         server = Server(process)
         reader = Thread(target=server.read)
         reader.start()

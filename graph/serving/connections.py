@@ -11,41 +11,20 @@ What a request takes in between is limited where it is executed.
 """
 
 import asyncio
-import logging
-from dataclasses import dataclass
 from functools import partial
-from http import HTTPStatus
 from itertools import count
 from typing import Any, cast
 
-import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
-from websockets.exceptions import InvalidState
 
-from graph.errors import BadRequest, GraphError, Overloaded
-from graph.http.request_ids import SECURITY_HEADERS
-from graph.http.telling import told
+from graph.errors import BadRequest, Overloaded
+from graph.serving.heads import BoundedHeads
+from graph.serving.limits import ConnectionLimits, refusal
 
-MOST_PONG_BYTES = 1024 * 1024  # and whatever else is not taken yet, when a ping is answered
 TURNS = count()  # tells what was first, for which a loop's clock is too coarse
-
-logger = logging.getLogger("uvicorn.error.sockets")
-logger.setLevel(logging.WARNING)
-logger.addFilter(
-    lambda record: "Invalid UTF-8" not in str(record.msg)
-)  # the client's defect, which ends its connection
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionLimits:
-    """What the connections of one process may take."""
-
-    seconds: float  # to send a request, and to take an answer
-    number: int  # at the same time
 
 
 def connections_within(limits: ConnectionLimits) -> type[asyncio.Protocol]:
@@ -53,64 +32,7 @@ def connections_within(limits: ConnectionLimits) -> type[asyncio.Protocol]:
     return cast("type[asyncio.Protocol]", partial(ClientConnection, limits=limits))
 
 
-def sockets_within(limits: ConnectionLimits) -> type[asyncio.Protocol]:
-    """What uvicorn makes of a connection that becomes a WebSocket, for its setting `ws`."""
-    return cast("type[asyncio.Protocol]", partial(ClientSocket, limits=limits))
-
-
-class ClientSocket(WebSocketsSansIOProtocol):
-    """A WebSocket, whose client takes what is sent, or is let go."""
-
-    def __init__(self, *args: Any, limits: ConnectionLimits, **named: Any) -> None:
-        super().__init__(*args, **named)
-        # Both tell of each connection, and one of them with the whole URL.
-        self.logger = self.conn.logger = logger
-        self._limits = limits
-        self._until_taken: asyncio.TimerHandle | None = None
-        self._until_ended: asyncio.TimerHandle | None = None
-
-    def handle_ping(self) -> None:
-        """Answer. No answer waits until the client takes it, so that who asks on and takes none is let go."""
-        super().handle_ping()
-        if self.transport.get_write_buffer_size() > MOST_PONG_BYTES:
-            self.transport.abort()
-
-    async def send(self, message: Any) -> None:
-        """Send it. An answer in place of an acceptance completes the handshake too, which uvicorn would miss."""
-        await super().send(message)
-        self.handshake_complete |= self.close_sent
-
-    def on_task_complete(self, task: asyncio.Task[None]) -> None:
-        """The application has said its last, for which the client has as long as for anything before."""
-        super().on_task_complete(task)
-        if not self.disconnected:
-            self._until_ended = self.loop.call_later(self._limits.seconds, self.transport.abort)
-
-    def shutdown(self) -> None:
-        """Say that the service ends, unless the client has said before that it leaves."""
-        try:
-            super().shutdown()
-        except InvalidState:
-            self.transport.close()
-
-    def pause_writing(self) -> None:
-        """So much is written that the client has not taken yet that the application waits."""
-        super().pause_writing()
-        self._until_taken = self.loop.call_later(self._limits.seconds, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """The client has taken most of it."""
-        super().resume_writing()
-        _cancel(self._until_taken)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
-        super().connection_lost(exc)
-        _cancel(self._until_taken)
-        _cancel(self._until_ended)
-
-
-class ClientConnection(HttpToolsProtocol):
+class ClientConnection(BoundedHeads):
     """A connection of HTTP/1.1."""
 
     def __init__(
@@ -128,6 +50,8 @@ class ClientConnection(HttpToolsProtocol):
         self._limits = limits
         self._answering: RequestResponseCycle | None = None
         self._is_late = False
+        self._refusal: BadRequest | None = None  # of the last request, until those before it are answered
+        self._is_ending = False  # all is said, and the client has yet to read it
         self._until_sent: asyncio.TimerHandle | None = None
         self._until_taken: asyncio.TimerHandle | None = None
 
@@ -142,9 +66,14 @@ class ClientConnection(HttpToolsProtocol):
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
-        """Parse it. The clock runs also for bytes that begin no request, such as empty lines."""
+        """Parse it, unless all is said."""
+        if not (self._refusal or self._is_ending):
+            super().data_received(data)
+
+    def parse(self, piece: bytes) -> None:
+        """Parse a piece. The clock runs also for bytes that begin no request, such as empty lines."""
         self._expect_request()
-        super().data_received(data)
+        super().parse(piece)
 
     def on_message_complete(self) -> None:
         """A request is there, head and body."""
@@ -194,7 +123,10 @@ class ClientConnection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """An answer is written, which does not mean that it is sent."""
+        is_last = not self.pipeline
         super().on_response_complete()
+        if is_last and self._refusal and not self.transport.is_closing():
+            self._refuse(self._refusal)
         if self.cycle.response_complete:  # the last one; others may stand in the pipeline
             self.waiting_since = next(TURNS)
         if self.transport.get_write_buffer_size():
@@ -242,26 +174,54 @@ class ClientConnection(HttpToolsProtocol):
             self.connections.discard(oldest)  # now, so that whoever comes next finds another
             oldest.transport.abort()
         else:
-            self._refuse(Overloaded())
+            self.transport.write(refusal(Overloaded()))
+            self.transport.close()
 
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP. That is the client's matter: uvicorn has logged it."""
-        self._refuse(BadRequest("This is not a request of HTTP/1.1."))
+    def refuse_request(self, error: BadRequest) -> None:
+        """Refuse the request that is coming in, after those before it in the pipeline are answered."""
+        _cancel(self._until_sent)
+        if self.in_head:  # the application does not know of it
+            waits = self.cycle is not None and not self.cycle.response_complete
+        elif self.pipeline:  # nor does it here
+            self.pipeline.popleft()
+            waits = True
+        else:
+            waits = False
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            if self.cycle.response_started:
+                self._end()
+                return
+        if waits:
+            self._refusal = error
+        else:
+            self._refuse(error)
 
-    def _refuse(self, error: GraphError) -> None:
-        """Answer in the graph's way, as the last on this connection."""
-        body = orjson.dumps({"errors": [told(error)]})
-        headers = {
-            "Content-Type": "application/json",
-            "Content-Length": str(len(body)),
-            "Connection": "close",
-            **SECURITY_HEADERS,
-            **error.headers,
-        }
-        lines = [f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        self.transport.write("\r\n".join([*lines, "", ""]).encode("ascii") + body)
-        self.transport.close()
+    def _refuse(self, error: BadRequest) -> None:
+        self.transport.write(refusal(error))
+        self._end()
+
+    def _end(self) -> None:
+        """End the connection, but let the client read the answer first.
+
+        To close it while the client sends would reset it, and the client would not see the answer. So what it
+        still sends is dropped, until it ends the connection itself or its time is over.
+        """
+        if self.transport.is_closing():
+            return
+        self._is_ending = True
+        self._unset_keepalive_if_required()
+        self._until_sent = self.loop.call_later(self._limits.seconds, self.transport.abort)
+        self.waiting_since = next(TURNS)
+        self.flow.resume_reading()
+        self.transport.write_eof()
+
+    def shutdown(self) -> None:
+        """End the connection, once the request under way is answered."""
+        if self._is_ending:
+            self.transport.close()
+        else:
+            super().shutdown()
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:

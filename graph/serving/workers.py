@@ -74,7 +74,9 @@ class Workers:
         while len(self._processes) < self._number:
             process = get_context("spawn").Process(target=_run, args=(self._work, self._listener, self._told))
             process.daemon = True  # ends with this one, should something unforeseen end that
+            signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # which the process inherits, and unblocks in `_run`
             process.start()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
             self._processes.append(process)
 
     def _end(self, number: int) -> None:
@@ -91,6 +93,8 @@ class Workers:
 
 def _run(work: Work, listener: socket.socket, told: Connection) -> None:
     os.setpgrp()  # Ctrl-C reaches the supervisor alone, which tells its workers
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends one that still starts as silently as SIGTERM does
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     Thread(target=_end_with_supervisor, daemon=True).start()
     work(listener, told.poll)
 

@@ -1,5 +1,6 @@
 """`quakegraph serve` as a process: what it says at start, what stops it from starting, and how it ends."""
 
+import asyncio
 import signal
 import socket
 import sqlite3
@@ -15,7 +16,8 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from tests.earthquakes.usgs_server import Pending, UsgsServer, stall
-from tests.processes import PATIENCE_S, serving, started
+from tests.processes import PATIENCE_S, descendants, serving, started
+from tests.subscribers import eventually
 
 TOTAL = "{ events { totalCount } }"
 INGEST = "mutation { ingestRecent { upserted } }"
@@ -204,6 +206,15 @@ def failed(*arguments: str, folder: Path) -> tuple[int, str]:
 
 
 # End
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_workers_that_still_start_end_in_silence(tmp_path: Path, number: signal.Signals) -> None:
+    with serving("--workers", "3", folder=tmp_path) as server:
+        await eventually(lambda: len(descendants(server.process.pid)) == 4)  # a tracker, and three that import
+        assert await asyncio.to_thread(server.end, number) == 0
+        server.hear_out()
+    assert [line.partition(": ")[0] for line in server.said] == ["GraphiQL", "Dashboard"]
 
 
 @pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.SIGINT)])

@@ -1,0 +1,33 @@
+"""What the connections of one process may take, and how one is refused without asking the application."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import orjson
+
+from graph.errors import GraphError
+from graph.http.request_ids import SECURITY_HEADERS
+from graph.http.telling import told
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """What the connections of one process may take."""
+
+    seconds: float  # to send a request, and to take an answer
+    number: int  # at the same time
+
+
+def refusal(error: GraphError) -> bytes:
+    """An answer of HTTP/1.1 with this error, which is the last on its connection."""
+    body = orjson.dumps({"errors": [told(error)]})
+    headers = {
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+        **SECURITY_HEADERS,
+        **error.headers,
+    }
+    lines = [f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("ascii") + body
