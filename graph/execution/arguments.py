@@ -12,14 +12,13 @@ from graphql import (
     GraphQLField,
     Undefined,
     VariableNode,
-    Visitor,
     is_non_null_type,
     is_required_argument,
-    visit,
 )
 from graphql.utilities.coerce_input_value import coerce_default_value, coerce_input_literal
 
 from graph.execution.coercion import Doubtful
+from graph.execution.nodes import has_variables
 
 Arguments = Callable[[Mapping[str, Any]], dict[str, Any]]
 """Coerced variables → the arguments by their names. Raises where graphql-core has to tell what is wrong."""
@@ -39,7 +38,7 @@ def compiled_arguments(definition: GraphQLField, node: FieldNode) -> Arguments |
         elif value is None:
             if default is not Undefined:
                 fixed[out_name] = default
-        elif _has_variables(value) or (literal := coerce_input_literal(value, argument.type)) is Undefined:
+        elif has_variables(value) or (literal := coerce_input_literal(value, argument.type)) is Undefined:
             return None
         else:
             fixed[out_name] = literal
@@ -59,15 +58,3 @@ def compiled_arguments(definition: GraphQLField, node: FieldNode) -> Arguments |
         return found
 
     return arguments
-
-
-def _has_variables(value: Any) -> bool:
-    found = False
-
-    class Reader(Visitor):
-        def enter_variable(self, *_: Any) -> None:
-            nonlocal found
-            found = True
-
-    visit(value, Reader())
-    return found

@@ -22,6 +22,8 @@ raised leaves the function, and the executor completes the same value again in i
 """
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, getattr_static
 from operator import attrgetter
@@ -67,56 +69,72 @@ class Unplain(Exception):
     """A value is not what its type says, or the executor alone can tell what it is."""
 
 
-def compiled(executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete | None:
-    """The function that completes values of a type with the fields that are selected of it; None if that is not plain.
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What was made of a selection."""
 
-    What `@skip` and `@include` leave out is left out as the executor's variables have it.
+    complete: Complete | None  # None where the selection is not plain
+    fields: int  # that were looked at, by which its size is estimated
+
+
+def compiled(executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldDetails]) -> Compiled:
+    """The function that completes values of a type with the fields that are selected of it.
+
+    What `@skip` and `@include` leave out is left out as the executor's variables have it. The
+    function keeps no reference to the executor, which holds the whole request.
     """
-    if any(field.fragment_variable_values or field.defer_usage for field in fields):
-        return None
-    try:
-        return _Compilation(executor).function(of, fields)
-    except NotPlain:
-        return None
+    compilation = _Compilation(executor)
+    complete = None
+    if not any(field.fragment_variable_values or field.defer_usage for field in fields):
+        with suppress(NotPlain):
+            complete = compilation.function(of, fields)
+    return Compiled(complete, compilation.fields)
 
 
 class _Compilation:
-    """The making of the functions of one selection."""
+    """The making of the functions of one selection.
+
+    Each has a namespace of its own, which refers to the namespaces of what is selected below and to
+    none above: without a cycle, a function is freed as soon as its document is forgotten.
+    """
 
     def __init__(self, executor: Executor[Any]) -> None:
         self.executor = executor
-        self.namespace = Namespace(Unplain=Unplain)
+        self.fields = 1
 
     def function(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
         """Completes one value."""
-        return self.namespace.define("value", [*self.completion(of, fields, "value", "value"), "return value"])
+        namespace = Namespace(Unplain=Unplain)
+        return namespace.define("value", [*self.completion(namespace, of, fields, "value", "value"), "return value"])
 
-    def completion(self, of: GraphQLOutputType, fields: list[FieldDetails], name: str, ask: str) -> list[str]:
+    def completion(
+        self, namespace: Namespace, of: GraphQLOutputType, fields: list[FieldDetails], name: str, ask: str
+    ) -> list[str]:
         """Lines that complete what the variable `name` holds; `ask` is how to get it in the ordinary way."""
         named = get_nullable_type(of)
         lines = [f"if {name} is None: raise Unplain"] if named is not of else []
         given = "" if named is not of else f"if {name} is not None: "
         match named:
             case GraphQLList():
-                each = self._element(named.of_type, fields)
+                each = self._element(namespace, named.of_type, fields)
                 listed = f"{name}.__class__ is list or {name}.__class__ is tuple or {name} is None"
                 return [*lines, f"if not ({listed}): raise Unplain", f"{given}{name} = [{each} for each in {name}]"]
             case GraphQLObjectType():
-                records = self.namespace.constant("records", _Records(self, named, fields))
+                records = namespace.constant("records", _Records(self, named, fields))
                 return [f"{given}{name} = {records}[{name}.__class__]({name})"]
             case GraphQLScalarType() | GraphQLEnumType():
-                leaf = self.namespace.constant("leaf", partial(_leaf, named))
+                leaf = namespace.constant("leaf", partial(_leaf, named))
                 test = _passing(named).format(name)
                 return [f"{given}{name} = {name} if {test} else {leaf}({ask})"]
         raise NotPlain
 
-    def _element(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> str:
+    def _element(self, namespace: Namespace, of: GraphQLOutputType, fields: list[FieldDetails]) -> str:
         """The expression that completes `each` element of a list."""
         named = get_nullable_type(of)
         if not isinstance(named, GraphQLObjectType):
-            return f"{self.namespace.constant('element', self.function(of, fields))}(each)"
+            return f"{namespace.constant('element', self.function(of, fields))}(each)"
         records = _Records(self, named, fields, in_list=True)
-        record = f"{self.namespace.constant('records', records)}[each.__class__](each)"
+        record = f"{namespace.constant('records', records)}[each.__class__](each)"
         return record if named is not of else f"None if each is None else {record}"
 
 
@@ -132,11 +150,12 @@ class _Records(dict[type, Complete]):
         collected = executor.collect_subfields(of, fields)
         if collected.new_defer_usages:
             raise NotPlain
-        self._compilation = compilation
-        self._is_type_of = of.is_type_of
+        self._namespace = Namespace(Unplain=Unplain)
+        self._is_type_of = self._namespace.constant("is_type_of", of.is_type_of) if of.is_type_of else None
         self._members: list[str] = []
         self._fields: list[_Field] = []
         for response_name, details in collected.grouped_field_set.items():
+            compilation.fields += 1
             name = details[0].node.name.value
             if name == "__typename":
                 self._members.append(f"{response_name!r}: {of.name!r}")
@@ -146,7 +165,7 @@ class _Records(dict[type, Complete]):
                 raise NotPlain
             variable = f"v{len(self._fields)}"
             self._members.append(f"{response_name!r}: {variable}")
-            self._fields.append(_Field(compilation, variable, definition, details))
+            self._fields.append(_Field(compilation, self._namespace, variable, definition, details))
 
     def __missing__(self, record_class: type) -> Complete:
         if not _may_be_record(record_class):
@@ -154,10 +173,9 @@ class _Records(dict[type, Complete]):
         readings = [line for field in self._fields for line in field.lines(record_class)]
         lines = ["item = value.item"] if any("item" in line for line in readings) else []
         if self._is_type_of:
-            is_type_of = self._compilation.namespace.constant("is_type_of", self._is_type_of)
-            lines.append(f"if {is_type_of}(value, None) is not True: raise Unplain")
+            lines.append(f"if {self._is_type_of}(value, None) is not True: raise Unplain")
         lines += [*readings, f"return {{{', '.join(self._members)}}}"]
-        function = self._compilation.namespace.define("value", lines)
+        function = self._namespace.define("value", lines)
         if self._in_list and issubclass(record_class, Record):
             function = _remembering(function)
         self[record_class] = function
@@ -168,12 +186,17 @@ class _Field:
     """A selected field: how its value is read from a record, and completed."""
 
     def __init__(
-        self, compilation: _Compilation, variable: str, definition: GraphQLField, details: list[FieldDetails]
+        self,
+        compilation: _Compilation,
+        namespace: Namespace,
+        variable: str,
+        definition: GraphQLField,
+        details: list[FieldDetails],
     ) -> None:
         self._variable = variable
         self._attribute, resolve = _resolution(definition)
-        self._resolved = f"{compilation.namespace.constant('resolve', resolve)}(value)"
-        self._completion = compilation.completion(definition.type, details, variable, self._resolved)
+        self._resolved = f"{namespace.constant('resolve', resolve)}(value)"
+        self._completion = compilation.completion(namespace, definition.type, details, variable, self._resolved)
 
     def lines(self, record_class: type) -> list[str]:
         """Lines that put the completed value into the variable, for a record of that class."""

@@ -1,177 +1,37 @@
 """graphql-core's executor, which takes compiled functions for what is plain.
 
-What does not depend on a request is found out once for an operation and kept in its `Plan`: the
-fragments, the fields that are selected of the root, the functions of `completion`. Which fields
-are selected may depend on `@skip` and `@include`: what is kept holds for the values that their
-variables had.
+What outlives a request is in the `Plan` of its operation. An executor is freed as soon as nothing
+refers to it: what would refer back to it is let go at its end.
 """
 
 from asyncio import Task, current_task, gather
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
-from inspect import CORO_CREATED, getcoroutinestate, iscoroutine, iscoroutinefunction
+from inspect import CORO_CREATED, getcoroutinestate, iscoroutine
 from typing import Any, cast
 
 from graphql import (
-    DirectiveNode,
-    DocumentNode,
     ExecutionResult,
-    FieldNode,
-    FragmentDefinitionNode,
     GraphQLError,
-    GraphQLField,
+    GraphQLList,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
-    GraphQLSchema,
-    Node,
-    OperationDefinitionNode,
     OperationType,
     Undefined,
-    VariableNode,
-    Visitor,
-    is_non_null_type,
-    visit,
 )
 from graphql.execution import Executor, create_source_event_stream
-from graphql.execution.collect_fields import FieldDetails, FragmentDetails, GroupedFieldSet, collect_fields
+from graphql.execution.collect_fields import FieldDetails, GroupedFieldSet
 from graphql.execution.executor import default_field_resolver, default_type_resolver
-from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
-from graphql.execution.values import VariableValues, VariableValueSource, get_variable_values
+from graphql.execution.values import VariableValues
 from graphql.pyutils import AwaitableOrValue, Path
 from strawberry.execution import optimized_is_awaitable
 
-from graph.execution.arguments import Arguments, compiled_arguments
-from graph.execution.coercion import Coerce, Coercions, Doubtful
-from graph.execution.completion import Complete, compiled
+from graph.execution.coercion import Doubtful
+from graph.execution.plan import Plan
+from graph.work.account import give_way
 
-MOST_KEPT = 64  # of each kind in a plan: a client can set its directives in more ways than there is memory for
-
-Switched = tuple[Any, ...]
-"""The values that decide which fields of an operation are selected."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resolution:
-    """A field whose resolver is a coroutine function, so that it cannot fail before it is awaited."""
-
-    definition: GraphQLField
-    resolve: Callable[..., Any]
-    arguments: Arguments
-
-
-@dataclass(eq=False)
-class Plan:
-    """What is known of an operation before its variables are."""
-
-    schema: GraphQLSchema
-    coercions: Coercions
-    document: DocumentNode
-    operation: OperationDefinitionNode
-    _roots: dict[Switched, GroupedFieldSet] = field(default_factory=dict)
-    _resolutions: "dict[int, Resolution | None]" = field(default_factory=dict)
-    _functions: dict[tuple[Any, ...], Complete | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.fragment_definitions = {
-            node.name.value: node for node in self.document.definitions if isinstance(node, FragmentDefinitionNode)
-        }
-        self.fragments = {name: FragmentDetails(node) for name, node in self.fragment_definitions.items()}
-        self.root_type = cast("GraphQLObjectType", self.schema.get_root_type(self.operation.operation))
-        self._switches = tuple(_switches(self.document))
-
-    def switched(self, variables: Mapping[str, Any]) -> Switched:
-        """What these variables switch on and off."""
-        return tuple(map(variables.get, self._switches)) if self._switches else ()
-
-    def variables(
-        self, given: Mapping[str, Any], *, max_errors: int, hide_suggestions: bool
-    ) -> VariableValues | list[GraphQLError]:
-        """The variables as they are declared, or what is wrong with those that were given."""
-        try:
-            return self._coerced(given)
-        except Exception:  # noqa: S110 — graphql-core finds it again, and tells what it is
-            pass
-        return get_variable_values(
-            self.schema,
-            self.operation.variable_definitions or (),
-            dict(given),
-            max_errors=max_errors,
-            hide_suggestions=hide_suggestions,
-        )
-
-    def _coerced(self, given: Mapping[str, Any]) -> VariableValues:
-        sources: dict[str, VariableValueSource] = {}
-        coerced: dict[str, Any] = {}
-        for signature, coerce in self._variables:
-            name = signature.name
-            if name in given:
-                sources[name] = VariableValueSource(signature, given[name])
-                coerced[name] = coerce(given[name])
-            elif signature.default or is_non_null_type(signature.type):
-                raise Doubtful
-            else:
-                sources[name] = VariableValueSource(signature)
-        return VariableValues(sources, coerced)
-
-    @cached_property
-    def _variables(self) -> list[tuple[GraphQLVariableSignature, Coerce]]:
-        """The declared variables. Of a valid document, none lacks a type."""
-        declared = [get_variable_signature(self.schema, node) for node in self.operation.variable_definitions or ()]
-        return [
-            (signature, self.coercions.of(signature.type))
-            for signature in declared
-            if isinstance(signature, GraphQLVariableSignature)
-        ]
-
-    def resolution(self, parent_type: GraphQLObjectType, node: FieldNode) -> "Resolution | None":
-        """How a field of the root is resolved; None where the executor has to find out."""
-        key = id(node)
-        if key not in self._resolutions:
-            self._resolutions[key] = self._resolution(parent_type, node)
-        return self._resolutions[key]
-
-    def _resolution(self, parent_type: GraphQLObjectType, node: FieldNode) -> "Resolution | None":
-        definition = self.schema.get_field(parent_type, node.name.value)
-        if definition is None or definition.resolve is None or not iscoroutinefunction(definition.resolve):
-            return None
-        arguments = compiled_arguments(definition, node)
-        return Resolution(definition, definition.resolve, arguments) if arguments else None
-
-    def root(self, executor: Executor[Any], switched: Switched) -> GroupedFieldSet:
-        """The fields that are selected of the root.
-
-        Raises:
-            GraphQLError: An argument of a directive cannot be used.
-        """
-        fields = self._roots.get(switched)
-        if fields is None:
-            fields = collect_fields(
-                self.schema,
-                self.fragments,
-                executor.variable_values,
-                self.root_type,
-                self.operation,
-                executor.hide_suggestions,
-            ).grouped_field_set
-            if len(self._roots) < MOST_KEPT:
-                self._roots[switched] = fields
-        return fields
-
-    def function(
-        self, executor: Executor[Any], switched: Switched, of: GraphQLOutputType, fields: list[FieldDetails]
-    ) -> Complete | None:
-        """What completes values of a type with these fields; None where the executor has to."""
-        key = (of, *[id(field.node) for field in fields], *switched)
-        try:
-            return self._functions[key]
-        except KeyError:
-            if len(self._functions) >= MOST_KEPT:
-                return None
-            function = self._functions[key] = compiled(executor, of, fields)
-            return function
+ITEMS_A_PIECE = 20  # of a list; graphql-core takes some 0.1 ms to complete an object without a compiled function
 
 
 class PlainExecutor(Executor[Any]):
@@ -209,17 +69,20 @@ class PlainExecutor(Executor[Any]):
             if self.is_awaitable(data):
                 data = await data
         except GraphQLError as error:
-            self.collected_errors.add(error, None)
+            self.collected_errors.add(error.with_traceback(None), None)
             data = None
+        except BaseException:
+            self._taken_errors()
+            raise
         finally:
             await self._end()
-        return ExecutionResult(cast("dict[str, Any] | None", data), self.collected_errors.errors or None)
+        return ExecutionResult(cast("dict[str, Any] | None", data), self._taken_errors())
 
     async def events(self) -> AsyncGenerator[Any, None]:
         """What a subscription is told of: each event is the root of an execution.
 
         Raises:
-            GraphQLError: There is no such stream, and why.
+            Exception: There is no such stream, and why: what its resolver raised, or graphql-core's own error.
         """
         try:
             stream = create_source_event_stream(self)
@@ -227,7 +90,10 @@ class PlainExecutor(Executor[Any]):
         finally:
             await self._end()
         if isinstance(told, ExecutionResult):
-            raise (told.errors or [GraphQLError("There is no such stream.")])[0]
+            try:
+                raise _cause(told)
+            finally:
+                del told  # the error's traceback holds this frame
         return cast("AsyncGenerator[Any, None]", told)
 
     def execute_fields(
@@ -268,8 +134,36 @@ class PlainExecutor(Executor[Any]):
             for awaitable in self._awaitables:
                 if iscoroutine(awaitable) and getcoroutinestate(awaitable) == CORO_CREATED:
                     awaitable.close()
-            # Methods of this executor: left in it, only the garbage collector could free it.
+            # What refers back to this executor: left in it, only the garbage collector could free it.
             del self.async_helpers, self.is_awaitable
+            self._awaitables, self._tasks = [], set()
+
+    def _taken_errors(self) -> list[GraphQLError] | None:
+        """What went wrong, which is forgotten here: tracebacks hold frames, and those hold this executor."""
+        errors = self.collected_errors.errors
+        del self.collected_errors
+        for error in errors:
+            cause: Exception | None = error
+            while isinstance(cause, GraphQLError):  # whose frames hold it; what a resolver raised has the trace to log
+                cause.__traceback__ = None
+                cause = cause.original_error
+        return errors or None
+
+    def complete_list_value(
+        self,
+        return_type: GraphQLList[Any],
+        field_details_list: list[FieldDetails],
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        result: Any,
+        position_context: Any,
+    ) -> AwaitableOrValue[list[Any]]:
+        """A list that has no compiled function: a long one is completed in pieces, and others run in between."""
+        if not isinstance(result, list | tuple) or len(result) <= ITEMS_A_PIECE:
+            return super().complete_list_value(return_type, field_details_list, info, path, result, position_context)
+        return self.complete_async_iterator_value(
+            return_type.of_type, field_details_list, info, path, _in_pieces(result), position_context
+        )
 
     def complete_list_item_value(
         self,
@@ -331,19 +225,19 @@ class PlainExecutor(Executor[Any]):
         return super().complete_value(return_type, field_details_list, info, path, result, position_context)
 
 
+async def _in_pieces(items: Sequence[Any]) -> AsyncGenerator[Any, None]:
+    for at, item in enumerate(items):
+        if at % ITEMS_A_PIECE == 0:
+            await give_way()
+        yield item
+
+
+def _cause(failed: ExecutionResult) -> Exception:
+    """Why a stream did not begin. What a resolver raised comes without graphql-core's error, which refers to it."""
+    error = failed.errors[0] if failed.errors else GraphQLError("There is no such stream.")
+    cause = error.original_error
+    return error if cause is None or isinstance(cause, GraphQLError) else cause
+
+
 async def _named(name: str, value: Awaitable[Any]) -> dict[str, Any]:
     return {name: await value}
-
-
-def _switches(document: DocumentNode) -> dict[str, None]:
-    """The variables that directives take."""
-    names: dict[str, None] = {}
-
-    class Reader(Visitor):
-        def enter_variable(self, node: VariableNode, *context: Any) -> None:
-            ancestors: list[Node | tuple[Node, ...]] = context[3]
-            if any(isinstance(ancestor, DirectiveNode) for ancestor in ancestors):
-                names[node.name.value] = None
-
-    visit(document, Reader())
-    return names

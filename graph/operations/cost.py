@@ -29,8 +29,9 @@ from graphql import (
 from graph.errors import QueryTooComplex
 from graph.operations.sizes import Size, Variables, length, list_size, sizes_of_introspection, takes_records, weight
 from graph.paging import PageSizes
+from graph.work.account import ROWS_READ_A_POINT
 
-MOST_FIELDS_VISITED = 20_000  # in one document; fragments in fragments can name more than anybody needs
+MOST_FIELDS_VISITED = 5_000  # in one operation; fragments in fragments can name more than anybody needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,8 @@ class _Reading:
                 size = given
             if takes_records(definition, directive):
                 yield given, _Price(1)
+            elif below:
+                yield given, _Price(1 / ROWS_READ_A_POINT)  # the page is read whatever is selected of it
         selection_sets = [node.selection_set for node in nodes if node.selection_set]
         # What has a size and no fields of its own is its list: its weight is that of an element.
         yield None if selection_sets else size, _Price(weight(definition))

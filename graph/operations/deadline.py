@@ -48,9 +48,11 @@ async def within(seconds: float, work: Coroutine[Any, Any, T], *, unless_gone: R
     if gone:
         gone.add_done_callback(leave)
     limit = asyncio.timeout(seconds)
+    resumed = _resumed(work, waits_for)
+    del waits_for  # a future, which may come to hold an exception, and that this frame: a cycle
     try:
         async with limit:
-            return await _resumed(work, waits_for)
+            return await resumed
     except BaseException as error:  # whatever the work makes of being cancelled
         if is_gone and not task.uncancel():
             raise ClientDisconnect from error
@@ -74,10 +76,13 @@ def _resumed(work: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any
             step: Callable[[], Any] = partial(work.throw, error)
         else:
             step = partial(work.send, answer)
+        del waits_for
         try:
             waits_for = step()
         except StopIteration as done:
             return cast("T", done.value)
+        finally:
+            del step
 
 
 async def _gone(receive: Receive) -> None:

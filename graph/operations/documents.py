@@ -2,47 +2,49 @@
 
 A text is bounded before it is parsed, and what it parses to before anything else walks through
 it, since validation takes far more steps than a document has nodes. What depends on the text
-alone is found out once, and remembered while the text is among those used last.
+alone is found out once, for an operation when it is first asked for, and remembered while the text
+is among those used last. How much is remembered is bounded in bytes: each document counts as what it
+takes in memory at most, with the functions that its plans compile later.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 from cachetools import LRUCache
 from graphql import (
     DocumentNode,
-    FieldNode,
     FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
     GraphQLSyntaxError,
     NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
     OperationType,
-    TypeInfo,
-    TypeInfoVisitor,
-    Visitor,
-    parse,
-    specified_rules,
-    validate,
-    visit,
 )
 
-from graph.access.callers import Scope
-from graph.access.requires import required_scope
-from graph.errors import OperationResolutionFailure, QueryTooComplex
+from graph.access.requires import RequiredScopes, required_scopes
+from graph.errors import OperationResolutionFailure
 from graph.execution.coercion import Coercions
-from graph.execution.executor import Plan
-from graph.operations.cost import Pricing
+from graph.execution.plan import Plan
+from graph.operations.cost import MOST_FIELDS_VISITED, Pricing
+from graph.operations.parsing import parse_document
 from graph.operations.shape import Limits, check_shape
+from graph.operations.validation import RULES, validation_errors
 from graph.paging import PageSizes
 
-REMEMBERED_CHARACTERS = 2**17  # of text; parsed, a document takes some 150 times as many bytes
-GIVEN_UP = " Parsing aborted."  # ends the parser's message where there were too many tokens or levels of nesting
 MOST_ERRORS = 20  # of a document; more would tell nobody anything
+
+# What a document takes in memory, each number rounded up from what `tracemalloc` shows.
+REMEMBERED_BYTES = 2**25  # all documents together
+DOCUMENT_BYTES = 2**12  # a document that holds nothing
+OPERATION_BYTES = 2**11  # an operation that selects nothing: its plan, scopes and price
+NODE_BYTES = 2**8
+FIELD_BYTES = 2**11 + 2**9  # a selected field: its price, and the function that completes it
+MOST_VARIANTS = 4  # ways to set the directives of an operation whose functions are kept: see `Plan`
 
 
 class InvalidDocument(Exception):
@@ -61,112 +63,126 @@ class Operation:
     plan: Plan  # of its execution
     name: str | None
     type: OperationType
-    scopes: frozenset[Scope]  # that its caller must have
+    scopes: RequiredScopes  # that its caller must have with these variables
     points: Callable[[Mapping[str, Any]], int]  # what it costs with these variables
 
 
 class Document:
     """A valid document."""
 
-    def __init__(self, characters: int, operations: Iterable[Operation]) -> None:
-        self.characters = characters  # of its text
-        self._operations = {operation.name: operation for operation in operations}
+    def __init__(self, size: int, operations: Mapping[str | None, Callable[[], Operation]]) -> None:
+        """Say what is known of it.
+
+        Args:
+            size: that it has in memory at most, in bytes, with all that is found out about it later.
+            operations: what makes each, by their names.
+        """
+        self.size = size
+        self._unprepared = operations
+        self._operations: dict[str | None, Operation] = {}
 
     def operation(self, name: str | None) -> Operation:
         """The operation of that name, or the only one.
 
         Raises:
             OperationResolutionFailure: There is none of that name, or no name, and several are there.
+            QueryTooComplex: Its fragments name more fields than anybody needs.
         """
-        if name is None and len(self._operations) == 1:
-            return next(iter(self._operations.values()))
-        if name is None or name not in self._operations:
-            raise OperationResolutionFailure
-        return self._operations[name]
+        if name is None and len(self._unprepared) == 1:
+            (name,) = self._unprepared
+        operation = self._operations.get(name)
+        if operation is None:
+            if name not in self._unprepared:
+                raise OperationResolutionFailure
+            operation = self._operations[name] = self._unprepared[name]()
+        return operation
+
+    def operations(self) -> Iterator[Operation]:
+        """All of them, which raises as `operation` does."""
+        return map(self.operation, self._unprepared)
 
 
 class Documents:
     """The documents of one schema."""
 
-    def __init__(self, schema: GraphQLSchema, limits: Limits, page_sizes: PageSizes, *, introspection: bool) -> None:
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        limits: Limits,
+        page_sizes: PageSizes,
+        *,
+        introspection: bool,
+        remembered_bytes: int = REMEMBERED_BYTES,
+    ) -> None:
         self._schema = schema
         self._coercions = Coercions()
         self._limits = limits
         self._pricing = Pricing(schema, page_sizes)
         self._suggesting = introspection  # what may not be asked for is not given away by a suggestion either
-        self._rules = specified_rules if introspection else (*specified_rules, NoSchemaIntrospectionCustomRule)
-        self._remembered: LRUCache[str, Document] = LRUCache(REMEMBERED_CHARACTERS, getsizeof=attrgetter("characters"))
+        self._rules = RULES if introspection else (*RULES, NoSchemaIntrospectionCustomRule)
+        self._remembered: LRUCache[str, Document] = LRUCache(remembered_bytes, getsizeof=attrgetter("size"))
 
     def of(self, text: str) -> Document:
         """The document that the text is.
 
         Raises:
             InvalidDocument: It cannot be parsed, or does not fit the schema.
-            QueryTooComplex: It is larger or deeper than a document may be.
+            QueryTooComplex: It is larger or deeper than a document may be, or would take too long to validate.
         """
-        document = self._remembered.get(text)
-        if document is None:
-            document = self._prepared(text)
-            if document.characters <= self._remembered.maxsize:
-                self._remembered[text] = document
+        return self.remembered(text) or self.remember(text, self.valid(text))
+
+    def remembered(self, text: str) -> Document | None:
+        """The document, if it is among those used last."""
+        return self._remembered.get(text)
+
+    def remember(self, text: str, document: Document) -> Document:
+        """Keep a document that was prepared."""
+        if document.size <= self._remembered.maxsize:
+            self._remembered[text] = document
         return document
 
-    def _valid(self, text: str) -> DocumentNode:
+    def valid(self, text: str) -> Document:
+        """The document that the text is, whatever is remembered. May be called on any thread.
+
+        Raises: as `of` does.
+        """
         self._limits.check_text(text)
         try:
-            document = parse(text, max_tokens=self._limits.tokens)
+            parsed = parse_document(text, max_tokens=self._limits.tokens)
         except GraphQLSyntaxError as error:
-            if error.message.endswith(GIVEN_UP):
-                raise QueryTooComplex(error.message.removeprefix("Syntax Error: ").removesuffix(GIVEN_UP)) from error
             raise InvalidDocument([error], "GRAPHQL_PARSE_FAILED") from error
-        check_shape(document, self._limits)
-        errors = validate(
+        document = parsed.node
+        extent = check_shape(document, self._limits)
+        errors = validation_errors(
             self._schema, document, self._rules, max_errors=MOST_ERRORS, hide_suggestions=not self._suggesting
         )
         if errors:
             raise InvalidDocument(errors, "GRAPHQL_VALIDATION_FAILED")
-        return document
-
-    def _prepared(self, text: str) -> Document:
-        document = self._valid(text)
         fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-        operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+        nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+        variants = MOST_VARIANTS if extent.directives else 1
+        fields = [variants * min(number, MOST_FIELDS_VISITED) for number in extent.fields]
+        size = DOCUMENT_BYTES + 2 * sys.getsizeof(text) + NODE_BYTES * parsed.nodes
+        size += sum(OPERATION_BYTES + FIELD_BYTES * number for number in fields)
         return Document(
-            len(text),
-            (
-                Operation(
-                    Plan(self._schema, self._coercions, document, operation),
-                    operation.name.value if operation.name else None,
-                    operation.operation,
-                    required_scopes(self._schema, operation, fragments),
-                    self._pricing.price(operation, fragments),
-                )
-                for operation in operations
-            ),
+            size,
+            {
+                node.name.value if node.name else None: partial(self._operation, document, node, fragments, number)
+                for node, number in zip(nodes, fields, strict=True)
+            },
         )
 
-
-def required_scopes(
-    schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
-) -> frozenset[Scope]:
-    """The scopes that the fields of a valid operation need, its fragments' fields included."""
-    types = TypeInfo(schema)
-    scopes: set[Scope] = set()
-    spread: dict[str, FragmentDefinitionNode] = {}
-    to_visit: list[OperationDefinitionNode | FragmentDefinitionNode] = [operation]
-
-    class Reader(Visitor):
-        def enter_field(self, *_: FieldNode) -> None:
-            definition = types.get_field_def()
-            if definition and (scope := required_scope(definition)):
-                scopes.add(scope)
-
-        def enter_fragment_spread(self, node: FragmentSpreadNode, *_: object) -> None:
-            name = node.name.value
-            if name not in spread:
-                spread[name] = fragments[name]
-                to_visit.append(fragments[name])
-
-    for node in to_visit:  # which grows as spreads are met
-        visit(node, TypeInfoVisitor(types, Reader()))
-    return frozenset(scopes)
+    def _operation(
+        self,
+        document: DocumentNode,
+        node: OperationDefinitionNode,
+        fragments: Mapping[str, FragmentDefinitionNode],
+        fields: int,
+    ) -> Operation:
+        return Operation(
+            Plan(self._schema, self._coercions, document, node, most_fields=fields),
+            node.name.value if node.name else None,
+            node.operation,
+            required_scopes(self._schema, node, fragments),
+            self._pricing.price(node, fragments),
+        )

@@ -138,7 +138,8 @@ def persisted(file: Path | None, documents: Documents) -> Persisted:
     listed = listed_in(file)
     for name, text in listed.items():
         try:
-            documents.of(text)
+            for _ in documents.of(text).operations():
+                pass  # each is prepared by now
         except InvalidDocument as error:
             raise UnusableList(
                 f"{file} has a document that is not valid, {name!r}: {error.errors[0].message}"

@@ -29,6 +29,7 @@ class Limits:
 
     document_bytes: int
     tokens: int
+    definitions: int  # operations and fragments
     depth: int  # levels of fields
     aliases: int
     directives: int
@@ -40,6 +41,7 @@ class Limits:
         return cls(
             settings.max_document_bytes,
             settings.max_tokens,
+            settings.max_definitions,
             settings.max_depth,
             settings.max_aliases,
             settings.max_directives,
@@ -55,12 +57,21 @@ class Limits:
         _check("bytes", len(text.encode(errors="replace")), self.document_bytes)
 
 
-def check_shape(document: DocumentNode, limits: Limits) -> None:
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much there is to execute of a document."""
+
+    fields: tuple[int, ...]  # of each operation, those of a fragment as often as it is spread
+    directives: int
+
+
+def check_shape(document: DocumentNode, limits: Limits) -> Extent:
     """Check a document that nobody has validated.
 
     Raises:
         QueryTooComplex: It goes beyond a limit.
     """
+    _check("definitions", len(document.definitions), limits.definitions)
     definitions = [node for node in document.definitions if isinstance(node, Definition)]
     shapes = [_shape(definition) for definition in definitions]
     _check("aliases", sum(shape.aliases for shape in shapes), limits.aliases)
@@ -68,19 +79,23 @@ def check_shape(document: DocumentNode, limits: Limits) -> None:
     try:
         fragments = _fragments_with_all_they_spread(definitions, shapes)
     except CycleError:
-        return  # no document at all, which validation says better
+        return Extent((), 0)  # no document at all, which validation says better
+    fields = []
     for definition, shape in zip(definitions, shapes, strict=True):
         whole = shape.with_spreads(fragments)
         _check("levels of fields", whole.depth, limits.depth)
         if isinstance(definition, OperationDefinitionNode):
-            _check("root fields", whole.fields, limits.root_fields)
+            _check("root fields", whole.root_fields, limits.root_fields)
+            fields.append(whole.fields)
+    return Extent(tuple(fields), sum(shape.directives for shape in shapes))
 
 
 @dataclass(slots=True)
 class _Shape:
     """The measures of one definition."""
 
-    fields: int = 0  # at its first level
+    root_fields: int = 0  # those at its first level
+    fields: int = 0
     depth: int = 0  # levels of fields
     aliases: int = 0
     directives: int = 0
@@ -90,7 +105,8 @@ class _Shape:
         """The same with what its fragments add. A name that no fragment has adds nothing."""
         spread = [(fragments[name], level) for name, level in self.spreads if name in fragments]
         return _Shape(
-            fields=self.fields + sum(shape.fields for shape, level in spread if level == 0),
+            root_fields=self.root_fields + sum(shape.root_fields for shape, level in spread if level == 0),
+            fields=self.fields + sum(shape.fields for shape, _ in spread),
             depth=max([self.depth, *(level + shape.depth for shape, level in spread)]),
         )
 
@@ -105,7 +121,8 @@ def _shape(definition: Definition) -> _Shape:
             shape.directives += len(selection.directives or ())
             match selection:
                 case FieldNode():
-                    shape.fields += level == 0
+                    shape.root_fields += level == 0
+                    shape.fields += 1
                     shape.depth = max(shape.depth, level + 1)
                     shape.aliases += selection.alias is not None
                     if selection.selection_set:

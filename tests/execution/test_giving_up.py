@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from strawberry.schema.config import StrawberryConfig
 
 from graph.execution.coercion import Coercions
-from graph.execution.executor import PlainExecutor, Plan
+from graph.execution.executor import PlainExecutor
+from graph.execution.plan import Plan
 from graph.execution.resolvers import shorten
 
 
@@ -109,7 +110,7 @@ def quick_collection() -> Iterator[None]:
     derandomize=True,
     deadline=None,
     database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(SELECTIONS, min_size=1, max_size=4))
 def test_nothing_of_an_operation_is_left_when_it_ends(selections: list[str]) -> None:

@@ -10,10 +10,12 @@ from graph.operations.shape import Limits, check_shape
 from graph.settings import Settings
 
 DEFAULTS = Limits.of(Settings())
-NONE_AT_ALL = replace(DEFAULTS, depth=10**9, aliases=10**9, directives=10**9, root_fields=10**9)
+NONE_AT_ALL = replace(DEFAULTS, definitions=10**9, depth=10**9, aliases=10**9, directives=10**9, root_fields=10**9)
 
 # What the limit is of, a document that has as many as the number says.
 MEASURED = [
+    ("definitions", 1, "{ a }"),
+    ("definitions", 3, "query A { ...F } query B { a } fragment F on Q { a }"),
     ("depth", 1, "{ a }"),
     ("depth", 3, "{ a { b { c } } }"),
     ("depth", 3, "{ ... { a { ... on B { b { c } } } } }"),
@@ -31,7 +33,13 @@ MEASURED = [
     ("root_fields", 4, "{ a ...F ... { b } } fragment F on Q { c { x y } ...G } fragment G on Q { d }"),
     ("root_fields", 2, "query A { a } query B { a b }"),
 ]
-TOLD = {"depth": "levels of fields", "aliases": "aliases", "directives": "directives", "root_fields": "root fields"}
+TOLD = {
+    "definitions": "definitions",
+    "depth": "levels of fields",
+    "aliases": "aliases",
+    "directives": "directives",
+    "root_fields": "root fields",
+}
 
 
 @pytest.mark.parametrize(("limit", "number", "text"), MEASURED)
@@ -74,13 +82,15 @@ def test_fragments_that_multiply_are_counted_without_being_followed_each_time() 
     document = parse("{ ...F0 }" + "".join(fragments) + "fragment F200 on Q { a }")
 
     with pytest.raises(QueryTooComplex, match=rf"has {2**200:,} root fields"):
-        check_shape(document, DEFAULTS)
+        check_shape(document, replace(DEFAULTS, definitions=1000))
 
 
 def test_a_long_chain_of_fragments_is_no_deeper_than_its_fields() -> None:
     fragments = [f"fragment F{i} on Q {{ ...F{i + 1} }}" for i in range(5000)]
 
-    check_shape(parse("{ ...F0 }" + "".join(fragments) + "fragment F5000 on Q { a }"), DEFAULTS)
+    check_shape(
+        parse("{ ...F0 }" + "".join(fragments) + "fragment F5000 on Q { a }"), replace(DEFAULTS, definitions=10_000)
+    )
 
 
 def test_what_people_and_their_tools_send_passes() -> None:
@@ -93,3 +103,9 @@ def test_what_people_and_their_tools_send_passes() -> None:
     )
     DEFAULTS.check_text(introspection)
     check_shape(parse(introspection, max_tokens=DEFAULTS.tokens), DEFAULTS)
+
+
+def test_the_fields_of_an_operation_are_counted_as_often_as_they_are_spread() -> None:
+    text = "query A { a ...F } query B { ...F b { ...F } } fragment F on Q { c { d } ...G } fragment G on Q { e }"
+
+    assert check_shape(parse(text), DEFAULTS).fields == (4, 7)
