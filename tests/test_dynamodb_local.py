@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import PATIENCE_S, Child
+
 ROOT = Path(__file__).parent.parent
 SCRIPT = ("-m", "scripts.dynamodb_local")
 
@@ -42,16 +44,16 @@ def test_a_machine_without_npm_is_told_so(tmp_path: Path) -> None:
 @pytest.mark.needs("java", "npm")
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
 def test_it_runs_until_it_is_told_to_end(told: signal.Signals) -> None:
-    with subprocess.Popen([sys.executable, *SCRIPT], cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+    with Child([sys.executable, *SCRIPT], cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         url = running.stdout.readline().strip().removeprefix("AWS_ENDPOINT_URL=")
-        try:
-            with pytest.raises(urllib.error.HTTPError) as refused:
-                urllib.request.urlopen(url, timeout=10)
-            refused.value.close()
-        finally:
-            running.send_signal(told)
-            assert running.wait(30) == 0
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(url, timeout=PATIENCE_S)
+        refused.value.close()
+
+        running.send_signal(told)
+
+        assert running.wait(PATIENCE_S) == 0
 
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(url, timeout=10)
+        urllib.request.urlopen(url, timeout=PATIENCE_S)

@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,10 +13,18 @@ from uuid import uuid4
 import botocore.session
 
 from graph.clock import Clock, now_ms
+from graph.store import dynamodb
 from graph.store.contract import Table
 from graph.store.design import TableDesign
-from graph.store.dynamodb import create_table, open_dynamodb
+from graph.store.dynamodb import Patience
 from graph.store.sqlite import open_sqlite
+from tests.processes import PATIENCE_S
+
+UNHURRIED = Patience(connect_seconds=PATIENCE_S, read_seconds=PATIENCE_S, direct_seconds=PATIENCE_S)
+"""No limit of time that a busy machine reaches. A test that is about one sets that one."""
+
+open_dynamodb = partial(dynamodb.open_dynamodb, patience=UNHURRIED)
+create_table = partial(dynamodb.create_table, patience=UNHURRIED)
 
 _spare: defaultdict[tuple[TableDesign, bool], list[str]] = defaultdict(list)
 """Names of empty tables in DynamoDB: to empty one takes a tenth of the time that a new one takes."""

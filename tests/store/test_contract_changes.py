@@ -13,18 +13,18 @@ import pytest
 from graph.store.contract import Delete, Put, Table, Update
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredTable
+from tests.processes import PATIENCE_S
 from tests.store.samples import SAMPLES, sample
 from tests.store.test_meter import Recorder
-
-HUNG_S = 60  # after which something counts as hung; a ring takes a quarter of a second at most
 
 PUT_BY_A_PROCESS = """
 import asyncio, sys
 from graph.store.location import StoreLocation
+from tests.processes import PATIENCE_S
 from tests.store.samples import SAMPLES, sample
 
 async def put():
-    async with StoreLocation.of(sys.argv[1]).open(SAMPLES) as table:
+    async with StoreLocation.of(sys.argv[1]).open(SAMPLES, timeout_s=PATIENCE_S) as table:
         await table.put(sample(by="another process"))
 
 asyncio.run(put())
@@ -38,14 +38,14 @@ async def url(engine: str, tmp_path: Path) -> str:
     """The store URL of a table with one item."""
     url = f"sqlite:///{tmp_path / 'table.db'}" if engine == "sqlite" else f"dynamodb://rung-{uuid4().hex}"
     await StoreLocation.of(url).create(SAMPLES)
-    async with StoreLocation.of(url).open(SAMPLES) as table:
+    async with StoreLocation.of(url).open(SAMPLES, timeout_s=PATIENCE_S) as table:
         await table.put(sample(n=1))
     return url
 
 
 @pytest.fixture
 async def table(url: str) -> AsyncIterator[Table]:
-    async with StoreLocation.of(url).open(SAMPLES) as table:
+    async with StoreLocation.of(url).open(SAMPLES, timeout_s=PATIENCE_S) as table:
         yield table
 
 
@@ -58,13 +58,13 @@ async def rings(table: Table) -> AsyncIterator[Rings]:
 
 
 async def next_of(rings: Rings) -> None:
-    async with asyncio.timeout(HUNG_S):
+    async with asyncio.timeout(PATIENCE_S):
         await anext(rings)
 
 
 async def until(rings: Rings, holds: Callable[[], Awaitable[bool]]) -> None:
     """Look on each ring, as all do who want to be told of changes, and only then."""
-    async with asyncio.timeout(HUNG_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not await holds():
             await anext(rings)
 
@@ -95,7 +95,7 @@ async def test_a_change_rings_while_it_is_waited_for(table: Table, rings: Rings)
 
 
 async def test_a_change_by_another_that_has_the_table_open_rings(url: str, table: Table, rings: Rings) -> None:
-    async with StoreLocation.of(url).open(SAMPLES) as other:
+    async with StoreLocation.of(url).open(SAMPLES, timeout_s=PATIENCE_S) as other:
         await other.put(sample("q"))
 
     async def seen() -> bool:
@@ -155,7 +155,7 @@ async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: Table)
             rung.set()
 
     iterating = asyncio.create_task(iterate())
-    async with asyncio.timeout(HUNG_S):
+    async with asyncio.timeout(PATIENCE_S):
         await rung.wait()
     iterating.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -100,7 +100,9 @@ _values = st.recursive(
 _RESERVED = frozenset({"pk", "sk", "day", "at", "team", "name", "ttl"})
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(attributes=st.dictionaries(_names.filter(lambda name: name not in _RESERVED), _values, max_size=6))
 async def test_any_item_comes_back_as_it_was(table: Table, attributes: dict[str, Any]) -> None:
     item = {**attributes, "pk": "p", "sk": "s"}

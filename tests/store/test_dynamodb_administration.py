@@ -9,8 +9,8 @@ import pytest
 
 from graph.errors import DatabaseUnavailable
 from graph.store.design import Attribute, TableDesign
-from graph.store.dynamodb import create_table, open_dynamodb
 from tests.store.emulator import moto
+from tests.store.engines import create_table, open_dynamodb
 from tests.store.meddler import Answer, Forward, meddling
 from tests.store.samples import BY_NAME, BY_TIME, READINGS, SAMPLES, sample, sks
 

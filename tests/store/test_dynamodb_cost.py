@@ -8,8 +8,8 @@ import pytest
 
 from graph.store.conditions import Compare
 from graph.store.contract import Table
-from graph.store.dynamodb import create_table, open_dynamodb
 from graph.store.dynamodb.engine import PARTITIONS_AT_ONCE
+from tests.store.engines import create_table, open_dynamodb
 from tests.store.meddler import Answer, Forward, Meddler
 from tests.store.samples import BY_TIME, SAMPLES, sample, sks, timed
 

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from graph.store.conditions import Compare
 from graph.store.contract import Table, Update
-from graph.store.dynamodb import Patience, create_table, open_dynamodb
 from graph.store.dynamodb.direct import BY_BOTOCORE
+from tests.store.engines import UNHURRIED, create_table, open_dynamodb
 from tests.store.meddler import Answer, Forward, Meddler, Rule, first
 from tests.store.samples import BY_TIME, SAMPLES, sks, timed
 from tests.store.test_meter import Recorder
@@ -29,7 +30,7 @@ async def name(meddler: Meddler, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 async def table(name: str) -> AsyncIterator[Table]:
-    async with open_dynamodb(name, SAMPLES, patience=Patience(direct_seconds=0.2, read_seconds=10)) as table:
+    async with open_dynamodb(name, SAMPLES) as table:
         yield table
 
 
@@ -65,11 +66,6 @@ async def hang_up(operation: str, request: dict[str, Any], forward: Forward) -> 
     return None
 
 
-async def be_late(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-    await asyncio.sleep(0.5)
-    return await forward(request)
-
-
 def answering(answer: Answer | bytes) -> Rule:
     async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
         return answer
@@ -81,7 +77,6 @@ def answering(answer: Answer | bytes) -> Rule:
     "rule",
     [
         pytest.param(hang_up, id="the connection ends"),
-        pytest.param(be_late, id="no answer in time"),
         pytest.param(answering(Answer.error("InternalServerError", 500)), id="an outage"),
         pytest.param(answering(Answer.error("ThrottlingException")), id="throttling"),
         pytest.param(answering(Answer.error("ExpiredTokenException")), id="credentials that expired"),
@@ -99,6 +94,25 @@ async def test_what_does_not_succeed_is_asked_again_by_botocore_and_so_is_what_f
         assert await table.get((found["pk"], found["sk"])) == found
 
     assert ways(meddler) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1), DIRECT]
+
+
+async def test_what_is_not_answered_in_time_is_asked_again_by_botocore_and_so_is_what_follows(
+    name: str, meddler: Meddler
+) -> None:
+    over = asyncio.Event()
+
+    async def hold(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        await over.wait()
+        return None
+
+    found = timed("t3", 3, "mon", mag=3)
+    meddler.rule = first(hold)
+    async with open_dynamodb(name, SAMPLES, patience=replace(UNHURRIED, direct_seconds=0.2)) as table:
+        for _ in range(BY_BOTOCORE + 1):
+            assert await table.get((found["pk"], found["sk"])) == found
+
+    assert ways(meddler) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1)]
+    over.set()
 
 
 async def test_both_ways_ask_the_same(table: Table, meddler: Meddler) -> None:

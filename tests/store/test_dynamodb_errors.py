@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import botocore.session
@@ -13,7 +14,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from graph.errors import DatabaseUnavailable
 from graph.store.contract import InvalidItem
 from graph.store.design import TableDesign
-from graph.store.dynamodb import Patience, create_table, open_dynamodb
 from graph.store.dynamodb.errors import (
     BOTOCORE,
     CODES,
@@ -28,6 +28,8 @@ from graph.store.dynamodb.errors import (
     advice_on,
     translated,
 )
+from tests.processes import PATIENCE_S
+from tests.store.engines import UNHURRIED, create_table, open_dynamodb
 from tests.store.meddler import Answer, always, meddling
 from tests.store.samples import BY_TIME, READINGS, SAMPLES, sample
 
@@ -37,7 +39,7 @@ OPERATIONS = (
     *("DescribeContinuousBackups", "UpdateContinuousBackups"),
 )
 STREAM_OPERATIONS = ("DescribeStream", "GetShardIterator", "GetRecords")
-ONCE = Patience(connect_seconds=1, read_seconds=0.3, attempts=1, rounds=1)
+ONCE = replace(UNHURRIED, attempts=1, rounds=1)
 
 
 def subclasses(of: type[BotoCoreError]) -> Iterator[type[BotoCoreError]]:
@@ -172,7 +174,7 @@ async def test_an_endpoint_that_refuses_connections_makes_the_store_unavailable(
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table, asyncio.timeout(10):
+        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table, asyncio.timeout(PATIENCE_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.get(("p", "s"))
 
@@ -184,7 +186,8 @@ async def test_an_endpoint_that_never_answers_makes_the_store_unavailable(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # connections wait in its queue for ever
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table, asyncio.timeout(10):
+        hurried = replace(ONCE, read_seconds=0.3)
+        async with open_dynamodb("any", SAMPLES, patience=hurried) as table, asyncio.timeout(PATIENCE_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.put(sample(), if_absent=True)
 

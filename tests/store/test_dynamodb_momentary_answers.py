@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from graph.errors import DatabaseUnavailable
 from graph.store.contract import Action, InvalidItem, Item, Put, Table, Update
-from graph.store.dynamodb import Patience, create_table, open_dynamodb
+from tests.store.engines import UNHURRIED, create_table, open_dynamodb
 from tests.store.meddler import Answer, Forward, Meddler, Rule, always, first
 from tests.store.samples import SAMPLES, sample
 
@@ -24,7 +25,7 @@ async def table(meddler: Meddler, pauses: list[float], monkeypatch: pytest.Monke
     name = f"samples-{meddler.url.rpartition(':')[2]}-{id(meddler)}"
     await create_table(name, SAMPLES)
     monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
-    async with open_dynamodb(name, SAMPLES, patience=Patience(attempts=2, rounds=4, sleep=pause)) as table:
+    async with open_dynamodb(name, SAMPLES, patience=replace(UNHURRIED, attempts=2, rounds=4, sleep=pause)) as table:
         yield table
 
 

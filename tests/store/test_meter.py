@@ -11,12 +11,11 @@ from typing import Any, Literal
 import pytest
 
 from graph.store.contract import Delete, InvalidItem, Put, Table, Update
-from graph.store.dynamodb import create_table, open_dynamodb
 from graph.store.dynamodb.patience import CONNECTIONS
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredTable, PoolUse
-from graph.store.sqlite.threads import Readers, Writer
-from tests.store.engines import empty_table
+from graph.store.sqlite.threads import ReadConnection, Readers, Writer
+from tests.store.engines import create_table, empty_table, open_dynamodb
 from tests.store.meddler import Answer, Forward, meddling
 from tests.store.samples import BY_TIME, SAMPLES, sample, sks, timed
 
@@ -98,7 +97,7 @@ async def test_a_table_that_is_opened_with_a_meter_is_metered(tmp_path: Path) ->
         await table.ping()
 
         assert recorder.calls == [("ping", "OK")]
-        assert {name: size for name, (size, _) in recorder.pools.items()} == {"readers": 4, "writer": 1}
+        assert {name: size for name, (size, _) in recorder.pools.items()} == {"readers": 2, "writer": 1}
         assert recorder.pools["readers"][1]() == PoolUse(0, 0)
 
 
@@ -124,9 +123,9 @@ async def test_readers_and_the_writer_tell_what_they_have_to_do() -> None:
     writer.close()
 
 
-def memory() -> sqlite3.Connection:
+def memory() -> ReadConnection:
     """A connection that one thread after the other may use."""
-    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=ReadConnection)
 
 
 async def test_connections_to_dynamodb_are_told_with_the_requests_that_wait_for_one(

@@ -12,12 +12,12 @@ from graph.app import open_parts
 from graph.earthquakes.rebuild import rebuild_summaries
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.settings import Settings
-from graph.store.dynamodb import create_table
 from graph.store.policy import Job, policy
 from tests.earthquakes.builders import NOON, an_event
 from tests.earthquakes.usgs_server import UsgsServer
 from tests.processes import quakegraph
 from tests.service import running
+from tests.store.engines import create_table
 from tests.store.meddler import Meddler, meddling
 
 IN_A_TRANSACTION = {

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from graph.store.sqlite.threads import Readers, Writer
+from graph.store.sqlite.threads import ReadConnection, Readers, Writer
+from tests.processes import PATIENCE_S
 
 FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-PATIENCE_S = 60
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+def connect(path: Path) -> ReadConnection:
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=ReadConnection)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("CREATE TABLE IF NOT EXISTS t (i INTEGER)")
     return db

@@ -8,6 +8,7 @@ import pytest
 
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.changes import POLL_S, changes
+from tests.processes import PATIENCE_S
 from tests.store.samples import SAMPLES
 
 
@@ -72,6 +73,6 @@ async def test_it_goes_on_as_the_table_is_closed(tmp_path: Path) -> None:
         rings = table.changes()
         await anext(rings)
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         await anext(rings)
     await rings.aclose()

@@ -10,7 +10,8 @@ import pytest
 
 from graph.store.contract import Table
 from graph.store.sqlite import open_sqlite
-from graph.store.sqlite.short_reads import UNITS_A_TURN, Lengthy, ShortReads
+from graph.store.sqlite.short_reads import ROWS_A_UNIT, UNITS_A_TURN, Lengthy, ShortReads
+from graph.store.sqlite.threads import ReadConnection
 from tests.store.samples import BY_TIME, SAMPLES, sks, timed
 
 FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -18,7 +19,7 @@ FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELE
 
 @pytest.fixture
 def short(tmp_path: Path) -> ShortReads:
-    return ShortReads(sqlite3.connect(tmp_path / "any.db"))
+    return ShortReads(sqlite3.connect(tmp_path / "any.db", factory=ReadConnection))
 
 
 @pytest.fixture
@@ -67,6 +68,22 @@ async def test_all_reads_of_a_turn_have_one_budget(short: ShortReads) -> None:
 
     await asyncio.sleep(0)
     assert read_for_long() > UNITS_A_TURN * 0.9, "the next turn has another"
+
+
+async def test_rows_that_are_decoded_take_from_the_same_budget(short: ShortReads) -> None:
+    """However few steps SQLite takes to find them."""
+    half = ROWS_A_UNIT * UNITS_A_TURN // 2
+
+    def decode(db: ReadConnection) -> int:
+        db.before_decoding(half)
+        return half
+
+    assert short.read(decode) == half
+    with pytest.raises(Lengthy):
+        short.read(decode)
+
+    await asyncio.sleep(0)
+    assert short.read(decode) == half
 
 
 async def test_a_page_needs_no_thread(table: Table, threads: Threads) -> None:

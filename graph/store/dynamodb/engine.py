@@ -37,11 +37,13 @@ from graph.store.dynamodb.client import Connected, connected
 from graph.store.dynamodb.codec import EncodedItem, decode_item, encode_item
 from graph.store.dynamodb.errors import CONFLICTS, CONTENTION, OVERLOAD, UNLIKE, code_of, told_in_our_words
 from graph.store.dynamodb.pages import answers, first_reading
-from graph.store.dynamodb.patience import PATIENCE, Patience, TryAgain
+from graph.store.dynamodb.patience import CONNECTIONS, PATIENCE, Patience, TryAgain
 from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.window import in_order
 from graph.store.limits import check_actions, check_distinct, check_item, check_key, key_of
 from graph.store.meter import Meter
+from graph.work.account import give_way
+from graph.work.slots import Slots
 
 T = TypeVar("T")
 
@@ -50,6 +52,8 @@ ITEMS_A_BATCH = 25
 ACTIONS_A_TRANSACTION = 100
 BATCHES_AT_ONCE = 4
 PARTITIONS_AT_ONCE = 8
+QUERIES_AT_ONCE = CONNECTIONS - 10  # in the process; the rest is for look-ups and writes
+ITEMS_DECODED_AT_ONCE = 250  # before the event loop sees to others
 
 COUNT = {"Select": "COUNT"}
 ANYWHERE: dict[str, KeyValue] = {"S": "ping", "N": 0}
@@ -87,6 +91,7 @@ class DynamoTable(Table):
         self._requests = requests
         self._clock = clock
         self._patience = patience
+        self._slots = Slots(QUERIES_AT_ONCE)
 
     async def get(self, key: Key) -> Item | None:
         check_key(self.design, key)
@@ -198,9 +203,9 @@ class DynamoTable(Table):
             return Page([], None)
         items: list[Item] = []
         at_first = first_reading(limit, filtered=where is not None)
-        async with aclosing(answers(self._direct.query, request, at_first)) as pages:
+        async with aclosing(answers(self._query, request, at_first)) as pages:
             async for answer in pages:
-                items += map(decode_item, answer["Items"])
+                items += [item async for item in _decoded(answer["Items"])]
                 if limit is not None and len(items) >= limit:
                     more = len(items) > limit or "LastEvaluatedKey" in answer
                     return Page(items[:limit], self._position(index, items[limit - 1]) if more else None)
@@ -254,15 +259,15 @@ class DynamoTable(Table):
             request = self._requests.query(index, partition, between, True, None, where, self._now())
             if request is None:
                 return 0
-            return sum([answer["Count"] async for answer in answers(self._direct.query, request | COUNT)])
+            return sum([answer["Count"] async for answer in answers(self._query, request | COUNT)])
 
         work = [partial(count_one, partition) for partition in partitions]
         return sum([counted async for counted in in_order(work, PARTITIONS_AT_ONCE)])
 
     async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
         async for answer in answers(self._direct.scan, self._requests.scan(where, self._now())):
-            for item in answer["Items"]:
-                yield decode_item(item)
+            async for item in _decoded(answer["Items"]):
+                yield item
 
     def changes(self) -> AsyncGenerator[None, None]:
         return changes(self._requests.table, self._connection, self._patience)
@@ -272,6 +277,11 @@ class DynamoTable(Table):
             await self.get((ANYWHERE[self.design.partition_key.type], ANYWHERE[self.design.sort_key.type]))
         except InvalidItem as error:
             raise DatabaseUnavailable(f"table {self._requests.table} {UNLIKE} ({error})") from error
+
+    async def _query(self, **request: Any) -> Any:
+        """One answer to a query, as one of so many in the process, of which callers have fair shares."""
+        async with self._slots.one():
+            return await self._direct.query(**request)
 
     async def _in_batches(self, whole: list[T], size: int, send: Callable[[list[T]], Awaitable[list[T]]]) -> None:
         """Send the whole in batches; `send` answers what of its batch DynamoDB left unprocessed."""
@@ -306,3 +316,11 @@ class DynamoTable(Table):
 
     def _now(self) -> int:
         return self._clock() // 1000
+
+
+async def _decoded(encoded: Sequence[EncodedItem]) -> AsyncIterator[Item]:
+    for at in range(0, len(encoded), ITEMS_DECODED_AT_ONCE):
+        if at:
+            await give_way()
+        for item in encoded[at : at + ITEMS_DECODED_AT_ONCE]:
+            yield decode_item(item)

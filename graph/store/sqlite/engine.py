@@ -2,15 +2,15 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import orjson
 
-from graph.clock import Clock, now_ms
+from graph.clock import Clock
 from graph.errors import DatabaseUnavailable
 from graph.recent import Recent
 from graph.store.conditions import Condition, predicate
@@ -29,75 +29,21 @@ from graph.store.contract import (
     Table,
     Update,
 )
-from graph.store.design import Index, TableDesign
+from graph.store.design import Index
 from graph.store.limits import check_actions, check_key
-from graph.store.meter import Meter
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.changes import changes
-from graph.store.sqlite.query import ROWS_A_FETCH, Query, decoded
+from graph.store.sqlite.integrity import Integrity, forgetting_damage
+from graph.store.sqlite.query import ROWS_A_SLICE, Query, decoded
 from graph.store.sqlite.short_reads import Lengthy, ShortReads
 from graph.store.sqlite.statements import Statements
-from graph.store.sqlite.threads import Job, Readers, T, Writer
+from graph.store.sqlite.threads import Job, ReadConnection, Readers, ReadJob, T, Writer
+from graph.work.account import is_heavy
 
-READERS = 4  # threads; SQLite reads of this size are bound by the processor, so more would only queue
-BUSY_S = 2.0
 KEYS_A_STATEMENT = 500
 ITEMS_REMEMBERED = 4096  # some 10 MB; clients ask for the newest above all, again and again
-CACHE_KIB = 8 * 1024  # of each connection; SQLite's own 2 MiB hold too little of an index of a million events
-PAGES_A_CHECKPOINT = 4000  # of 4 KiB in the write-ahead log; an import writes most pages again and again
 SWEEP_EVERY_S = 600.0
 SWEEP_AT_ONCE = 1000  # rows, so that a sweep never holds up a write for long
-
-
-@asynccontextmanager
-async def open_sqlite(
-    path: str | Path,
-    design: TableDesign,
-    *,
-    clock: Clock = now_ms,
-    meter: Meter | None = None,
-    busy_s: float = BUSY_S,
-) -> AsyncIterator[Table]:
-    """Open the table in the file `path`, both created where they are missing.
-
-    Args:
-        busy_s: seconds that a write waits for another process that writes.
-    """
-    statements = Statements(design)
-    try:
-        db = await asyncio.to_thread(_connect, path, busy_s)
-        short = ShortReads(await asyncio.to_thread(_connect, path, busy_s, writable=False))
-    except sqlite3.Error as error:
-        raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
-    writer, readers = Writer(db), Readers(lambda: _connect(path, busy_s, writable=False), READERS)
-    if meter:
-        meter.pool("writer", 1, writer.use)
-        meter.pool("readers", READERS, readers.use)
-    table = SqliteTable(statements, writer, short, readers, clock)
-    sweeper: asyncio.Task[None] | None = None
-    try:
-        await table.prepare()
-        sweeper = asyncio.create_task(table.sweep_forever())
-        yield table
-    finally:
-        if sweeper:
-            sweeper.cancel()
-        await asyncio.to_thread(table.close)
-
-
-def _connect(path: str | Path, busy_s: float, *, writable: bool = True) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=busy_s, isolation_level=None, check_same_thread=False)
-    try:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk before the mutation answers
-        db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        db.execute(f"PRAGMA wal_autocheckpoint = {PAGES_A_CHECKPOINT}")
-        if not writable:
-            db.execute("PRAGMA query_only = ON")
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db
 
 
 class SqliteTable(Table):
@@ -107,20 +53,27 @@ class SqliteTable(Table):
     in_order = True  # by the one thread that writes
 
     def __init__(
-        self, statements: Statements, writer: Writer, short: ShortReads, readers: Readers, clock: Clock
+        self,
+        statements: Statements,
+        writer: Writer,
+        short: ShortReads,
+        readers: Readers,
+        integrity: Integrity,
+        clock: Clock,
     ) -> None:
         self.design = statements.design
         self._sql = statements
         self._writer = writer
         self._short = short
         self._readers = readers
+        self._integrity = integrity
         self._clock = clock
         self._recent: Recent[bytes, KeptItem] = Recent(ITEMS_REMEMBERED)  # JSON → item
 
     async def get(self, key: Key) -> Item | None:
         check_key(self.design, key)
 
-        def job(db: sqlite3.Connection) -> Item | None:
+        def job(db: ReadConnection) -> Item | None:
             found = db.execute(self._sql.get, (*key, self._now())).fetchone()
             return orjson.loads(found[0]) if found else None
 
@@ -136,16 +89,18 @@ class SqliteTable(Table):
             whole = {pk: p, sk: s} if keys_alone else orjson.loads(item)
             return whole if only is None else {name: whole[name] for name in only if name in whole}
 
-        def job(db: sqlite3.Connection) -> dict[Key, Item]:
-            found: dict[Key, Item] = {}
-            rest = iter(keys)
-            while some := list(islice(rest, KEYS_A_STATEMENT)):
-                values = [value for key in some for value in key]
-                rows = db.execute(self._sql.get_many(len(some)), (*values, self._now()))
-                found |= {(p, s): read(p, s, item) for p, s, item in rows}
-            return found
+        def job(db: ReadConnection, some: list[Key]) -> dict[Key, Item]:
+            values = [value for key in some for value in key]
+            rows = db.execute(self._sql.get_many(len(some)), (*values, self._now())).fetchall()
+            if not keys_alone:
+                db.before_decoding(len(rows))
+            return {(p, s): read(p, s, item) for p, s, item in rows}
 
-        return await self._read(job)
+        found: dict[Key, Item] = {}
+        rest = iter(keys)
+        while some := list(islice(rest, KEYS_A_STATEMENT)):
+            found |= await self._read(partial(job, some=some))
+        return found
 
     async def put(self, item: Item, *, if_absent: bool = False) -> bool:
         return not await self.transact([Put(item, if_absent)])
@@ -211,21 +166,11 @@ class SqliteTable(Table):
             raise InvalidItem("a page has room for one item at least")
 
         wanted = Query(self._sql, self._recent, index, between, forward, where)
-        keys = [attribute.name for attribute in self.design.start_attributes(index)]
-
-        def job(db: sqlite3.Connection) -> Page:
-            items: list[Item] = []
-            read = 0
-            for run in _runs(partitions, start is not None):
-                rest = None if limit is None else limit - len(items)
-                items += wanted.read(db, run, self._now(), None if read else start, rest)
-                if limit is not None and len(items) >= limit:
-                    last_key = {name: items[-1][name] for name in keys}
-                    return Page(items, last_key, read + run.index(last_key[index.partition_key.name]) + 1)
-                read += len(run)
-            return Page(items, None, read)
-
-        return await self._read(job)
+        items = [item async for some in self._slices(wanted, partitions, start, limit) for item in some]
+        if limit is None or len(items) < limit:
+            return Page(items, None, len(partitions))
+        last_key = {a.name: items[limit - 1][a.name] for a in self.design.start_attributes(index)}
+        return Page(items[:limit], last_key, partitions.index(last_key[index.partition_key.name]) + 1)
 
     async def count(
         self,
@@ -236,14 +181,33 @@ class SqliteTable(Table):
         where: Condition | None = None,
     ) -> int:
         wanted = Query(self._sql, self._recent, index, between, True, where)
+        if wanted.tests_items:
+            return sum([len(some) async for some in self._slices(wanted, partitions, None, None)])
         return await self._read(lambda db: wanted.count(db, partitions, self._now()) if partitions else 0)
+
+    async def _slices(
+        self, wanted: Query, partitions: Sequence[KeyValue], start: Mapping[str, Any] | None, limit: int | None
+    ) -> AsyncIterator[list[Item]]:
+        """What a query reads, job by job, until it has found `limit` items or the end."""
+        found = 0
+        while partitions:
+            rest = None if limit is None else limit - found
+            some = await self._read(
+                partial(wanted.read, partitions=partitions, now=self._now(), start=start, limit=rest)
+            )
+            yield some.items
+            found += len(some.items)
+            if some.last_row is None or (limit is not None and found >= limit):
+                return
+            start = some.last_row
+            partitions = partitions[partitions.index(start[wanted.partition_key]) :]
 
     async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
         matches = predicate(where) if where else None
         last = -1
 
-        def job(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
-            return db.execute(self._sql.scan, (last, self._now(), ROWS_A_FETCH)).fetchall()
+        def job(db: ReadConnection) -> list[tuple[int, bytes]]:
+            return db.execute(self._sql.scan, (last, self._now(), ROWS_A_SLICE)).fetchall()
 
         while rows := await self._read(job, short=False):  # on the loop, one after the other would hold it up
             last = rows[-1][0]
@@ -252,7 +216,7 @@ class SqliteTable(Table):
                     yield item
 
     async def revision(self) -> object | None:
-        def job(db: sqlite3.Connection) -> int:
+        def job(db: ReadConnection) -> int:
             return int(db.execute("PRAGMA data_version").fetchone()[0])
 
         try:
@@ -264,6 +228,7 @@ class SqliteTable(Table):
         return changes(self.revision)
 
     async def ping(self) -> None:
+        await self._integrity.verify()
         await self._read(lambda db: db.execute(f"SELECT 1 FROM {self._sql.table} LIMIT 1").fetchone())
 
     async def prepare(self) -> None:
@@ -286,41 +251,35 @@ class SqliteTable(Table):
 
     def close(self) -> None:
         """Finish what is under way and close the file. Blocks."""
+        self._integrity.stop()
         self._short.close()
         self._readers.close()
         self._writer.close()
+        self._integrity.close()
 
     def _now(self) -> int:
         """The time in seconds, which is how TTLs are told."""
         return self._clock() // 1000
 
-    async def _read(self, job: Job[T], *, short: bool = True) -> T:
+    async def _read(self, job: ReadJob[T], *, short: bool = True) -> T:
+        job = forgetting_damage(job)
         try:
-            if short:
-                with suppress(Lengthy):
+            if short and not is_heavy():
+                try:
                     return self._short.read(job)
+                except Lengthy as lengthy:
+                    self._integrity.notice(lengthy.__cause__)
             return await self._readers.run(job)
         except sqlite3.Error as error:
+            self._integrity.notice(error)
             raise DatabaseUnavailable(f"SQLite cannot read: {error}") from error
 
     async def _write(self, job: Job[T]) -> T:
         try:
             return await self._writer.run(job)
         except sqlite3.Error as error:
+            self._integrity.notice(error)
             raise DatabaseUnavailable(f"SQLite cannot write: {error}") from error
-
-
-def _runs(partitions: Sequence[KeyValue], first_alone: bool) -> Iterator[Sequence[KeyValue]]:
-    """The partitions in runs that ascend or descend, each of which one statement can read in order."""
-    begin, end = 0, 1
-    while begin < len(partitions):
-        ascending = end < len(partitions) and partitions[begin] < partitions[end]  # type: ignore[operator]
-        while end < len(partitions) and not (first_alone and begin == 0):
-            if (partitions[end - 1] < partitions[end]) is not ascending:  # type: ignore[operator]  # of one type
-                break
-            end += 1
-        yield partitions[begin:end]
-        begin, end = end, end + 1
 
 
 class _Refused(Exception):

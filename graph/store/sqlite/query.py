@@ -1,8 +1,7 @@
 """Reading the items of partitions: what SQL can test, it tests; the rest of a filter is tested here."""
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -13,8 +12,18 @@ from graph.store.contract import Bounds, InvalidItem, Item, KeptItem, KeyValue
 from graph.store.design import Index
 from graph.store.limits import check_value
 from graph.store.sqlite.statements import Statements, translate
+from graph.store.sqlite.threads import ReadConnection
 
-ROWS_A_FETCH = 500
+ROWS_A_SLICE = 1000  # that one job decodes at most, so that callers take turns
+ROWS_TESTED_AT_ONCE = 250  # where a limit may be reached early, as the rows behind it would be decoded in vain
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What one job has read."""
+
+    items: list[Item]
+    last_row: Item | None  # matching or not: go on behind it; None when nothing is left
 
 
 class Query:
@@ -29,6 +38,7 @@ class Query:
         forward: bool,
         where: Condition | None,
     ) -> None:
+        self.partition_key = index.partition_key.name
         self._recent = recent
         self._live = sql.live
         self._reading = sql.readings[index.name, forward]
@@ -36,47 +46,70 @@ class Query:
         self._forward = forward
         self._narrowing, self._narrowed, rest = _split(sql, where)
         self._matches = predicate(rest) if rest else None
+        self.tests_items = rest is not None  # since SQL cannot test the whole filter
         ranked = any(isinstance(part, Compare) and _is_rank(index, part) for part in conjuncts(where))
         self._table = self._reading.ranked_table if ranked else self._reading.table
 
     def read(
         self,
-        db: sqlite3.Connection,
+        db: ReadConnection,
         partitions: Sequence[KeyValue],
         now: int,
         start: Mapping[str, Any] | None = None,
         limit: int | None = None,
-    ) -> list[Item]:
-        """The items of partitions in their order or against it, at most `limit`.
+    ) -> "Slice":
+        """The first of the items of partitions, from at most `ROWS_A_SLICE` rows.
 
         Args:
-            start: a key in the only partition; what is read is behind it.
+            start: a key in the first partition; what is read is behind it.
+            limit: how many items at most.
         """
-        within, values = self._within(partitions, start)
-        in_order = self._reading.order
-        if len(partitions) > 1:
-            direction = "ASC" if partitions[0] < partitions[-1] else "DESC"  # type: ignore[operator]  # of one type
-            in_order = f"{self._reading.partition_key} {direction}, {in_order}"
-        most = -1 if limit is None or self._matches else limit
-        rows = db.execute(
-            f"SELECT item FROM {self._table} WHERE {within} AND {self._live}{self._narrowing} "
-            f"ORDER BY {in_order} LIMIT ?",
-            (*values, now, *self._narrowed, most),
-        )
-        if self._matches is None:
-            return [*self._recent.all([blob for (blob,) in rows], kept)]
-        return list(islice(filter(self._matches, _fetched(rows)), limit))
+        items: list[Item] = []
+        rows = ROWS_A_SLICE if limit is None or not self._matches else ROWS_TESTED_AT_ONCE
+        for run in _runs(partitions, start is not None):
+            wanted = rows if limit is None or self._matches else min(limit - len(items), rows)
+            found = self._rows(db, run, now, start, wanted)
+            items += found if self._matches is None else filter(self._matches, found)
+            if len(found) == wanted:
+                return Slice(items, found[-1])
+            rows -= len(found)
+            start = None
+        return Slice(items, None)
 
-    def count(self, db: sqlite3.Connection, partitions: Sequence[KeyValue], now: int) -> int:
-        """How many items there are."""
-        if self._matches:  # by what only the items tell, of which a partition at a time is in memory
-            return sum(len(self.read(db, [partition], now)) for partition in partitions)
+    def count(self, db: ReadConnection, partitions: Sequence[KeyValue], now: int) -> int:
+        """How many items there are, where SQL tests the whole filter."""
         within, values = self._within(partitions, None)
         counted = db.execute(
             f"SELECT count(*) FROM {self._table} WHERE {within} AND {self._live}{self._narrowing}",
             (*values, now, *self._narrowed),
         )
         return int(counted.fetchone()[0])
+
+    def _rows(
+        self,
+        db: ReadConnection,
+        partitions: Sequence[KeyValue],
+        now: int,
+        start: Mapping[str, Any] | None,
+        limit: int,
+    ) -> list[Item]:
+        """What SQL selects of partitions that ascend or descend, in their order or against it."""
+        within, values = self._within(partitions, start)
+        in_order = self._reading.order
+        if len(partitions) > 1:
+            direction = "ASC" if partitions[0] < partitions[-1] else "DESC"  # type: ignore[operator]  # of one type
+            in_order = f"{self._reading.partition_key} {direction}, {in_order}"
+        rows = db.execute(
+            f"SELECT item FROM {self._table} WHERE {within} AND {self._live}{self._narrowing} "
+            f"ORDER BY {in_order} LIMIT ?",
+            (*values, now, *self._narrowed, limit),
+        )
+
+        def kept(blobs: Sequence[bytes]) -> list[KeptItem]:
+            db.before_decoding(len(blobs))
+            return list(map(KeptItem, decoded(blobs)))
+
+        return [*self._recent.all([blob for (blob,) in rows], kept)]
 
     def _within(self, partitions: Sequence[KeyValue], start: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
         """The condition that an item stands in the partitions, within the bounds and behind the start."""
@@ -122,14 +155,17 @@ def decoded(blobs: Sequence[bytes]) -> list[Item]:
     return items
 
 
-def kept(blobs: Sequence[bytes]) -> list[KeptItem]:
-    """The items, to be given again as long as they are kept."""
-    return list(map(KeptItem, decoded(blobs)))
-
-
-def _fetched(rows: sqlite3.Cursor) -> Iterator[Item]:
-    while some := rows.fetchmany(ROWS_A_FETCH):
-        yield from decoded([blob for (blob,) in some])
+def _runs(partitions: Sequence[KeyValue], first_alone: bool) -> Iterator[Sequence[KeyValue]]:
+    """The partitions in runs that ascend or descend, each of which one statement can read in order."""
+    begin, end = 0, 1
+    while begin < len(partitions):
+        ascending = end < len(partitions) and partitions[begin] < partitions[end]  # type: ignore[operator]
+        while end < len(partitions) and not (first_alone and begin == 0):
+            if (partitions[end - 1] < partitions[end]) is not ascending:  # type: ignore[operator]  # of one type
+                break
+            end += 1
+        yield partitions[begin:end]
+        begin, end = end, end + 1
 
 
 def _split(sql: Statements, where: Condition | None) -> tuple[str, list[Any], Condition | None]:

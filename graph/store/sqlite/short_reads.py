@@ -3,21 +3,21 @@
 To look up an event takes SQLite 3 µs, and a page of a hundred 100 µs. To hand that to a thread and
 be told takes another 50, and the threads then contend for the interpreter. So a read begins on the
 loop, and has a budget of steps of SQLite's machine there, which all reads of one turn of the loop
-share. One that needs more, or whose file is busy, is begun again on a thread, where it may take as
-long as it takes: no sum of reads holds up the loop by more than the budget. What is not in the
-system's memory counts by its steps like all else, so a disk's delay adds to that.
+share. Rows that are decoded take from the same budget. A read that needs more, or whose file is busy,
+is begun again on a thread, where it may take as long as it takes: no sum of reads holds up the loop
+by more than the budget. What is not in the system's memory counts by its steps like all else, so a
+disk's delay adds to that.
 """
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
-from typing import TypeVar
 
-T = TypeVar("T")
+from graph.store.sqlite.threads import ReadConnection, ReadJob, T
 
-STEPS_A_UNIT = 1000  # some 20 µs
-UNITS_A_READ = 60  # a page of a thousand takes about half of that
-UNITS_A_TURN = 200
+STEPS_A_UNIT = 1000  # of SQLite's machine, some 20 µs
+ROWS_A_UNIT = 8  # to decode them takes as long
+UNITS_A_READ = 60  # of steps alone; a page of a thousand takes about half of that
+UNITS_A_TURN = 200  # of steps and rows; a page of a thousand takes some 160
 
 
 class Lengthy(Exception):
@@ -27,14 +27,15 @@ class Lengthy(Exception):
 class ShortReads:
     """One connection, which only the thread of the loop uses."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: ReadConnection) -> None:
         self._db = db
         self._spent = 0  # units of this turn
         self._most = 0
         db.execute("PRAGMA busy_timeout = 0")  # the loop waits for no other process
         db.set_progress_handler(self._count, STEPS_A_UNIT)
+        db.before_decoding = self._count_rows
 
-    def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
+    def read(self, job: ReadJob[T]) -> T:
         """Do the job.
 
         Raises:
@@ -59,6 +60,14 @@ class ShortReads:
         """Asked by SQLite after so many steps: whether to interrupt it."""
         self._spent += 1
         return self._spent > self._most
+
+    def _count_rows(self, rows: int) -> None:
+        """Take the decoding of rows from the budget, or leave it to a thread."""
+        units = rows // ROWS_A_UNIT
+        if self._spent + units > UNITS_A_TURN:
+            raise Lengthy
+        self._spent += units
+        self._most = min(self._most + units, UNITS_A_TURN)
 
     def _begin_turn(self) -> None:
         self._spent = 0

@@ -1,20 +1,23 @@
 """SQLite's blocking calls, on threads of their own so that they never hold up the event loop.
 
 One thread writes and a few read, each through its own connection: in WAL mode readers see
-the last commit and wait for nobody. Writes that wait together are committed together, since
-a durable commit costs one flush of the disk however much it holds.
+the last commit and wait for nothing. Readers serve callers in rotation (`work.slots`). Writes that
+wait together are committed together, since a durable commit costs one flush of the disk however
+much it holds.
 """
 
 import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from graph.store.meter import PoolUse
+from graph.work.threads import FairThreads
 
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
@@ -109,33 +112,45 @@ class Writer:
         return lambda: future.set_result(answer)
 
 
+class ReadConnection(sqlite3.Connection):
+    """A connection for reading. Its jobs announce the rows that they are about to decode."""
+
+    before_decoding: Callable[[int], None] = staticmethod(lambda rows: None)
+    """Called with a number of rows, it raises where the job should not go on."""
+
+
+ReadJob = Callable[[ReadConnection], T]
+
+
 class Readers:
     """A few threads that read, each with a connection of its own."""
 
-    def __init__(self, connect: Callable[[], sqlite3.Connection], threads: int) -> None:
+    def __init__(self, connect: Callable[[], ReadConnection], threads: int) -> None:
         self._connect = connect
         self._own = threading.local()
-        self._connections: list[sqlite3.Connection] = []
-        self._outstanding = Outstanding()
-        self._size = threads
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="sqlite-reader")
+        self._connections: list[ReadConnection] = []
+        self._threads = FairThreads(threads, "sqlite-reader")
 
-    async def run(self, job: Job[T]) -> T:
-        """Answer what `job` reads. Where nobody waits for that any more, it is interrupted, or never begun."""
+    async def run(self, job: ReadJob[T]) -> T:
+        """Answer what `job` reads. A job that is cancelled is interrupted, or never begun.
+
+        Raises:
+            Overloaded: Too many operations read much already.
+        """
         reading = Reading(job)
         try:
-            return await asyncio.wrap_future(self._outstanding.add(self._threads.submit(self._read, reading)))
+            return await self._threads.run(partial(self._read, reading))
         except asyncio.CancelledError:
             reading.call_off()
             raise
 
     def use(self) -> PoolUse:
         """How busy the threads are."""
-        return self._outstanding.on(self._size)
+        return PoolUse(self._threads.slots.busy, self._threads.slots.waiting)
 
     def close(self) -> None:
         """Wait for what is being read and close the connections."""
-        self._threads.shutdown()
+        self._threads.close()
         for db in self._connections:
             db.close()
 
@@ -149,13 +164,14 @@ class Readers:
 class Reading(Generic[T]):
     """A job of a reader, which can be called off."""
 
-    def __init__(self, job: Job[T]) -> None:
+    def __init__(self, job: ReadJob[T]) -> None:
         self._job = job
         self._called_off = False
 
-    def read(self, db: sqlite3.Connection) -> T:
+    def read(self, db: ReadConnection) -> T:
         """Do the job. SQLite asks every so many operations whether to go on: thus no other job is ever interrupted."""
         db.set_progress_handler(lambda: self._called_off, OPERATIONS_BETWEEN_QUESTIONS)
+        db.before_decoding = self._end_if_called_off
         try:
             return self._job(db)
         finally:
@@ -164,3 +180,7 @@ class Reading(Generic[T]):
     def call_off(self) -> None:
         """End the job, if it is under way. From any thread."""
         self._called_off = True
+
+    def _end_if_called_off(self, rows: int) -> None:
+        if self._called_off:
+            raise sqlite3.OperationalError("interrupted")

@@ -1,0 +1,169 @@
+"""Whether the file of a table can be trusted, for those who ask whether the service is ready.
+
+SQLite keeps the pages that it has read. So a query may succeed long after its file is damaged. Three things tell:
+
+    a read or a write that fails     SQLite has met a damaged page, or the disk has failed
+    a look, at each ping             see `opened_file`
+    a check of the whole file        `PRAGMA quick_check`, by a thread and a connection of its own
+
+The first ping, which follows the opening, begins a check, and waits for none: the service answers what it can from a
+damaged file. A later ping begins another one if the file was found damaged, or if anything has written to it since: a
+checkpoint does, and so does whatever damages or restores it. Checks take a hundredth of the time at most, however often
+a ping asks. What was found holds until a check finds nothing.
+"""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from threading import Lock, Thread
+from typing import TypeVar
+
+from graph.errors import DatabaseUnavailable
+from graph.store.sqlite.opened_file import OpenedFile
+from graph.telemetry.logs import get_logger
+
+C = TypeVar("C", bound=sqlite3.Connection)
+T = TypeVar("T")
+
+DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR})
+PAUSES_A_CHECK = 100  # the time between two checks, in the time that the last one took
+STEPS_BETWEEN_QUESTIONS = 1000  # of SQLite's virtual machine
+
+logger = get_logger(__name__)
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite's error is about the file, and not about the statement, a lock or the space on the disk."""
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in DAMAGE
+
+
+def forgetting_damage(job: Callable[[C], T]) -> Callable[[C], T]:
+    """The same job, whose connection keeps no page once it has met a damaged one: the file may be restored."""
+
+    def run(db: C) -> T:
+        try:
+            return job(db)
+        except sqlite3.Error as error:
+            if is_damage(error):
+                forget_pages(db)
+            raise
+
+    return run
+
+
+def forget_pages(db: sqlite3.Connection) -> None:
+    """Have the connection read all pages anew that it does not use at the moment."""
+    db.execute("PRAGMA shrink_memory")
+
+
+class Integrity:
+    """What is known of the file's soundness."""
+
+    def __init__(self, path: str | Path, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin, once a connection is open.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+        self._path = Path(path).absolute()
+        self._clock = clock  # seconds
+        self._file = OpenedFile(self._path)
+        self._look: asyncio.Future[str | None] | None = None  # shared by all who ask meanwhile
+        self._lock = Lock()  # of what follows, which threads change
+        self._damage: str | None = None
+        self._noticed = 0  # failures of reads and writes
+        self._checking: Thread | None = None
+        self._checked: object = None  # the file's state when the last check began
+        self._rests_until = 0.0  # by the clock
+        self._is_closing = False
+
+    def notice(self, error: BaseException | None) -> None:
+        """Take in that a read or a write has failed."""
+        if is_damage(error):
+            with self._lock:
+                self._noticed += 1
+                self._find(f"a read or a write has failed: {error}")
+
+    async def verify(self) -> None:
+        """Look at the file, and at what was found before.
+
+        Raises:
+            DatabaseUnavailable: It cannot be trusted.
+        """
+        if self._look is None or self._look.done():
+            self._look = asyncio.ensure_future(asyncio.to_thread(self._fault))
+        if fault := await asyncio.shield(self._look):
+            raise DatabaseUnavailable(fault)
+
+    def stop(self) -> None:
+        """End a check that is under way. Blocks."""
+        with self._lock:
+            self._is_closing = True
+        if self._checking:
+            self._checking.join()
+
+    def close(self) -> None:
+        """Let go of the file, once all connections are closed."""
+        self._file.close()
+
+    def _fault(self) -> str | None:
+        if fault := self._file.fault():
+            return fault
+        damage = self._damage
+        if damage or self._file.state() != self._checked:
+            self._begin_check()
+        return damage
+
+    def _begin_check(self) -> None:
+        with self._lock:
+            is_under_way = self._checking is not None and self._checking.is_alive()
+            if not (self._is_closing or is_under_way or self._clock() < self._rests_until):
+                self._checking = Thread(target=self._check, name="sqlite-check", daemon=True)
+                self._checking.start()
+
+    def _check(self) -> None:
+        began, noticed, state = self._clock(), self._noticed, self._file.state()
+        try:
+            finding = self._finding()
+        except sqlite3.Error as error:
+            with self._lock:
+                self._rest(began)
+                if not self._is_closing:
+                    logger.warning("The store's file cannot be checked", file=str(self._path), cause=str(error))
+            return
+        with self._lock:
+            self._checked = state
+            self._rest(began)
+            if finding:
+                self._find(finding)
+            elif self._damage and noticed == self._noticed:
+                self._damage = None
+                logger.info("The store's file is sound again", file=str(self._path))
+
+    def _finding(self) -> str | None:
+        """What a check of the whole file finds first.
+
+        Raises:
+            sqlite3.Error: It cannot be checked, which says nothing of the file.
+        """
+        try:
+            with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True)) as db:  # and never created
+                db.set_progress_handler(lambda: self._is_closing, STEPS_BETWEEN_QUESTIONS)
+                (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.Error as error:
+            if is_damage(error):
+                return str(error)
+            raise
+        return None if found == "ok" else " ".join(found.split())  # in one line
+
+    def _find(self, finding: str) -> None:
+        if self._damage is None:
+            logger.error("The store's file is damaged: restore it", file=str(self._path), finding=finding)
+        self._damage = f"{self._path} is damaged: {finding}"
+
+    def _rest(self, began: float) -> None:
+        now = self._clock()
+        self._rests_until = now + PAUSES_A_CHECK * (now - began)

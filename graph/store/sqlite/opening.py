@@ -1,0 +1,82 @@
+"""Opening a SQLite file: its connections, its threads, and their end."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from graph.clock import Clock, now_ms
+from graph.errors import DatabaseUnavailable
+from graph.store.contract import Table
+from graph.store.design import TableDesign
+from graph.store.meter import Meter
+from graph.store.sqlite.engine import SqliteTable
+from graph.store.sqlite.integrity import Integrity
+from graph.store.sqlite.short_reads import ShortReads
+from graph.store.sqlite.statements import Statements
+from graph.store.sqlite.threads import ReadConnection, Readers, Writer
+
+C = TypeVar("C", bound=sqlite3.Connection)
+
+READERS = 2  # threads; they and the loop need the interpreter for each row, so more would only hold up each other
+BUSY_S = 2.0
+CACHE_KIB = 8 * 1024  # of each connection; SQLite's own 2 MiB hold too little of an index of a million events
+PAGES_A_CHECKPOINT = 4000  # of 4 KiB in the write-ahead log; an import writes most pages again and again
+
+
+@asynccontextmanager
+async def open_sqlite(
+    path: str | Path,
+    design: TableDesign,
+    *,
+    clock: Clock = now_ms,
+    meter: Meter | None = None,
+    busy_s: float = BUSY_S,
+) -> AsyncIterator[Table]:
+    """Open the table in the file `path`, both created where they are missing.
+
+    Args:
+        busy_s: seconds that a write waits for another process that writes.
+    """
+    statements = Statements(design)
+    connect_reader = partial(_connect, path, busy_s, ReadConnection)
+    try:
+        db = await asyncio.to_thread(_connect, path, busy_s, sqlite3.Connection)
+        short = ShortReads(await asyncio.to_thread(connect_reader))
+        integrity = await asyncio.to_thread(Integrity, path)
+    except (sqlite3.Error, OSError) as error:
+        raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
+    writer, readers = Writer(db), Readers(connect_reader, READERS)
+    if meter:
+        meter.pool("writer", 1, writer.use)
+        meter.pool("readers", READERS, readers.use)
+    table = SqliteTable(statements, writer, short, readers, integrity, clock)
+    sweeper: asyncio.Task[None] | None = None
+    try:
+        await table.prepare()
+        sweeper = asyncio.create_task(table.sweep_forever())
+        yield table
+    finally:
+        if sweeper:
+            sweeper.cancel()
+        await asyncio.to_thread(table.close)
+
+
+def _connect(path: str | Path, busy_s: float, kind: type[C]) -> C:
+    mode = "rw" if kind is ReadConnection else "rwc"  # a reader that is opened later must not make a lost file anew
+    uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
+    db = sqlite3.connect(uri, uri=True, timeout=busy_s, isolation_level=None, check_same_thread=False, factory=kind)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk before the mutation answers
+        db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        db.execute(f"PRAGMA wal_autocheckpoint = {PAGES_A_CHECKPOINT}")
+        if kind is ReadConnection:
+            db.execute("PRAGMA query_only = ON")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db

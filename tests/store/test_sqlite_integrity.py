@@ -1,0 +1,188 @@
+"""What a table in SQLite knows of its file: how often it is checked, what counts as damage, and that locks are kept."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.errors import DatabaseUnavailable
+from graph.store.sqlite import open_sqlite
+from graph.store.sqlite.integrity import PAUSES_A_CHECK, Integrity, is_damage
+from graph.store.sqlite.opened_file import MAGIC, OpenedFile
+
+PAGE_BYTES = 4096
+
+
+@pytest.fixture
+def store(tmp_path: Path, week_file: Path) -> Path:
+    return Path(shutil.copy(week_file, tmp_path / "week.db"))
+
+
+def ticking(step_s: float) -> Callable[[], float]:
+    """A clock that goes on by so much whenever it is read."""
+    return count(0.0, step_s).__next__
+
+
+async def checks(integrity: Integrity, pings: int, store: Path) -> int:
+    """How many checks so many pings cause, each after the file has been written."""
+    began = set()
+    for number in range(pings):
+        os.utime(store, ns=(number, number))
+        await integrity.verify()
+        if integrity._checking:
+            began.add(integrity._checking)
+            integrity._checking.join()
+    return len(began)
+
+
+async def test_checks_take_a_hundredth_of_the_time_at_most(store: Path) -> None:
+    integrity = Integrity(store, ticking(1.0))  # which is read three times by a check, and once by a ping
+    try:
+        assert await checks(integrity, 10 * PAUSES_A_CHECK, store) <= 10
+    finally:
+        integrity.stop()
+        integrity.close()
+
+
+async def test_a_file_that_nothing_has_written_is_not_checked_again(store: Path) -> None:
+    integrity = Integrity(store, ticking(0.0))
+    try:
+        assert await checks(integrity, 20, store) == 20
+        before = integrity._checking
+        for _ in range(20):
+            await integrity.verify()
+        assert integrity._checking is before
+    finally:
+        integrity.stop()
+        integrity.close()
+
+
+def test_a_check_can_be_interrupted(tmp_path: Path) -> None:
+    path = tmp_path / "large.db"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)")
+        numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000)"
+        db.execute(f"INSERT INTO t {numbers} SELECT i, hex(randomblob(50)) FROM n")  # noqa: S608
+    db.close()
+    integrity = Integrity(path)
+    assert integrity._finding() is None
+    integrity.stop()
+    with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+        integrity._finding()
+    integrity._begin_check()  # none begins any more
+    assert integrity._checking is None
+    integrity.close()
+
+
+def ruin(store: Path) -> None:
+    """Overwrite all pages but the first ten."""
+    with store.open("r+b") as file:
+        file.seek(10 * PAGE_BYTES)
+        file.write(b"\xff" * (store.stat().st_size - 10 * PAGE_BYTES))
+
+
+async def test_a_failure_of_a_read_counts_until_a_check_finds_nothing(store: Path) -> None:
+    async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
+        await table.ping()
+        ruin(store)
+        with pytest.raises(DatabaseUnavailable) as read:
+            async for _ in table.scan():
+                pass
+        with pytest.raises(DatabaseUnavailable) as pinged:
+            await table.ping()
+    assert read.value.detail.startswith("SQLite cannot read: ")
+    assert pinged.value.detail.startswith(f"{store} is damaged: ")
+    assert str(store) not in str(pinged.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "counts"),
+    [
+        (sqlite3.SQLITE_CORRUPT, True),
+        (sqlite3.SQLITE_CORRUPT_INDEX, True),
+        (sqlite3.SQLITE_NOTADB, True),
+        (sqlite3.SQLITE_IOERR, True),
+        (sqlite3.SQLITE_IOERR_READ, True),
+        (sqlite3.SQLITE_IOERR_SHORT_READ, True),
+        (sqlite3.SQLITE_BUSY, False),
+        (sqlite3.SQLITE_FULL, False),
+        (sqlite3.SQLITE_INTERRUPT, False),
+        (sqlite3.SQLITE_CANTOPEN, False),
+        (sqlite3.SQLITE_READONLY, False),
+        (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, False),
+    ],
+)
+def test_what_is_about_the_file_is_damage_and_nothing_else(code: int, counts: bool) -> None:
+    error = sqlite3.OperationalError()
+    error.sqlite_errorcode = code
+    assert is_damage(error) is counts
+    assert not is_damage(sqlite3.ProgrammingError())
+    assert not is_damage(None)
+
+
+def header(pages: int, page_bytes: int = PAGE_BYTES) -> bytes:
+    said = bytearray(100)
+    said[: len(MAGIC)] = MAGIC
+    said[16:18] = (1 if page_bytes == 65_536 else page_bytes).to_bytes(2)
+    said[28:32] = pages.to_bytes(4)
+    return bytes(said)
+
+
+@pytest.mark.parametrize(
+    ("content", "log_bytes", "fault"),
+    [
+        (header(1).ljust(PAGE_BYTES, b"x"), 0, None),
+        (header(1000).ljust(1000 * PAGE_BYTES, b"x"), 0, None),
+        (header(1000).ljust(500 * PAGE_BYTES, b"x"), 0, "has 2,048,000 bytes of 4,096,000"),
+        (header(1000).ljust(500 * PAGE_BYTES, b"x"), 500 * (PAGE_BYTES + 24), None),  # amid a checkpoint
+        (header(1000).ljust(500 * PAGE_BYTES, b"x"), 100 * (PAGE_BYTES + 24), "has 2,048,000 bytes of 4,096,000"),
+        (header(100, 65_536).ljust(50 * 65_536, b"x"), 0, "has 3,276,800 bytes of 6,553,600"),
+        (bytes(PAGE_BYTES), 0, "has no header of SQLite"),
+        (MAGIC, 0, "has no header of SQLite"),
+        (b"", 0, "has no header of SQLite"),
+    ],
+)
+def test_a_look_tells_what_the_header_says(tmp_path: Path, content: bytes, log_bytes: int, fault: str | None) -> None:
+    path = tmp_path / "some.db"
+    path.write_bytes(content)
+    Path(f"{path}-wal").write_bytes(bytes(log_bytes))
+    file = OpenedFile(path)
+    try:
+        assert file.fault() == (fault and f"{path} {fault}")
+    finally:
+        file.close()
+
+
+HOLDS = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+try:
+    db.execute("PRAGMA journal_mode = DELETE")  # for which no other process may have the file open
+    print("alone")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
+
+
+async def test_one_table_that_closes_leaves_the_locks_of_another_in_place(store: Path) -> None:
+    """POSIX drops a process's locks on a file with any descriptor of it that the process closes."""
+
+    def other_process() -> str:
+        asked = subprocess.run([sys.executable, "-c", HOLDS, store], capture_output=True, text=True, check=True)
+        return asked.stdout.strip()
+
+    held = dict(OpenedFile._held)
+    async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
+        async with open_sqlite(store, EARTHQUAKE_EVENTS) as same:
+            await same.ping()
+        await table.ping()
+        assert other_process() == "database is locked"
+    assert other_process() == "alone"
+    assert OpenedFile._held == held
