@@ -4,10 +4,12 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Self
 
+import orjson
+
 from graph.days import DAY_MS, datetime_of, day_bucket
 from graph.paging import Position
 from graph.records import Record, Stored
-from graph.store.contract import InvalidItem, Item
+from graph.store.contract import InvalidItem, Item, Key
 from graph.store.limits import check_value
 
 REQUEST_LOGS = "logs"  # the connection's name in cursors
@@ -25,6 +27,14 @@ class LogType(Enum):
 def day_partition(bucket: str) -> str:
     """The partition that holds the logs of a day."""
     return f"LOG#{bucket}"
+
+
+COUNTS_PARTITION = "COUNTS#LOGS"
+
+
+def counts_key(bucket: str) -> Key:
+    """The primary key of the item that counts the logs of a day: attributes `logs` and `bytes`."""
+    return COUNTS_PARTITION, f"DAY#{bucket}"
 
 
 def sort_key(timestamp: int, request_id: str) -> str:
@@ -108,6 +118,14 @@ class RequestLog(Record):
             if value is not None and (not isinstance(value, float) or _storable(value)):
                 item[ATTRIBUTES[name]] = value
         return cls(item)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its item as JSON; 0 for what no store takes."""
+        try:
+            return len(orjson.dumps(self.item))
+        except TypeError:
+            return 0
 
     @property
     def time(self) -> datetime:

@@ -25,6 +25,7 @@ from graph.http.request_ids import RequestIds
 from graph.http.streams import Streams
 from graph.paging import PageSizes
 from graph.request_log.access_patterns import RequestLogs
+from graph.request_log.budget import LogLimits
 from graph.request_log.buffer import log_buffer
 from graph.request_log.model import RequestLog
 from graph.settings import Settings
@@ -33,8 +34,12 @@ from graph.store.design import Index
 from graph.telemetry.metrics import Metrics
 from graph.telemetry.requests import Telemetry
 from graph.telemetry.tracing import Untraced
+from graph.work.account import Work
+from graph.work.slots import Slots
+from graph.work.threads import FairThreads
 from tests.earthquakes.builders import catalogue_of
 from tests.earthquakes.watched_table import WatchedTable
+from tests.processes import PATIENCE_S
 from tests.request_log.builders import NOW
 from tests.store.engines import empty_table
 from tests.store.samples import HeldClock
@@ -61,7 +66,7 @@ class Gate:
 
     async def reached(self) -> None:
         """Return when some work has come since the last time."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await self._came.wait()
         self._came.clear()
 
@@ -120,7 +125,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
     clock.now = NOW
     async with held_table() as table, httpx.AsyncClient() as http:
         logs = RequestLogs(table, clock)
-        async with log_buffer(logs) as buffer:
+        async with log_buffer(logs, LogLimits.of(Settings())) as buffer:
             new_context = partial(
                 Context,
                 catalogue=catalogue_of(table),
@@ -133,6 +138,8 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                 upkeep=Upkeep(table, catalogue_of(table), clock, polls=False),
             )
 
+            work, preparing = Work(), FairThreads(1, "documents")
+
             async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
                 state = {
                     "new_context": new_context,
@@ -140,6 +147,9 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                     "rates": Unlimited(),
                     "streams": Streams(1, "subscriptions"),
                     "telemetry": Telemetry(Metrics(), Untraced()),
+                    "work": work,
+                    "operations": Slots(64),
+                    "preparing": preparing,
                 }
                 await RequestIds(endpoint)({**scope, "state": state}, receive, send)
 

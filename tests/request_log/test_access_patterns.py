@@ -177,16 +177,16 @@ async def test_days_are_read_whole_from_their_first_to_their_last_millisecond(en
     inside = [a_log(LEAP_DAY, 1), a_log(LEAP_DAY + DAY_MS - 1, 2), a_log(LEAP_DAY + DAY_MS, 3)]
     outside = [a_log(LEAP_DAY - 1, 4), a_log(LEAP_DAY + 2 * DAY_MS, 5)]
     async with stored_logs(engine, [*inside, *outside]) as logs:
-        assert [log async for log in logs.of_days(day, day, None)] == inside[:2]
-        assert [log async for log in logs.of_days(day, date(2024, 3, 1), None)] == inside
-        assert [log async for log in logs.of_days(day, day, Compare("status", ">", 200))] == []
-        assert [log async for log in logs.of_days(date(2024, 3, 1), day, None)] == []
+        assert [log async for some in logs.of_days(day, day, None) for log in some] == inside[:2]
+        assert [log async for some in logs.of_days(day, date(2024, 3, 1), None) for log in some] == inside
+        assert [log async for some in logs.of_days(day, day, Compare("status", ">", 200)) for log in some] == []
+        assert [log async for some in logs.of_days(date(2024, 3, 1), day, None) for log in some] == []
 
 
 async def test_a_day_of_more_logs_than_are_read_at_once_is_read_whole(engine: str) -> None:
     many = [a_log(MIDNIGHT + number, number) for number in range(2001)]
     async with stored_logs(engine, many) as logs:
-        assert [log async for log in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), None)] == many
+        assert [log async for some in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), None) for log in some] == many
 
 
 def test_a_route_longer_than_any_is_the_callers_mistake() -> None:

@@ -7,11 +7,14 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from graph.request_log.access_patterns import RequestLogs
+from graph.request_log.budget import Amount, LogBudget, LogLimits
 from graph.request_log.buffer import CAPACITY, FLUSH_EVERY_S, LOGS_A_FLUSH, LogBuffer, log_buffer
 from graph.request_log.model import RequestLog
 from graph.store.contract import Table
 from tests.request_log.builders import MIDNIGHT, NOW, a_log, now
 from tests.request_log.held import HeldTable, held_graph, held_table
+
+UNLIMITED = LogLimits(Amount(10**9, 10**12), Amount(10**9, 10**12))
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ def some_logs(count: int) -> list[RequestLog]:
 
 
 def filled(logs: RequestLogs, waiting: Sequence[RequestLog], capacity: int = CAPACITY) -> LogBuffer:
-    buffer = LogBuffer(logs, capacity)
+    buffer = LogBuffer(logs, LogBudget(UNLIMITED), capacity)
     for log in waiting:
         buffer.add(log)
     return buffer
@@ -128,7 +131,7 @@ async def test_a_log_that_cannot_be_written_holds_up_no_later_one(
 
 async def test_a_log_is_written_within_a_second(table: HeldTable, logs: RequestLogs) -> None:
     assert FLUSH_EVERY_S <= 0.5  # which leaves as much for the writing
-    async with log_buffer(logs) as buffer:
+    async with log_buffer(logs, UNLIMITED) as buffer:
         buffer.add(a_log(NOW))
         await table.writes.reached()
         buffer.add(a_log(NOW, 2))
@@ -138,7 +141,7 @@ async def test_a_log_is_written_within_a_second(table: HeldTable, logs: RequestL
 
 
 async def test_what_waits_at_the_end_is_written(table: HeldTable, logs: RequestLogs) -> None:
-    async with log_buffer(logs) as buffer:
+    async with log_buffer(logs, UNLIMITED) as buffer:
         buffer.add(a_log(NOW))
         assert await stored(table) == []
 
@@ -147,7 +150,7 @@ async def test_what_waits_at_the_end_is_written(table: HeldTable, logs: RequestL
 
 async def test_an_end_in_the_middle_of_a_write_loses_and_repeats_nothing(table: HeldTable, logs: RequestLogs) -> None:
     table.writes.close()
-    async with log_buffer(logs) as buffer:
+    async with log_buffer(logs, UNLIMITED) as buffer:
         buffer.add(a_log(NOW, 1))
         await table.writes.reached()
         buffer.add(a_log(NOW, 2))
