@@ -46,6 +46,7 @@ from graph.operations.persisted import persisted
 from graph.operations.shape import Limits
 from graph.paging import PageSizes
 from graph.request_log.access_patterns import RequestLogs
+from graph.request_log.budget import LogLimits
 from graph.request_log.buffer import log_buffer
 from graph.schema import schema
 from graph.settings import Settings
@@ -57,10 +58,16 @@ from graph.telemetry.metrics import Metrics
 from graph.telemetry.requests import Telemetry
 from graph.telemetry.scrape import Scrape, sampled
 from graph.telemetry.tracing import Tracing, Untraced, open_tracing
+from graph.work.account import Work, WorkLimits
+from graph.work.loop_watch import loop_watched
+from graph.work.slots import Slots
+from graph.work.threads import FairThreads
 
 GRAPH_PATH = "/graphql"
 _TO_THE_GRAPH = Route("/", lambda request: RedirectResponse(GRAPH_PATH))
 SAMPLE = files("graph.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
+
+OPERATIONS_AT_ONCE = 64  # that wait for the store or the loop, beyond which others wait to begin
 
 logger = get_logger(__name__)
 
@@ -125,7 +132,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             await stack.enter_async_context(sampled(metrics))
             tracing = await stack.enter_async_context(open_tracing(settings.tracing))
             parts = await stack.enter_async_context(open_parts(settings, clock, metrics, tracing))
-            buffer = await stack.enter_async_context(log_buffer(parts.request_logs))
+            buffer = await stack.enter_async_context(log_buffer(parts.request_logs, LogLimits.of(settings)))
             metrics.log_buffer(buffer)
             upkeep = Upkeep(parts.table, parts.catalogue, clock, polls=settings.poll > 0)
             metrics.upkeep(upkeep)
@@ -137,6 +144,12 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             live = Live(parts.table, parts.catalogue)
             stack.push_async_callback(live.close)
             metrics.live(live)
+            work = Work(WorkLimits.of(settings.max_heavy_operations))
+            metrics.work(work)
+            preparing = FairThreads(1, "documents")  # more would only contend for the interpreter
+            stack.callback(preparing.close)
+            if settings.loop_watch:
+                await stack.enter_async_context(loop_watched(settings.loop_watch / 1000))
             new_context = partial(
                 Context,
                 catalogue=parts.catalogue,
@@ -158,6 +171,9 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
                 "new_context": new_context,
                 "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
                 "rates": rates(settings),
+                "work": work,
+                "operations": Slots(OPERATIONS_AT_ONCE),
+                "preparing": preparing,
                 "telemetry": Telemetry(metrics, tracing),
             }
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import strawberry
@@ -19,7 +20,7 @@ from strawberry.types import Info
 
 from graph import relay
 from graph.access.callers import Scope
-from graph.access.requires import describe_scope
+from graph.access.requires import describe_scope, requires_scopes_of
 from graph.context import Context
 from graph.earthquakes.schema.events import Event, EventQueries, events_by_key
 from graph.earthquakes.schema.ingest import IngestMutations, IngestQueries
@@ -54,12 +55,27 @@ async def _nodes(context: Context, ids: Sequence[str]) -> list[Any]:
     return [found[type_name].get(key) for type_name, key in wanted]
 
 
+def _scopes_of_ids(arguments: Mapping[str, Any]) -> set[Scope]:
+    """The scopes that `id` or `ids` need. What is no id of a node needs none, as the field refuses it."""
+    given = arguments["ids"] if "ids" in arguments else [arguments.get("id")]
+    ids = given if isinstance(given, list) else [given]  # which GraphQL takes for a list of one
+    scopes = set()
+    for node_id in ids if len(ids) <= MOST_NODES else ():
+        if isinstance(node_id, str):
+            with suppress(BadUserInput):
+                type_name, _ = relay.parse_global_id(node_id)
+                if type_name in NODES:
+                    scopes.add(NODES[type_name][0])
+    return scopes
+
+
 @strawberry.type
 class NodeQueries:
     @strawberry.field(
         description="The object with a global id; null where it does not exist, or no longer. "
         "Needs the scope that the object's type needs elsewhere.",
         graphql_type=relay.Node | None,
+        metadata=requires_scopes_of(_scopes_of_ids),
         extensions=[Logged("/node")],
     )
     async def node(
@@ -74,6 +90,7 @@ class NodeQueries:
         "Needs the scopes that the objects' types need elsewhere.",
         graphql_type=list[relay.Node | None],
         directives=[ListSize(slicing_arguments=["ids"])],
+        metadata=requires_scopes_of(_scopes_of_ids),
         extensions=[Logged("/nodes")],
     )
     async def nodes(

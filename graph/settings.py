@@ -73,7 +73,10 @@ class Settings(BaseSettings):
     workers: int = Field(1, ge=1, le=64, description="Number of processes that serve.")
     poll: float = Field(0, ge=0, le=86_400, description="Seconds between polls of USGS, 60 or more; 0 for none.")
     demo: bool = Field(False, description="Load a real week of events when the catalogue is empty.")
-    usgs_url: Url = Field("https://earthquake.usgs.gov", description="Where USGS is reached.")
+    usgs_url: Url = Field(
+        "https://earthquake.usgs.gov",
+        description="Where USGS is reached. Redirects to another origin are not followed.",
+    )
     usgs_timeout: float = Field(30.0, gt=0, le=600, description="Seconds for one attempt on USGS.")
     page_size: int = Field(50, ge=1, le=1000, description="Records on a page where a query names no number.")
     max_page_size: int = Field(1000, ge=1, le=10_000, description="Records on a page at most.")
@@ -101,6 +104,7 @@ class Settings(BaseSettings):
     )
     max_document_bytes: int = Field(16_384, ge=1, le=1_048_576, description="Bytes of a document at most.")
     max_tokens: int = Field(2000, ge=1, le=100_000, description="Tokens of a document at most.")
+    max_definitions: int = Field(50, ge=1, le=10_000, description="Operations and fragments of a document at most.")
     max_depth: int = Field(16, ge=1, le=100, description="Levels of fields in a document at most.")
     max_aliases: int = Field(15, ge=0, le=10_000, description="Aliases in a document at most.")
     max_directives: int = Field(50, ge=0, le=10_000, description="Directives in a document at most.")
@@ -126,12 +130,24 @@ class Settings(BaseSettings):
     max_socket_operations: int = Field(
         50, ge=1, le=10_000, description="Operations that may be under way on one WebSocket."
     )
+    max_heavy_operations: int = Field(
+        32, ge=1, le=10_000, description="Operations of a caller that may be reading much at once; of all, four times."
+    )
+    max_logs: int = Field(
+        1_000_000, ge=0, description="Request logs that are kept at most, an eighth of them for each day; 0 for none."
+    )
+    max_log_bytes: int = Field(536_870_912, ge=0, description="Bytes that they take at most.")
+    max_logs_per_minute: int = Field(6000, ge=0, description="Request logs of a minute in one process at most.")
+    max_log_bytes_per_minute: int = Field(4_194_304, ge=0, description="Bytes that they take at most.")
     drain: float = Field(
         1.0, ge=0, le=60, description="Seconds after SIGTERM in which requests are still taken, as `/readyz` says no."
     )
     shutdown_timeout: int = Field(30, ge=1, le=600, description="Seconds that requests have to finish at the end.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged at least.")
     log_format: Literal["console", "json"] = Field("console", description="How a log line is written.")
+    loop_watch: float = Field(
+        0, ge=0, le=60_000, description="Milliseconds beyond which it is logged what held the event loop; 0 for never."
+    )
     tracing: bool = Field(
         False, description="Whether spans are exported by OpenTelemetry, which its own `OTEL_` variables set up."
     )

@@ -9,7 +9,7 @@ than equality. Where a reading must end before a given key, the store itself is 
 items of that tie come first.
 """
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -17,14 +17,17 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from graph.paging import Later, Page, Paging, Position
 from graph.store.conditions import Condition
-from graph.store.contract import Bounds, Item, Key, Table
+from graph.store.contract import UNBOUNDED, Bounds, Item, Key, Table
 from graph.store.design import Index
+from graph.work.account import charge_rows, give_way
 
 T = TypeVar("T")
 StartKey = Mapping[str, Any]
 """An item, or just its keys of the table and of the index."""
 
 READ_AT_LEAST = 200  # items at a time where a part of the filter is tested here and may drop most
+ITEMS_IN_MEMORY = 500  # at a time, where all of them are wanted
+ROWS_A_BATCH = 20_000  # that a store tests a filter on before other callers have their turn: some milliseconds
 
 
 class Promise(NamedTuple):
@@ -32,9 +35,17 @@ class Promise(NamedTuple):
 
     partition: str
     most: int
+    rows: int  # items that a filter may have to be tested on
 
 
 Promises = Iterable[Promise]
+
+
+class Batch(NamedTuple):
+    """Partitions to read together."""
+
+    partitions: list[str]
+    rows: int  # that they hold
 
 
 class Plan(Protocol):
@@ -92,22 +103,28 @@ class Walk:
         self, size: int, *, forward: bool, start: StartKey | None = None, stop: StartKey | None = None
     ) -> Reading:
         """At most `size` items behind the key `start` and before the key `stop`, as far as they are given."""
+        await give_way()
         wanted = size + 1  # one more than asked tells exactly whether more follow
         taken = await self._taken(stop, forward)
         items: list[Item] = []
         partitions = 0
         async with aclosing(self._batches(wanted, forward, start, stop)) as batches:
-            async for batch in batches:
+            async for batch, rows in batches:
+                if self.where:
+                    await charge_rows(tested=rows)
                 behind = start if start and start[self.index.partition_key.name] == batch[0] else None
                 while batch and len(items) < wanted:
                     rest = wanted - len(items)
+                    if self.keep:
+                        rest = max(rest, READ_AT_LEAST)
+                        await charge_rows(read=rest)
                     page = await self.table.query_many(
                         self.index,
                         batch,
                         between=self._until(stop, forward),
                         forward=forward,
                         start=behind,
-                        limit=max(rest, READ_AT_LEAST) if self.keep else rest,
+                        limit=rest,
                         where=self.where,
                     )
                     items += filter(taken, page.items) if taken else page.items
@@ -116,8 +133,10 @@ class Walk:
                     batch = batch[batch.index(behind[self.index.partition_key.name]) :] if behind else []
                     if batch and len(items) < wanted:
                         partitions -= 1  # the one that is read on counts once
+                        await give_way()
                 if len(items) >= wanted:
                     break
+                await give_way()
         return Reading(items[:size], len(items) > size, partitions, forward, start)
 
     async def behind(self, reading: Reading) -> bool:
@@ -142,25 +161,26 @@ class Walk:
 
     async def _batches(
         self, wanted: int, forward: bool, start: StartKey | None, stop: StartKey | None
-    ) -> AsyncGenerator[list[str], None]:
+    ) -> AsyncGenerator[Batch, None]:
         """Partitions to read together: as many as promise the page, then twice that, since promises fail."""
         name = self.index.partition_key.name
         batch: list[str] = []
-        promised = 0
+        promised = held = 0
         async with aclosing(self.plan(forward=forward, start=start[name] if start else None)) as promises:
             async for some in promises:
-                for partition, most in some:
+                for partition, most, rows in some:
                     if stop and (partition > stop[name] if forward else partition < stop[name]):
                         if batch:
-                            yield batch
+                            yield Batch(batch, held)
                         return
                     batch.append(partition)
                     promised += most
-                    if promised >= wanted:
-                        yield batch
-                        batch, promised, wanted = [], 0, wanted * 2
+                    held += rows
+                    if promised >= wanted or (self.where and held >= ROWS_A_BATCH):
+                        yield Batch(batch, held)
+                        batch, promised, held, wanted = [], 0, 0, wanted * 2
         if batch:
-            yield batch
+            yield Batch(batch, held)
 
     def _until(self, stop: StartKey | None, forward: bool) -> Bounds:
         """The bounds, narrowed to the sort key of `stop`."""
@@ -191,3 +211,47 @@ class Walk:
 
     def _key(self, item: StartKey) -> Key:
         return item[self.table.design.partition_key.name], item[self.table.design.sort_key.name]
+
+
+async def items_of(
+    table: Table,
+    index: Index,
+    promises: Iterable[Promise],
+    *,
+    between: Bounds = UNBOUNDED,
+    where: Condition | None = None,
+) -> AsyncIterator[list[Item]]:
+    """All items of partitions that match, a bounded number at a time.
+
+    Raises:
+        QueryTooComplex: The operation in progress may not read so many.
+    """
+    for batch in _batched(promises):
+        await give_way()
+        await charge_rows(tested=batch.rows)
+        partitions: Sequence[str] = batch.partitions
+        start: StartKey | None = None
+        while partitions:
+            await charge_rows(read=min(batch.rows, ITEMS_IN_MEMORY))
+            page = await table.query_many(
+                index, partitions, between=between, start=start, limit=ITEMS_IN_MEMORY, where=where
+            )
+            yield page.items
+            await give_way()
+            start = page.last_key
+            partitions = partitions[partitions.index(start[index.partition_key.name]) :] if start else ()
+
+
+def _batched(promises: Iterable[Promise]) -> Iterator[Batch]:
+    """Partitions whose items fit into memory together, or single ones."""
+    batch: list[str] = []
+    promised = held = 0
+    for partition, most, rows in promises:
+        if batch and (promised + most > ITEMS_IN_MEMORY or held + rows > ROWS_A_BATCH):
+            yield Batch(batch, held)
+            batch, promised, held = [], 0, 0
+        batch.append(partition)
+        promised += most
+        held += rows
+    if batch:
+        yield Batch(batch, held)

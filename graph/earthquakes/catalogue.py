@@ -5,6 +5,7 @@ A page costs what it holds. The summaries name the days on which something can m
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Reversible, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -13,15 +14,14 @@ from graph.days import day_bucket, day_span
 from graph.earthquakes.model import Event, possible_id
 from graph.earthquakes.selection import Selection
 from graph.earthquakes.statistics import Statistics
-from graph.earthquakes.summaries import Summaries
-from graph.earthquakes.table import TIME_ORDERED, day_of, day_partition, event_key, index_key
+from graph.earthquakes.summaries import Summaries, promised_on
+from graph.earthquakes.table import TIME_ORDERED, day_of, event_key, index_key
 from graph.paging import Page, Paging
 from graph.store.contract import Table
-from graph.walk import Promise, Promises, Walk
+from graph.walk import Promise, Promises, Walk, items_of
+from graph.work.account import charge_rows, give_way
 
 T = TypeVar("T")
-
-DAYS_IN_MEMORY = 10  # at a time, where a total needs the events themselves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,18 +76,22 @@ class Catalogue:
         )
 
     async def total(self, selection: Selection) -> int | None:
-        """How many events are selected: exact, or None where counting would read too many days."""
-        counted, partitions = await (self._summarised if selection.summarised else self._unsummarised)(selection)
-        if len(partitions) > self._most_days_counted:
+        """How many events are selected: exact, or None where counting would read too many days.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many events.
+        """
+        counted, promises = await (self._summarised if selection.summarised else self._unsummarised)(selection)
+        if len(promises) > self._most_days_counted:
             return None
         where, keep = selection.condition, selection.keep
-        if keep is None:
-            return counted + await self._table.count(TIME_ORDERED, partitions, between=selection.span, where=where)
-        for at in range(0, len(partitions), DAYS_IN_MEMORY):
-            some = partitions[at : at + DAYS_IN_MEMORY]
-            page = await self._table.query_many(TIME_ORDERED, some, between=selection.span, where=where)
-            counted += sum(map(keep, page.items))
-        return counted
+        if keep is not None:
+            async for items in items_of(self._table, TIME_ORDERED, promises, between=selection.span, where=where):
+                counted += sum(map(keep, items))
+            return counted
+        await charge_rows(tested=sum(promise.rows for promise in promises))
+        partitions = [promise.partition for promise in promises]
+        return counted + await self._table.count(TIME_ORDERED, partitions, between=selection.span, where=where)
 
     async def statistics(self, selection: Selection) -> Statistics:
         """Statistics of the selected events, which are counted by now.
@@ -99,8 +103,8 @@ class Catalogue:
         await statistics.counts()
         return statistics
 
-    async def _summarised(self, selection: Selection) -> tuple[int, list[str]]:
-        """What summaries alone can count, and the partitions of the days that lie only partly within the bounds."""
+    async def _summarised(self, selection: Selection) -> tuple[int, list[Promise]]:
+        """What summaries alone can count, and the days that lie only partly within the bounds."""
         first_ms, last_ms = selection.span
         if first_ms > last_ms:
             return 0, []
@@ -108,7 +112,7 @@ class Catalogue:
         partial_days = {first} if day_span(first)[0] < first_ms else set()
         if day_span(last)[1] > last_ms:
             partial_days.add(last)
-        counted, partitions = 0, []
+        counted, promises = 0, list[Promise]()
         for year, summary in (await self._summaries.years()).items():
             begin, end = max(first, f"{year}0101"), min(last, f"{year}1231")
             if begin > end:
@@ -121,14 +125,21 @@ class Catalogue:
             counted += matching.total(matching.between(begin, end))
             for day in partial_days:
                 if day in days.days and begin <= day <= end:
-                    counted -= days.days[day].matching(selection.magnitudes)
-                    partitions.append(day_partition(day))
-        return counted, partitions
+                    of_day = days.days[day]
+                    counted -= of_day.matching(selection.magnitudes)
+                    promises.append(promised_on(day, of_day.may_match(selection.magnitudes)))
+            await give_way()
+        return counted, promises
 
-    async def _unsummarised(self, selection: Selection) -> tuple[int, list[str]]:
-        """Nothing, and every partition that may hold a match."""
-        plan = self._plan(selection, forward=True, start=None)
-        return 0, [partition async for some in plan for partition, _ in some]
+    async def _unsummarised(self, selection: Selection) -> tuple[int, list[Promise]]:
+        """Nothing, and the days that may hold a match: all of them, or more than may be read."""
+        promises: list[Promise] = []
+        async with aclosing(self._plan(selection, forward=True, start=None)) as plan:
+            async for some in plan:
+                promises += some
+                if len(promises) > self._most_days_counted:
+                    break
+        return 0, promises
 
     async def _plan(self, selection: Selection, *, forward: bool, start: str | None) -> AsyncGenerator[Promises, None]:
         """The days that may hold a selected event, from the partition `start` on."""
@@ -145,7 +156,8 @@ class Catalogue:
             days = (await self._summaries.days(year, summary)).may_match(selection.magnitudes)
             wanted = days.between(first, last)
             places = _in_order(range(wanted.start, wanted.stop), forward)
-            yield (Promise(day_partition(days.days[at]), days.counts[at]) for at in places)
+            yield (promised_on(days.days[at], days.counts[at]) for at in places)
+            await give_way()
 
 
 def _in_order(by_time: Reversible[T], forward: bool) -> Iterable[T]:

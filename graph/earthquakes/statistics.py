@@ -6,7 +6,7 @@ them, are the events themselves read.
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 
@@ -15,11 +15,13 @@ from graph.earthquakes.gutenberg_richter import Completeness, GutenbergRichter, 
 from graph.earthquakes.magnitudes import GREATEST_BIN, MagnitudeRange, bin_of
 from graph.earthquakes.model import Event
 from graph.earthquakes.selection import Selection
-from graph.earthquakes.summaries import Summaries, Summary
-from graph.earthquakes.table import TIME_ORDERED, day_partition
+from graph.earthquakes.summaries import Summaries, Summary, promised_on
+from graph.earthquakes.table import TIME_ORDERED
 from graph.errors import BadUserInput
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Item, Table
+from graph.walk import Promise, items_of
+from graph.work.account import charge_rows, give_way
 
 MOST_PERIODS = 40_000  # a little more than the days of a century
 DAYS_AT_ONCE = 32  # of which the strongest event is looked for
@@ -64,7 +66,7 @@ class Statistics:
         if not self._is_empty:
             cut = {self._first} if day_span(self._first)[0] < first_ms else set()
             self._cut = sorted(cut | {self._last} if day_span(self._last)[1] > last_ms else cut)
-        self._events_of_cut_days: list[Item] | None = None
+        self._of_cut_days: _CutDays | None = None
         self._counts: Counter[int] | None = None
 
     async def counts(self) -> Counter[int]:
@@ -73,7 +75,7 @@ class Statistics:
             counts: Counter[int] = Counter()
             async for _, summary in self._summarised(by_day=False):
                 counts.update(summary.bins(self._selection.magnitudes))
-            counts.update(bin_of(item["mag"])[0] for item in await self._cut_events())
+            counts.update((await self._cut_days()).bins)
             self._counts = +counts
         return self._counts
 
@@ -90,26 +92,26 @@ class Statistics:
         Raises:
             BadUserInput: There are too many periods.
         """
-        counts: Counter[str] = Counter()
-        if interval is Interval.YEAR:
-            async for name, summary in self._summarised(by_day=False):
-                counts[name[: interval.value]] += summary.matching(self._selection.magnitudes)
-        else:
-            for day, count in await self._counts_of_days():
-                counts[day[: interval.value]] += count
-        counts.update(item["dayBucket"][: interval.value] for item in await self._cut_events())
-        known = sorted(+counts)
-        first = self._first[: interval.value] if self._selection.start_ms is not None else known[0] if known else None
-        last = self._last[: interval.value] if self._selection.end_ms is not None else known[-1] if known else None
-        if self._is_empty or first is None or last is None or first > last:
+        if self._is_empty:
             return Series(interval, None, [])
-        begin, end = _number(first), _number(last)
-        if end - begin >= MOST_PERIODS:
+        counts: Counter[int] = Counter()  # by the number of the period
+        async for name, count in self._counted(by_day=interval is not Interval.YEAR):
+            counts[_number(name[: interval.value])] += count
+        for day, count in (await self._cut_days()).days.items():
+            counts[_number(day[: interval.value])] += count
+        first, last = min(counts, default=None), max(counts, default=None)
+        if self._selection.start_ms is not None:
+            first = _number(self._first[: interval.value])
+        if self._selection.end_ms is not None:
+            last = _number(self._last[: interval.value])
+        if first is None or last is None or first > last:
+            return Series(interval, None, [])
+        if last - first >= MOST_PERIODS:
             raise BadUserInput(f"That is more than {MOST_PERIODS:,} periods: take a longer `interval`.")
-        series = [0] * (end - begin + 1)
-        for name in known:
-            series[_number(name) - begin] = counts[name]
-        return Series(interval, date_of(f"{first}0101"[:8]), series)
+        series = [0] * (last - first + 1)
+        for number, count in counts.items():
+            series[number - first] = count
+        return Series(interval, _start(interval, first), series)
 
     async def largest(self) -> Event | None:
         """The event with the greatest magnitude, the latest one of equals.
@@ -128,13 +130,11 @@ class Statistics:
         for at in range(0, len(days), DAYS_AT_ONCE):
             if at + DAYS_AT_ONCE > self._most_days_read < len(days):
                 return None
-            page = await self._table.query_many(
-                TIME_ORDERED,
-                [day_partition(day) for day in days[at : at + DAYS_AT_ONCE]],
-                between=self._selection.span,
-                where=all_of(self._selection.condition, better),
-            )
-            found = max(page.items, key=lambda item: (item["mag"], item["eventTsMs"]), default=None)
+            promises = [await self._promise(day, top) for day in days[at : at + DAYS_AT_ONCE]]
+            where = all_of(self._selection.condition, better)
+            found: Item | None = None
+            async for items in items_of(self._table, TIME_ORDERED, promises, between=self._selection.span, where=where):
+                found = max([*items, *([found] if found else [])], key=_by_magnitude_and_time, default=None)
             if found is not None:
                 largest, better = found, Compare("mag", ">", found["mag"])
                 if found["mag"] == greatest:
@@ -156,31 +156,48 @@ class Statistics:
             if not by_day and (begin, end) == (f"{year}0101", f"{year}1231") and not {begin, end} & {*self._cut}:
                 yield year, summary
                 continue
-            for day, of_day in (await self._summaries.days(year, summary)).days.items():
+            days = (await self._summaries.days(year, summary)).days
+            await charge_rows(tested=len(days))
+            for day, of_day in days.items():
                 if begin <= day <= end and day not in self._cut:
                     yield day, of_day
+            await give_way()
 
-    async def _counts_of_days(self) -> list[tuple[str, int]]:
-        """How many selected events each day has that lies within the window whole, where it has any."""
-        counts: list[tuple[str, int]] = []
-        for year, summary in (await self._summaries.years()).items():
-            if self._first[:4] <= year <= self._last[:4]:
-                days = (await self._summaries.days(year, summary)).matching(self._selection.magnitudes)
-                within = days.between(self._first, self._last)
-                counts += zip(days.days[within], days.counts[within], strict=True)
-        return [(day, count) for day, count in counts if day not in self._cut]
+    async def _counted(self, *, by_day: bool) -> AsyncIterator[tuple[str, int]]:
+        """What lies within the window whole and has selected events: days or, unless `by_day`, years where possible."""
+        async for name, summary in self._summarised(by_day=by_day):
+            if count := summary.matching(self._selection.magnitudes):
+                yield name, count
 
-    async def _cut_events(self) -> list[Item]:
+    async def _cut_days(self) -> "_CutDays":
         """The selected events of the days that the window cuts."""
-        if self._events_of_cut_days is None:
-            page = await self._table.query_many(
-                TIME_ORDERED,
-                [day_partition(day) for day in self._cut],
-                between=self._selection.span,
-                where=self._selection.condition,
-            )
-            self._events_of_cut_days = page.items
-        return self._events_of_cut_days
+        if self._of_cut_days is None:
+            counted, within = _CutDays(), self._selection.span
+            promises = [await self._promise(day, self._selection.magnitudes) for day in self._cut]
+            where = self._selection.condition
+            async for items in items_of(self._table, TIME_ORDERED, promises, between=within, where=where):
+                counted.bins.update(bin_of(item["mag"])[0] for item in items)
+                counted.days.update(item["dayBucket"] for item in items)
+            self._of_cut_days = counted
+        return self._of_cut_days
+
+    async def _promise(self, day: str, magnitudes: MagnitudeRange) -> Promise:
+        """What the summaries say of one day."""
+        of_year = (await self._summaries.years()).get(day[:4])
+        of_day = (await self._summaries.days(day[:4], of_year)).days.get(day) if of_year else None
+        return promised_on(day, of_day.may_match(magnitudes) if of_day else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _CutDays:
+    """The selected events of the days that the window cuts, counted."""
+
+    bins: Counter[int] = field(default_factory=Counter)  # lower edge of a magnitude bin, in tenths
+    days: Counter[str] = field(default_factory=Counter)  # day buckets
+
+
+def _by_magnitude_and_time(item: Item) -> tuple[float, int]:
+    return item["mag"], item["eventTsMs"]
 
 
 def _number(period: str) -> int:
@@ -192,3 +209,14 @@ def _number(period: str) -> int:
             return int(period[:4]) * 12 + int(period[4:])
         case _:
             return int(period)
+
+
+def _start(interval: Interval, number: int) -> date:
+    """The first day of a period, by its place among all of its length."""
+    match interval:
+        case Interval.DAY:
+            return date.fromordinal(number)
+        case Interval.MONTH:
+            return date((number - 1) // 12, (number - 1) % 12 + 1, 1)
+        case _:
+            return date(number, 1, 1)

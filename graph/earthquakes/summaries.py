@@ -14,16 +14,19 @@ As every change of a day changes its year too, a year's item is the version of i
 days once read stay good for as long as their year is unchanged, in whatever process.
 """
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
 
 from graph.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.earthquakes.model import Event
+from graph.earthquakes.table import day_partition
 from graph.store.contract import Item, Key, Table, Update
+from graph.walk import Promise
 
 T = TypeVar("T")
 
@@ -68,19 +71,31 @@ def tally(alike: Mapping[tuple[str, Bin], int]) -> dict[Key, Counter[str]]:
 
 
 class Summary:
-    """How many events a day or a year has, by magnitude. What is asked of it again is not counted again."""
+    """How many events a day or a year has, by magnitude."""
+
+    __slots__ = ("_tenths", "_totals", "item")
 
     def __init__(self, item: Item) -> None:
         self.item = item
-        self._may_match: dict[MagnitudeRange, int] = {}
+        self._tenths: array[int] | None = None  # lower edges of its bins, ascending; made when first needed
+        self._totals = array("Q", [0])  # events of the bins before each, and at last of all
+
+    @property
+    def events(self) -> int:
+        """How many there are of any magnitude."""
+        return int(self.item["events"])
 
     def may_match(self, magnitudes: MagnitudeRange) -> int:
         """How many of the events may lie in the range, never fewer than do."""
-        if (known := self._may_match.get(magnitudes)) is None:
-            names = ["events"] if magnitudes.everything else [f"bin{tenths}" for tenths in magnitudes.bins]
-            known = sum(int(self.item.get(name, 0)) for name in names)
-            remember(self._may_match, magnitudes, known)
-        return known
+        if magnitudes.everything:
+            return self.events
+        if self._tenths is None:
+            counts = sorted((int(name[3:]), int(count)) for name, count in self.item.items() if name.startswith("bin"))
+            self._tenths = array("h", [tenths for tenths, _ in counts])
+            self._totals = array("Q", [0, *accumulate(count for _, count in counts)])
+        bins = magnitudes.bins
+        begin, end = bisect_left(self._tenths, bins.start), bisect_left(self._tenths, bins.stop)
+        return self._totals[max(begin, end)] - self._totals[begin]
 
     def bins(self, magnitudes: MagnitudeRange) -> dict[int, int]:
         """Lower edge in tenths → how many of the bin's events lie in a range whose ends are on tenths."""
@@ -98,19 +113,25 @@ class Summary:
         return within - int(self.item.get(f"bin{bins[-1]}", 0)) + int(self.item.get(f"edge{bins[-1]}", 0))
 
 
+def promised_on(day: str, events: int) -> Promise:
+    """A day with so many events in a range of magnitudes, which are all that an index by magnitude leads to."""
+    return Promise(day_partition(day), events, events)
+
+
 @dataclass(frozen=True, slots=True)
 class DayCounts:
     """A number of events for each of some days, in order of time."""
 
     days: list[str]  # day buckets
     counts: list[int]
-    totals: list[int]  # of the days up to each one, itself included, behind a 0
+    totals: list[int]  # of the counts before each day, and at last of all
 
     @classmethod
-    def of(cls, counts: Iterable[tuple[str, int]]) -> "DayCounts":
+    def of(cls, days: Mapping[str, Summary], count: Callable[[Summary], int]) -> "DayCounts":
         """Those of the days that have any."""
-        some = [(day, count) for day, count in counts if count]
-        return cls([day for day, _ in some], [n for _, n in some], [0, *accumulate(n for _, n in some)])
+        some = [(day, number) for day, summary in days.items() if (number := count(summary))]
+        numbers = [number for _, number in some]
+        return cls([day for day, _ in some], numbers, [0, *accumulate(numbers)])
 
     def between(self, first: str, last: str) -> slice:
         """Where the days from `first` to `last` stand, both included."""
@@ -134,14 +155,14 @@ class YearOfDays:
     def may_match(self, magnitudes: MagnitudeRange) -> DayCounts:
         """How many events of each day may match, where some may."""
         if (known := self._may_match.get(magnitudes)) is None:
-            known = DayCounts.of((day, summary.may_match(magnitudes)) for day, summary in self.days.items())
+            known = DayCounts.of(self.days, lambda summary: summary.may_match(magnitudes))
             remember(self._may_match, magnitudes, known)
         return known
 
     def matching(self, magnitudes: MagnitudeRange) -> DayCounts:
         """How many events of each day match a range whose ends are on tenths."""
         if (known := self._matching.get(magnitudes)) is None:
-            known = DayCounts.of((day, summary.matching(magnitudes)) for day, summary in self.days.items())
+            known = DayCounts.of(self.days, lambda summary: summary.matching(magnitudes))
             remember(self._matching, magnitudes, known)
         return known
 

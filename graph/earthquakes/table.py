@@ -13,7 +13,7 @@ TIME_ORDERED = Index(
     "TimeOrderedIndex",
     partition_key=Attribute("gsi1pk", "S"),
     sort_key=Attribute("gsi1sk", "N"),
-    narrowed_by=(MAG, Attribute("lat", "N"), Attribute("lon", "N"), Attribute("depth", "N")),
+    narrowed_by=(MAG, Attribute("lat", "N"), Attribute("lon", "N"), Attribute("depth", "N"), Attribute("type", "S")),
     ranked_by=MAG,  # each magnitude has a tenth of the events that the next smaller one has
 )
 

@@ -7,9 +7,10 @@ the steps before the last refuses, nothing is resolved.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from graphql import ExecutionResult, GraphQLError, OperationType
@@ -19,16 +20,29 @@ from starlette.types import Receive
 from graph.access.callers import Caller
 from graph.access.rate import Rates
 from graph.context import Context
-from graph.errors import BadRequest, BadUserInput, ExecutionTimeout, GraphError, QueryTooComplex
+from graph.errors import (
+    BadRequest,
+    BadUserInput,
+    ExecutionTimeout,
+    GraphError,
+    OperationResolutionFailure,
+    QueryTooComplex,
+)
 from graph.execution.executor import PlainExecutor
 from graph.http.request import Asked
 from graph.http.streams import Streams
 from graph.http.telling import cause_of, is_about_an_argument
 from graph.operations.deadline import within
-from graph.operations.documents import MOST_ERRORS, Documents, InvalidDocument, Operation
+from graph.operations.documents import MOST_ERRORS, Document, Documents, InvalidDocument, Operation
 from graph.operations.persisted import Persisted
 from graph.telemetry import metrics
 from graph.telemetry.requests import Answer
+from graph.work.account import Account, Work, charged_to
+from graph.work.slots import Slots
+
+CHARACTERS_ON_THE_LOOP = 1000  # of a document, which takes some 3 ms to parse and validate
+CHARACTERS_FREE = 64  # of a document that has to be prepared: its operation's own price covers them
+CHARACTERS_A_POINT = 16  # of the rest; each takes some 3 µs
 
 TYPES: dict[OperationType, metrics.Operation] = {
     OperationType.QUERY: "query",
@@ -80,10 +94,12 @@ class Admission:
             GraphError, InvalidDocument: It is refused, and why.
         """
         rates: Rates = state["rates"]
+        work: Work = state["work"]
+        await work.pace.give_way(asker.who)
         try:
-            operation = self._operation(asked, reading=reading)
+            operation = await self._operation(asked, asker, state, reading=reading)
             answer.operation, answer.name = TYPES[operation.type], operation.name
-            asker.caller.require(operation.scopes)
+            asker.caller.require(operation.scopes(asked.variables or {}))
             points = answer.points = operation.points(asked.variables or {})
             if points > self.limits.cost:
                 raise QueryTooComplex(
@@ -101,16 +117,41 @@ class Admission:
         context: Context = state["new_context"](
             caller=asker.caller, request_id=asker.request_id, charge_replay=charge_replay
         )
-        return Admitted(self, operation, asked.variables or {}, context, state["streams"], asker)
+        new_account = partial(Account, work, asker.who, self.limits.cost - points, partial(rates.spend, asker.who))
+        given = asked.variables or {}
+        streams, slots = state["streams"], state["operations"]
+        return Admitted(self, operation, given, context, streams, slots, asker, answer, new_account)
 
-    def _operation(self, asked: Asked, *, reading: bool) -> Operation:
+    async def _operation(self, asked: Asked, asker: Asker, state: Mapping[str, Any], *, reading: bool) -> Operation:
         """The operation that is asked for, where it can be executed."""
         text = self._persisted.text(asked.query, asked.extensions)
-        operation = self._documents.of(text).operation(asked.operation_name)
+        document = self._documents.remembered(text)
+        if document is None:
+            # Before it is parsed, so that a caller without points costs nothing more.
+            if points := max(len(text) - CHARACTERS_FREE, 0) // CHARACTERS_A_POINT:
+                await state["rates"].spend(asker.who, points)
+            document = await self._prepared(text, asked.operation_name, asker, state)
+        operation = document.operation(asked.operation_name)
         self._persisted.remember(text, asked.extensions)
         if reading and operation.type is OperationType.MUTATION:
             raise BadRequest("GET can only query: send mutations by POST.", status=405, allow="POST")
         return operation
+
+    async def _prepared(
+        self, text: str, operation_name: str | None, asker: Asker, state: Mapping[str, Any]
+    ) -> Document:
+        """A document, prepared with the operation that is asked for, on a thread if that takes long."""
+        if len(text) <= CHARACTERS_ON_THE_LOOP:
+            return self._documents.of(text)
+
+        def prepare() -> Document:
+            document = self._documents.valid(text)
+            with suppress(OperationResolutionFailure):  # of a document that is remembered all the same
+                document.operation(operation_name)
+            return document
+
+        with charged_to(Account(state["work"], asker.who, 0, partial(state["rates"].spend, asker.who))):
+            return self._documents.remember(text, await state["preparing"].run(prepare))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +163,10 @@ class Admitted:
     given: Mapping[str, Any]  # variables
     context: Context
     streams: Streams
+    slots: Slots  # of operations in progress
     asker: Asker
+    answer: Answer  # is told what reading costs, beyond what the document says
+    new_account: Callable[[], Account]  # of one execution
 
     @property
     def is_subscription(self) -> bool:
@@ -141,7 +185,7 @@ class Admitted:
             unless_gone: the channel of the request, its body read already: a query goes on only while the client is
                 there. An ingest that nobody waits for any more is finished all the same.
         """
-        work = self._executor(self._variables()).execute()
+        work = self._executed(self._variables())
         if self.is_mutation:
             result = await within(self.by.limits.mutation_seconds, work)
         else:
@@ -172,12 +216,22 @@ class Admitted:
         async with aclosing(events):
             async for event in events:
                 try:
-                    work = self._executor(variables, event).execute()
-                    result = await within(self.by.limits.query_seconds, work)
+                    result = await within(self.by.limits.query_seconds, self._executed(variables, event))
                 except ExecutionTimeout as error:  # of this one; the next may take less
                     result = ExecutionResult(None, [GraphQLError(str(error), original_error=error)])
                 yield result
                 await asyncio.sleep(0)  # a client that takes all at once leaves no turn to the others
+
+    async def _executed(self, variables: VariableValues, root: object = None) -> ExecutionResult:
+        executor = self._executor(variables, root)
+        with charged_to(self.new_account()) as account:
+            if self.is_mutation:  # an ingest waits for USGS, and must not keep queries waiting meanwhile
+                result = await executor.execute()
+            else:
+                async with self.slots.one():
+                    result = await executor.execute()
+        self.answer.points = (self.answer.points or 0) + account.spent
+        return result
 
     def _variables(self) -> VariableValues:
         suggesting = self.by.suggesting

@@ -26,6 +26,7 @@ from graph.http.admission import Admission, Admitted, Asker
 from graph.http.event_stream import HEART_BEAT_S, send_events
 from graph.http.request import EVENT_STREAM, GRAPHQL_JSON, JSON, Head, asked_by, media_type
 from graph.http.telling import code_of, told_of_refusal, told_of_result
+from graph.operations.deadline import within
 from graph.operations.documents import InvalidDocument
 from graph.telemetry import metrics
 from graph.telemetry.logs import on_behalf_of
@@ -121,7 +122,8 @@ class GraphQLEndpoint:
         on_behalf_of(caller.subject)
         asker = Asker(caller, spender(caller.subject, address), state["request_id"])
         reading = asking.head.method != "POST"
-        return await self._admission.admitted(asked, asker, state, answer, reading=reading)
+        work = self._admission.admitted(asked, asker, state, answer, reading=reading)
+        return await within(self._admission.limits.query_seconds, work, unless_gone=asking.receive)
 
     async def _stream(self, asking: "_Asking", admitted: Admitted, stack: AsyncExitStack) -> "_Stream":
         """The results of a subscription as they come."""

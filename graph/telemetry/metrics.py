@@ -33,6 +33,7 @@ from graph.errors import outcome_of
 from graph.request_log.buffer import LogBuffer
 from graph.store.meter import PoolUse
 from graph.telemetry.timed import Timed
+from graph.work.account import Work
 
 OK = "OK"
 CANCELLED = "CANCELLED"  # the outcome of a store call that nobody waits for any more
@@ -89,6 +90,7 @@ class Metrics:
         self._events = cache(counter("ingest_events", "What became of events.", "route", "outcome").labels)
         self._retries = counter("upstream_retries", "Attempts on USGS after the first.")
         self._logs_lost = counter("request_logs_lost", "Request logs that were never written.")
+        self._logs_left_out = counter("request_logs_left_out", "Request logs beyond their budget.")
         self._logs_waiting = gauge("request_logs_waiting", "Request logs that wait to be written.", of_all="livesum")
         self._pool_size = gauge("store_pool_size", "Threads or connections to the store.", "pool", of_all="livesum")
         self._pool_busy = gauge("store_pool_busy", "Those of them in use.", "pool", of_all="livesum")
@@ -96,6 +98,8 @@ class Metrics:
         self._subscriptions = gauge("subscriptions", "Subscriptions that are open.", of_all="livesum")
         self._told = counter("subscription_events", "Events that were handed to subscribers.")
         self._untold = counter("subscription_events_lost", "Events that subscribers were too slow for.")
+        self._heavy = gauge("heavy_operations", "Operations that have heavy work in progress.", of_all="livesum")
+        self._waiting = gauge("loop_waiting", "Pieces of work that wait for the event loop.", of_all="livesum")
         # Every process tells the same of these, each as of when it last looked.
         self._last_poll = gauge(
             "poll_last_success_timestamp_seconds", "When USGS was last polled; 0 for never.", of_all="livemax"
@@ -159,10 +163,11 @@ class Metrics:
 
     def log_buffer(self, buffer: LogBuffer) -> None:
         """Read from now on how many request logs wait, and how many were lost."""
-        count_lost = _difference(self._logs_lost.inc)
+        count_lost, count_left_out = _difference(self._logs_lost.inc), _difference(self._logs_left_out.inc)
 
         def read() -> None:
             count_lost(buffer.lost)
+            count_left_out(buffer.left_out)
             self._logs_waiting.set(buffer.waiting)
 
         self._readings.append(read)
@@ -187,6 +192,15 @@ class Metrics:
             self._subscriptions.set(live.subscriptions)
             count_told(live.told)
             count_lost(live.lost)
+
+        self._readings.append(read)
+
+    def work(self, work: Work) -> None:
+        """Read from now on how much work is in flight."""
+
+        def read() -> None:
+            self._heavy.set(work.heavy_operations)
+            self._waiting.set(work.pace.waiting)
 
         self._readings.append(read)
 

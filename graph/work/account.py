@@ -1,0 +1,170 @@
+"""The account of the operation in progress: its caller, the points it may still spend, its share of heavy work.
+
+The account stands in a context variable, so that access patterns and stores charge what they are
+about to read without passing it along. Work without an account, such as polling and the commands,
+is the service's own: nothing limits what it reads, and it waits in queues as one more caller.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from graph.errors import Overloaded, QueryTooComplex
+from graph.work.pace import Pace
+
+ROWS_TESTED_A_POINT = 100  # by the store's own filter; SQLite takes some 0.2 µs for a row of an index
+ROWS_READ_A_POINT = 10  # decoded, and perhaps tested in Python; some 3 µs each
+HEAVY_POINTS = 100  # spent on reading, beyond which an operation counts as heavy
+SERVICE = ""  # the caller of work without an account
+
+Charge = Callable[[int], Awaitable[None]]
+"""Charges the caller for so many points. Raises `RateLimited` where they are not left."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLimits:
+    """How many operations may have heavy work in progress."""
+
+    process: int = 128
+    caller: int = 32
+
+    @classmethod
+    def of(cls, caller: int) -> "WorkLimits":
+        """So many for each caller, and four times as many for all."""
+        return cls(4 * caller, caller)
+
+
+class Work:
+    """What the operations of one process share."""
+
+    def __init__(self, limits: WorkLimits | None = None, pace: Pace | None = None) -> None:
+        self.limits = limits or WorkLimits()
+        self.pace = pace or Pace()
+        self._heavy: Counter[str] = Counter()  # operations, by caller
+
+    @property
+    def heavy_operations(self) -> int:
+        """Operations that have heavy work in progress."""
+        return self._heavy.total()
+
+    def enter(self, caller: str) -> None:
+        """Count an operation with heavy work.
+
+        Raises:
+            Overloaded: There are too many, of this caller or of all.
+        """
+        if self._heavy[caller] >= self.limits.caller or self.heavy_operations >= self.limits.process:
+            raise Overloaded
+        self._heavy[caller] += 1
+
+    def leave(self, caller: str) -> None:
+        """Count one less."""
+        self._heavy[caller] -= 1
+        if not self._heavy[caller]:
+            del self._heavy[caller]
+
+
+@dataclass(eq=False, slots=True)
+class Account:
+    """One operation's account."""
+
+    work: Work
+    caller: str  # by which points and queues are counted
+    most: int  # points that the operation may spend on reading
+    charge: Charge
+    spent: int = 0  # points
+    _owed: float = field(default=0.0)  # part of a point that is not charged yet
+    is_heavy: bool = False
+
+    async def spend(self, points: float) -> None:
+        """Spend points on a reading that is about to begin.
+
+        Raises:
+            QueryTooComplex: The operation may not spend so many.
+            RateLimited: The caller has not so many left.
+            Overloaded: Too many operations read much already.
+        """
+        if self.spent + self._owed + points > self.most:
+            raise QueryTooComplex(
+                "The operation has to read too much of the catalogue: narrow its time range, or ask for less at once."
+            )
+        self._owed += points
+        whole = int(self._owed)
+        if not whole:
+            return
+        self._owed -= whole
+        self.spent += whole
+        if self.spent > HEAVY_POINTS:
+            self.begin_heavy_work()
+        await self.charge(whole)
+
+    def begin_heavy_work(self) -> None:
+        """Count the operation among those with heavy work, once."""
+        if not self.is_heavy:
+            self.work.enter(self.caller)
+            self.is_heavy = True
+
+    def close(self) -> None:
+        """End the operation."""
+        if self.is_heavy:
+            self.work.leave(self.caller)
+            self.is_heavy = False
+
+
+_current: ContextVar[Account | None] = ContextVar("account", default=None)
+
+
+@contextmanager
+def charged_to(account: Account) -> Iterator[Account]:
+    """Around the work of an operation."""
+    token = _current.set(account)
+    try:
+        yield account
+    finally:
+        _current.reset(token)
+        account.close()
+
+
+def current_caller() -> str:
+    """The caller of the operation in progress."""
+    account = _current.get()
+    return account.caller if account else SERVICE
+
+
+def is_heavy() -> bool:
+    """Whether the operation in progress does heavy work."""
+    account = _current.get()
+    return account is not None and account.is_heavy
+
+
+def begin_heavy_work() -> None:
+    """Count the operation in progress among those with heavy work.
+
+    Raises:
+        Overloaded: There are too many.
+    """
+    if account := _current.get():
+        account.begin_heavy_work()
+
+
+async def charge_rows(*, tested: int = 0, read: int = 0) -> None:
+    """Charge the operation in progress for the most rows that its next step may test or read.
+
+    Raises:
+        QueryTooComplex: The operation may not read so many.
+        RateLimited: Its caller has no points left.
+        Overloaded: Too many operations read much already.
+    """
+    if account := _current.get():
+        await account.spend(tested / ROWS_TESTED_A_POINT + read / ROWS_READ_A_POINT)
+
+
+async def give_way() -> None:
+    """Let others run between two pieces of work, if the event loop has been held for long enough."""
+    if account := _current.get():
+        await account.work.pace.give_way(account.caller)
+    else:
+        await asyncio.sleep(0)

@@ -1,0 +1,38 @@
+"""A few threads for blocking work, whose jobs are taken from callers in rotation."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from graph.work.slots import Slots
+
+T = TypeVar("T")
+
+
+class FairThreads:
+    """So many threads. For one event loop."""
+
+    def __init__(self, number: int, name: str) -> None:
+        self.slots = Slots(number)
+        self._threads = ThreadPoolExecutor(number, thread_name_prefix=name)
+
+    async def run(self, job: Callable[[], T]) -> T:
+        """Do the job on a thread. Cancelled while it waits, it is never begun.
+
+        Raises:
+            Overloaded: Too many operations wait already.
+        """
+        await self.slots.acquire()
+        future = self._threads.submit(job)
+        loop = asyncio.get_running_loop()
+        # A job that is cancelled keeps its thread busy until it has ended.
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self.slots.release))
+        try:
+            return await asyncio.wrap_future(future)
+        finally:
+            del future  # an exception holds this frame, and the future the exception: a cycle
+
+    def close(self) -> None:
+        """Wait for the jobs that have begun."""
+        self._threads.shutdown()

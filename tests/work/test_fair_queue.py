@@ -1,0 +1,58 @@
+"""A queue in which callers have their turn in rotation."""
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.work.fair_queue import FairQueue
+
+
+def taken(queue: FairQueue[str]) -> list[str]:
+    """All that waits, in the order in which it is taken."""
+    return [queue.take() for _ in range(len(queue))]
+
+
+def test_callers_are_served_in_rotation_and_each_in_its_own_order() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for entry in ("a1", "a2", "a3", "b1", "c1", "b2"):
+        queue.put(entry[0], entry)
+
+    assert taken(queue) == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+def test_an_empty_queue_has_nothing_to_take() -> None:
+    with pytest.raises(IndexError):
+        FairQueue[str]().take()
+
+
+def test_a_discarded_entry_is_not_taken_and_leaves_the_others() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for entry in ("a1", "a2", "b1"):
+        queue.put(entry[0], entry)
+    queue.discard("a", "a1")
+    queue.discard("a", "a1")
+    queue.discard("z", "a2")
+
+    assert len(queue) == 2
+    assert taken(queue) == ["a2", "b1"]
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=40))
+def test_no_caller_waits_for_more_than_one_entry_of_any_other(callers: list[str]) -> None:
+    """Between two entries of a caller that waits, each other caller has at most one."""
+    queue: FairQueue[tuple[str, int]] = FairQueue()
+    for number, caller in enumerate(callers):
+        queue.put(caller, (caller, number))
+    order = [queue.take() for _ in callers]
+
+    numbers = defaultdict(list)
+    for caller, number in order:
+        numbers[caller].append(number)
+    assert all(some == sorted(some) for some in numbers.values())
+    for caller in set(callers):
+        places = [place for place, (other, _) in enumerate(order) if other == caller]
+        for before, after in zip([-1, *places], places, strict=False):
+            between = [other for other, _ in order[before + 1 : after]]
+            assert len(between) == len(set(between))

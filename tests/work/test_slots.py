@@ -1,0 +1,104 @@
+"""Slots for heavy work: bounded, fair, and given back whatever happens."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from graph.errors import Overloaded
+from graph.work.account import Work, WorkLimits, charged_to
+from graph.work.slots import Slots
+from tests.work.accounts import an_account
+
+
+async def hold(slots: Slots, caller: str, order: list[str], work: Work) -> None:
+    with charged_to(an_account(work, caller)):
+        async with slots.one():
+            order.append(caller)
+            await asyncio.sleep(0)
+
+
+async def settled() -> None:
+    """Return once every task has gone as far as it can."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def begun(slots: Slots, callers: Sequence[str], order: list[str], work: Work) -> list[asyncio.Task[None]]:
+    tasks = [asyncio.create_task(hold(slots, caller, order, work)) for caller in callers]
+    await settled()
+    return tasks
+
+
+async def test_no_more_run_than_there_are_slots() -> None:
+    slots = Slots(2)
+    await slots.acquire()
+    await slots.acquire()
+    third = asyncio.create_task(slots.acquire())
+    await settled()
+    assert (slots.busy, slots.waiting, third.done()) == (2, 1, False)
+
+    slots.release()
+    await third
+    assert (slots.busy, slots.waiting) == (2, 0)
+    slots.release()
+    slots.release()
+    assert slots.busy == 0
+
+
+async def test_a_caller_with_much_to_do_delays_another_by_one_piece() -> None:
+    slots, order, work = Slots(1), list[str](), Work()
+    await slots.acquire()
+    tasks = await begun(slots, "aaaab", order, work)
+    slots.release()
+    await asyncio.gather(*tasks)
+
+    assert order == ["a", "b", "a", "a", "a"]
+    assert (slots.busy, work.heavy_operations) == (0, 0)
+
+
+async def test_what_is_cancelled_while_it_waits_never_runs_and_its_slot_goes_to_the_next() -> None:
+    slots, order, work = Slots(1), list[str](), Work()
+    await slots.acquire()
+    first, second = await begun(slots, "ab", order, work)
+    first.cancel()
+    slots.release()
+    await asyncio.gather(first, second, return_exceptions=True)
+
+    assert order == ["b"]
+    assert (slots.busy, slots.waiting, work.heavy_operations) == (0, 0, 0)
+
+
+async def test_a_slot_that_was_granted_as_its_waiter_was_cancelled_is_not_lost() -> None:
+    slots, order, work = Slots(1), list[str](), Work()
+    await slots.acquire()
+    (task,) = await begun(slots, "a", order, work)
+    slots.release()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+    assert order == []
+    assert slots.busy == 0
+
+
+async def test_a_caller_with_too_many_operations_that_wait_is_refused_and_another_is_not() -> None:
+    slots, order, work = Slots(1), list[str](), Work(WorkLimits(process=3, caller=2))
+    await slots.acquire()
+    tasks = await begun(slots, "aaabcc", order, work)
+    refused = [task for task in tasks if task.done()]
+
+    assert [type(task.exception()) for task in refused] == [Overloaded] * 3
+    assert [tasks.index(task) for task in refused] == [2, 4, 5]
+    slots.release()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert order == ["a", "b", "a"]
+    assert work.heavy_operations == 0
+
+
+async def test_a_failure_gives_the_slot_back() -> None:
+    slots = Slots(1)
+    with pytest.raises(ValueError, match="broken"):
+        async with slots.one():
+            raise ValueError("broken")
+
+    assert slots.busy == 0
