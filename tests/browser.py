@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.async_api import ConsoleMessage, Page, async_playwright
+from playwright.async_api import ConsoleMessage, Page, async_playwright, expect
 
 from tests.needs import CHROMIUM_NAMES
+from tests.processes import PATIENCE_S
 
 ARGUMENTS = (
     "--no-sandbox",  # containers run as root, where Chromium has none
@@ -19,6 +20,9 @@ ARGUMENTS = (
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
+
+
+expect.set_options(timeout=1000 * PATIENCE_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,11 @@ async def visit() -> AsyncIterator[Visit]:
     """An empty page in a browser with nothing stored."""
     executable = next(filter(None, map(shutil.which, CHROMIUM_NAMES)))
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        browser = await playwright.chromium.launch(
+            executable_path=executable, args=ARGUMENTS, timeout=1000 * PATIENCE_S
+        )
         page = await browser.new_page(viewport={"width": 1400, "height": 900})
+        page.set_default_timeout(1000 * PATIENCE_S)
         yield _watched(page)
         await browser.close()
 

@@ -1,12 +1,16 @@
-"""What all tests share: the requirements of a machine, and the engines of the store."""
+"""What all tests share: signals, deadlines, the requirements of a machine, and the engines of the store."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("patient", settings.default, deadline=None)  # no test depends on a clock
+# No test depends on a clock.
+settings.register_profile("patient", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-pytest_plugins = ("tests.needs", "tests.browser", "tests.service", "tests.store.emulator")
+pytest_plugins = (
+    *("tests.signals", "tests.deadlines", "tests.needs"),
+    *("tests.browser", "tests.service", "tests.store.emulator"),
+)
 
 
 @pytest.fixture(params=["sqlite", "dynamodb"])

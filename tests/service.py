@@ -26,10 +26,14 @@ from graph.app import create_app
 from graph.clock import Clock, now_ms
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.settings import Settings
-from graph.store.dynamodb import create_table
 from tests.bearers import SECRET, bearer
 from tests.earthquakes.usgs_server import UsgsServer, running_usgs
+from tests.processes import PATIENCE_S
+from tests.store.engines import create_table
 from tests.store.samples import HeldClock
+
+UNHURRIED = {"store_timeout": 60.0, "execution_timeout": 600.0, "ingest_timeout": 3600.0, "request_timeout": 600.0}
+"""The greatest values that these settings take."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,11 @@ def running(settings: Settings, *, clock: Clock = now_ms) -> Iterator[Service]:
 
     Where they name no keys, it knows the tests' secret. Its client's token has every scope.
     """
+    settings = unhurried(settings)
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
     app = create_app(settings, clock=clock)
-    with serving(app) as url, httpx.Client(base_url=url, headers=bearer(), timeout=30) as http:
+    with serving(app) as url, httpx.Client(base_url=url, headers=bearer(), timeout=PATIENCE_S) as http:
         yield Service(url, http)
 
 
@@ -86,6 +91,12 @@ def serving(app: ASGIApp) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+def unhurried(settings: Settings) -> Settings:
+    """The same with no limit of time that a busy machine reaches, but for those that were set on purpose."""
+    limits = {name: value for name, value in UNHURRIED.items() if name not in settings.model_fields_set}
+    return settings.model_copy(update=limits)
 
 
 def settings(store: Path, usgs: UsgsServer, **others: Any) -> Settings:

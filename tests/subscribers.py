@@ -28,14 +28,15 @@ from graph.http.endpoint import GraphQLEndpoint
 from graph.http.event_stream import HEART_BEAT_S
 from graph.http.request_ids import RequestIds
 from graph.http.websocket import SUBPROTOCOL, SocketLimits, WebSocketEndpoint
-from graph.serving.connections import ClientSocket
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
+from graph.serving.sockets import ClientSocket
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.earthquakes.builders import NOON
 from tests.earthquakes.ingests import a_feature
 from tests.processes import PATIENCE_S, Server, started
+from tests.service import unhurried
 from tests.telemetry.scraping import parsed
 
 EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor lost } }"
@@ -93,6 +94,7 @@ def live_service(
         limits: of a WebSocket, in place of those that the service has.
         heart_beat_s: of a stream of events.
     """
+    settings = unhurried(settings)
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
     app = create_app(settings)
@@ -104,7 +106,10 @@ def live_service(
         sockets = WebSocketEndpoint(entrance, limits, settings.cors_origins)
         graph = GraphQLEndpoint(entrance, heart_beat_s=heart_beat_s)
         app = RequestIds(Application(graph, sockets, app.app.others))
-    with in_thread(app, settings) as (server, url), httpx.Client(base_url=url, headers=bearer(), timeout=30) as http:
+    with (
+        in_thread(app, settings) as (server, url),
+        httpx.Client(base_url=url, headers=bearer(), timeout=PATIENCE_S) as http,
+    ):
         assert http.get("/healthz").status_code == 200  # it has started
         yield LiveService(url, server, http)
 
@@ -126,8 +131,8 @@ def in_thread(app: ASGIApp, settings: Settings) -> Iterator[tuple[DrainingServer
 async def ingested_elsewhere(folder: Path, *event_ids: str) -> None:
     """Have the command line store events, in a process of its own, into the catalogue of that folder."""
     lines = b"".join(orjson.dumps(a_feature(event_id)) + b"\n" for event_id in event_ids)
-    process = started("ingest", "-", folder=folder, stdin=subprocess.PIPE)
-    said = await asyncio.to_thread(process.communicate, lines.decode(), PATIENCE_S)
+    with started("ingest", "-", folder=folder, stdin=subprocess.PIPE) as process:
+        said = await asyncio.to_thread(process.communicate, lines.decode(), PATIENCE_S)
     assert (process.returncode, said[1]) == (0, "")
 
 
@@ -160,7 +165,13 @@ class Socket:
         await self.connection.send(orjson.dumps({"type": type_, **others}).decode())
 
     async def hear(self) -> Any:
-        """The next message."""
+        """The next message but for pings, of which a silent service sends some. They are answered."""
+        while (message := await self.receive()) == {"type": "ping"}:
+            await self.say("pong")
+        return message
+
+    async def receive(self) -> Any:
+        """The next message, whatever it is."""
         async with asyncio.timeout(PATIENCE_S):
             text = await self.connection.recv()
         assert isinstance(text, str)
@@ -228,6 +239,7 @@ async def socket_to(
         origin=Origin(origin) if origin is not None else None,
         proxy=None,
         ping_interval=None,
+        open_timeout=PATIENCE_S,
         **options,
     ) as connection:
         yield Socket(connection)

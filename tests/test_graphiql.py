@@ -25,7 +25,8 @@ from graph.schema import printed
 from graph.settings import Settings
 from tests.browser import Visit
 from tests.earthquakes.usgs_server import week_features
-from tests.service import Service, serving
+from tests.processes import PATIENCE_S
+from tests.service import Service, serving, unhurried
 
 TABS = ["LatestEarthquakes", "ByMagnitudeAndBox", "NextPageByCursor", "LiveEarthquakes", "Ingest", "RequestLogs"]
 EDITORS = "[...document.querySelectorAll('.graphiql-editors .CodeMirror')].map(editor => editor.CodeMirror.getValue())"
@@ -54,7 +55,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
     """Where the service is, with two routes more: the page in both kinds, whichever of them the service has."""
     file = tmp_path_factory.mktemp("graphiql") / "week.db"
     file.write_bytes(week_file.read_bytes())
-    app = create_app(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9"))
+    app = create_app(unhurried(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9")))
     assert isinstance(app, RequestIds)
     assert isinstance(app.app, Application)
     app.app.others.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
@@ -64,7 +65,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
 
 @pytest.fixture
 def client(origin: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=origin) as client:
+    with httpx.Client(base_url=origin, timeout=PATIENCE_S) as client:
         yield client
 
 
@@ -84,7 +85,7 @@ async def test_the_token_of_the_printed_address_is_sent_and_shown_nowhere_else(v
     token = shared_secret(settings).issue("graphiql", list(Scope), 3600)
     page, result = visit.page, visit.page.locator(".result-window")
     logs = page.locator(".graphiql-tab-button").nth(TABS.index("RequestLogs"))
-    with serving(create_app(settings)) as url:
+    with serving(create_app(unhurried(settings))) as url:
         await page.goto(f"{url}/graphql")
         await logs.click()
         await page.evaluate(WHEN_READ, "RequestLogs")
@@ -112,7 +113,7 @@ async def test_the_example_of_paging_leads_to_the_next_page(visit: Visit, origin
     page, result = visit.page, visit.page.locator(".result-window")
     await page.goto(f"{origin}/graphql")
     await page.locator(".graphiql-tab-button").nth(TABS.index("NextPageByCursor")).click()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         await page.evaluate(WHEN_READ, "NextPageByCursor")
     for some in (week_features()[:5], week_features()[5:10]):
         await page.locator(".graphiql-execute-button").click()
@@ -130,13 +131,15 @@ async def test_a_subscription_shows_what_is_stored_while_it_runs(visit: Visit, t
     settings = Settings(store=f"sqlite:///{tmp_path}/empty.db", public_read=False)
     token = shared_secret(settings).issue("graphiql", list(Scope), 3600)
     page, result = visit.page, visit.page.locator(".result-window")
-    with serving(create_app(settings)) as url:
+    with serving(create_app(unhurried(settings))) as url:
         await page.goto(f"{url}/graphql#token={token}")
         await page.locator(".graphiql-tab-button").nth(TABS.index("LiveEarthquakes")).click()
         await page.evaluate(WHEN_READ, "LiveEarthquakes")
         await page.locator(".graphiql-execute-button").click()
         await expect(page.get_by_label("Stop query")).to_be_visible()
-        async with httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {token}"}) as client:
+        async with httpx.AsyncClient(
+            base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S
+        ) as client:
             for number in range(100):  # until the first that is stored after the subscription has begun
                 event = f'{{eventId: "us{number}", eventTsMs: 0, mag: 5, lat: 1, lon: 1}}'
                 mutation = f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ upserted }} }}"

@@ -42,7 +42,7 @@ AT_ONCE = {"GRAPH_DRAIN": "0"}
 
 async def hears(visit: Visit, *words: str | int) -> None:
     """Wait until the page has heard so much, and check what."""
-    await visit.page.wait_for_function("number => heard.length >= number", arg=len(words), timeout=30_000)
+    await visit.page.wait_for_function("number => heard.length >= number", arg=len(words))
     assert await visit.page.evaluate("heard") == list(words)
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from scripts.npm_package import NpmPackage
 from tests.bearers import bearer
-from tests.processes import PATIENCE_S, Server, serving
+from tests.processes import PATIENCE_S, Child, Server, serving
 from tests.subscribers import has_subscriptions, ingested_elsewhere
 
 pytestmark = pytest.mark.needs("npm", "node")
@@ -41,7 +41,7 @@ RUNNER = Path(__file__).with_name("graphql_ws.cjs")
 class NodeClient:
     """The client, in a process of Node."""
 
-    process: subprocess.Popen[str]
+    process: Child[str]
     _words: queue.SimpleQueue[Any] = field(default_factory=queue.SimpleQueue)
 
     def do(self, line: str) -> None:
@@ -70,7 +70,7 @@ def node_client(server: Server, token: str) -> Iterator[NodeClient]:
         command = ["node", "--preserve-symlinks", str(RUNNER), server.url.replace("http:", "ws:"), token]
         environment = {**os.environ, "NODE_PATH": modules}
         pipe = subprocess.PIPE
-        with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
+        with Child(command, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
             client = NodeClient(process)
             reader = Thread(target=client.read)
             reader.start()

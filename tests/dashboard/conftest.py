@@ -12,7 +12,7 @@ from graph.app import create_app
 from graph.settings import Settings
 from tests.bearers import SECRET
 from tests.dashboard.subscription import Subscription
-from tests.service import serving
+from tests.service import serving, unhurried
 
 Opener = Callable[..., tuple[str, Subscription]]
 
@@ -27,7 +27,7 @@ def app_on(store: Path, **others: object) -> Subscription:
             **others,
         }
     )
-    return Subscription(create_app(settings))
+    return Subscription(create_app(unhurried(settings)))
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from tests.dashboard.conftest import Opener
 from tests.dashboard.documents import documents
 from tests.dashboard.looking import CIRCLES, EVENTS, STRONG, rows, settled
 from tests.dashboard.subscription import an_event
+from tests.processes import PATIENCE_S
 from tests.service import Service
 
 pytestmark = pytest.mark.needs("chromium")
@@ -74,7 +75,7 @@ async def test_an_arrival_is_shown_everywhere_and_told(visit: Visit, opened: Ope
     await expect(page.locator("#map-caption")).to_contain_text("2,125 events; the largest of magnitude 6.3, Brig")
     await expect(page.locator("#magnitude-time-caption")).to_contain_text("to 2023-08-04 03:00 UTC")
     await expect(page.get_by_role("log")).to_have_text("New: magnitude 6.3, Brig, Switzerland, 2023-08-04 03:00 UTC.")
-    await expect(page.locator("#map .arrival")).to_have_count(0, timeout=10_000)
+    await expect(page.locator("#map .arrival")).to_have_count(0)
     assert len(await rows(page)) == 25
     assert visit.complaints == []
 
@@ -636,7 +637,7 @@ def store(url: str, *events: dict[str, Any]) -> None:
         "query": "mutation Store($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
         "variables": {"events": events},
     }
-    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer()).json()
+    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer(), timeout=PATIENCE_S).json()
     assert answer == {"data": {"ingestEvents": {"upserted": len(events)}}}
 
 

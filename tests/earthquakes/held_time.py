@@ -3,6 +3,7 @@
 import asyncio
 
 from tests.earthquakes.ingests import NOW
+from tests.processes import PATIENCE_S
 
 
 class HeldTime:
@@ -31,7 +32,7 @@ class HeldTime:
 
     async def all_asleep(self, sleepers: int = 1) -> None:
         """Wait until so many sleep: each has done what it does between two pauses."""
-        async with asyncio.timeout(60), self._changed:
+        async with asyncio.timeout(PATIENCE_S), self._changed:
             await self._changed.wait_for(lambda: len(self._asleep()) == sleepers)
 
     def move(self, seconds: float) -> None:

@@ -23,6 +23,7 @@ from graph.store.contract import Item, Key
 from graph.store.sqlite import open_sqlite
 from tests.earthquakes.ingests import recounted, summaries_in
 from tests.earthquakes.usgs_server import week_features
+from tests.processes import PATIENCE_S, Child
 
 KILLS = 20
 COPIES = 4  # of the real week, each half a year before the one before
@@ -77,7 +78,7 @@ def surely_stored(lines: list[bytes], cut: int) -> int:
 def feed_whole(store: Path, content: bytes) -> None:
     """Ingest the content to its end."""
     with ingesting(store) as process:
-        process.communicate(content, timeout=60)
+        process.communicate(content, timeout=PATIENCE_S)
     assert process.returncode == 0
 
 
@@ -95,7 +96,7 @@ def kill(store: Path, content: bytes, *, journal_bytes: int | None = None) -> No
     assert process.returncode == -signal.SIGKILL
 
 
-def feed(process: subprocess.Popen[bytes], content: bytes) -> None:
+def feed(process: Child[bytes], content: bytes) -> None:
     assert process.stdin is not None
     with suppress(BrokenPipeError):
         process.stdin.write(content)
@@ -109,10 +110,10 @@ def bytes_of_journal(store: Path) -> int:
         return 0
 
 
-def ingesting(store: Path) -> subprocess.Popen[bytes]:
+def ingesting(store: Path) -> Child[bytes]:
     """A process that ingests what is written to it."""
     command = [sys.executable, "-m", "graph", "ingest", "-", "--store", f"sqlite:///{store}"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, bufsize=0)
+    return Child(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, bufsize=0)
 
 
 async def count_of_events(store: Path) -> int:
@@ -121,9 +122,10 @@ async def count_of_events(store: Path) -> int:
 
 
 async def items_in(store: Path) -> dict[Key, Item]:
-    """Everything but the request logs, and when and with which others each event was ingested."""
+    """Everything but the request logs and their counts, and when and with which others each event was ingested."""
+    left_out = ("LOG", "LOG_COUNT", "ARRIVAL")
     async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
-        items: list[dict[str, Any]] = [item async for item in table.scan() if item["entity"] not in ("LOG", "ARRIVAL")]
+        items: list[dict[str, Any]] = [item async for item in table.scan() if item["entity"] not in left_out]
     return {
         (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in ("ingestedAt", "arrival")}
         for item in items

@@ -28,6 +28,7 @@ from tests.earthquakes.ingests import (
 )
 from tests.earthquakes.usgs_server import UsgsServer, week_features
 from tests.earthquakes.watched_table import WatchedTable
+from tests.processes import PATIENCE_S
 
 MANY_DAYS = [a_feature(f"us{n}", mag=n % 70 / 10, time=NOW - n % 40 * DAY_MS) for n in range(240)]
 
@@ -87,7 +88,7 @@ async def one_table(engine: str, folder: Path, connections: int) -> AsyncIterato
     await location.create(EARTHQUAKE_EVENTS)
     async with AsyncExitStack() as stack:
         # Five ingests of a week at once are more than an emulator answers in the usual two seconds.
-        opening = [location.open(EARTHQUAKE_EVENTS, timeout_s=30) for _ in range(connections)]
+        opening = [location.open(EARTHQUAKE_EVENTS, timeout_s=PATIENCE_S) for _ in range(connections)]
         yield [await stack.enter_async_context(table) for table in opening]
 
 

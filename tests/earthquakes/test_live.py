@@ -25,10 +25,10 @@ from tests.earthquakes.builders import NOON, an_event, catalogue_of, events_at, 
 from tests.earthquakes.oracle import selects
 from tests.earthquakes.strategies import catalogues, selections
 from tests.earthquakes.watched_table import WatchedTable
+from tests.processes import PATIENCE_S
 from tests.store.engines import empty_table
 
 ALL = Selection()
-WITHIN_S = 30  # an upper bound for what takes a fraction of a second
 
 
 @asynccontextmanager
@@ -53,7 +53,7 @@ async def live(table: Table) -> AsyncIterator[Live]:
 
 async def some(notices: AsyncIterator[Notice], number: int) -> list[Notice]:
     """The next of them, so many."""
-    async with asyncio.timeout(WITHIN_S):
+    async with asyncio.timeout(PATIENCE_S):
         return [await anext(notices) for _ in range(number)]
 
 
@@ -316,7 +316,7 @@ async def test_at_the_end_all_subscriptions_are_complete(table: Table, live: Liv
         assert told(await some(reading, 1)) == ["e001"]
         assert live.subscriptions == 2
 
-        end = asyncio.ensure_future(live.end(WITHIN_S))
+        end = asyncio.ensure_future(live.end(PATIENCE_S))
         assert await ending is None
         assert await anext(reading, None) is None
         await end
@@ -343,7 +343,7 @@ async def test_the_end_waits_for_no_more_of_the_past(table: Table, live: Live) -
         next_one = asyncio.ensure_future(anext(waiting, None))
         await asked.wait()
 
-        end = asyncio.ensure_future(live.end(WITHIN_S))
+        end = asyncio.ensure_future(live.end(PATIENCE_S))
         await asyncio.sleep(0)
 
         assert await next_one is None

@@ -83,14 +83,14 @@ async def test_what_was_acknowledged_before_a_kill_is_there_and_counted(engine: 
         with serving("--store", store, folder=tmp_path) as server:
             acknowledged |= await kill_under_load(server, round_, kill_after)
 
-        async with StoreLocation.of(seen_here).open(EARTHQUAKE_EVENTS) as table:
+        async with StoreLocation.of(seen_here).open(EARTHQUAKE_EVENTS, timeout_s=PATIENCE_S) as table:
             # DynamoDB goes on with what it was sent before the kill.
             async with asyncio.timeout(PATIENCE_S):
                 while await summaries_in(table) != await recounted(table):
                     assert engine == "dynamodb"
             assert acknowledged <= (await events_in(table)).keys()
 
-    async with StoreLocation.of(seen_here).open(EARTHQUAKE_EVENTS) as table:
+    async with StoreLocation.of(seen_here).open(EARTHQUAKE_EVENTS, timeout_s=PATIENCE_S) as table:
         with serving("--store", store, folder=tmp_path) as server:
             async with asyncio.timeout(PATIENCE_S):
                 while server.ask("{ events { totalCount } }").json() != {

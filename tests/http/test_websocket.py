@@ -18,9 +18,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from graph.access.callers import Scope as Permission
+from graph.earthquakes.live import Live
 from graph.http.request import MOST_BODY_BYTES
 from graph.http.websocket import SUBPROTOCOL, SocketLimits
-from graph.serving.connections import ClientSocket
+from graph.serving.sockets import ClientSocket
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.earthquakes.builders import NOON, an_event
@@ -73,10 +74,14 @@ async def test_who_does_not_greet_in_time_is_let_go(tmp_path: Path, usgs: UsgsSe
     with live_service(settings(tmp_path / "live.db", usgs), SocketLimits(1, init_s=SHORT_S)) as service:
         async with socket_to(service.url) as client:
             assert await client.end() == (4408, "Connection initialisation timeout")
-        async with socket_to(service.url) as client:
-            await client.say("ping")  # which is no greeting
-            assert await client.hear() == {"type": "pong"}
-            assert await client.end() == (4408, "Connection initialisation timeout")
+        heard: list[Any] = []
+        while not heard:  # on a busy machine, the time may be over before the first message
+            async with socket_to(service.url) as client:
+                with suppress(ConnectionClosed):
+                    await client.say("ping")  # which is no greeting
+                    heard.append(await client.hear())
+                assert await client.end() == (4408, "Connection initialisation timeout")
+        assert heard == [{"type": "pong"}]
         await service.has_no_socket()
 
 
@@ -105,12 +110,17 @@ async def test_a_ping_is_answered_with_its_payload_before_and_after_the_greeting
 async def test_a_silent_client_is_asked_for_a_sign_and_let_go_without_one(tmp_path: Path, usgs: UsgsServer) -> None:
     limits = SocketLimits(1, ping_s=SHORT_S)
     with live_service(settings(tmp_path / "live.db", usgs), limits) as service:
-        async with greeted(service.url) as client:
-            for _ in range(3):
-                assert await client.hear() == {"type": "ping"}
-                await client.say("pong")
-            assert await client.hear() == {"type": "ping"}
-            assert await client.end() == (4499, "No sign of the client")
+        signs = 0
+        while signs < 3:  # on a busy machine, one may come too late
+            async with greeted(service.url) as client:
+                signs = 0
+                with suppress(ConnectionClosed):
+                    for _ in range(3):
+                        assert await client.receive() == {"type": "ping"}
+                        await client.say("pong")
+                        signs += 1
+                    assert await client.receive() == {"type": "ping"}
+                assert await client.end() == (4499, "No sign of the client")
         await service.has_no_socket()
 
 
@@ -268,12 +278,23 @@ async def test_where_reading_is_not_public_a_subscription_needs_a_token(tmp_path
 
 async def test_a_connection_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, jwt_leeway=0) as service:
-        claims = {"sub": "ada", "scope": "events:read", "exp": int(time.time()) + 2}
-        token = {"Authorization": f"Bearer {jwt.encode(claims, SECRET, algorithm='HS256')}"}
-        async with greeted(service.url, token) as client:
-            await client.ask("1", EVENTS)
-            await service.has_subscriptions(1)
-            assert await client.end() == (4403, "The token has expired")
+        live: Live = service.state["live"]
+        subscribed = False
+        for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
+            claims = {"sub": "ada", "scope": "events:read", "exp": int(time.time()) + seconds}
+            token = {"Authorization": f"Bearer {jwt.encode(claims, SECRET, algorithm='HS256')}"}
+            async with socket_to(service.url) as client:
+                await client.say("connection_init", payload=token)
+                with suppress(ConnectionClosed):
+                    assert await client.hear() == {"type": "connection_ack"}
+                    await client.ask("1", EVENTS)
+                await eventually(lambda: live.subscriptions == 1 or client.connection.close_code is not None)
+                subscribed = live.subscriptions == 1
+                code, reason = await client.end()
+            if subscribed:
+                break
+        assert subscribed
+        assert (code, reason) == (4403, "The token has expired")
         await service.has_subscriptions(0)
         await service.has_no_socket()
 

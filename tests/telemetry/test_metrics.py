@@ -18,10 +18,10 @@ from graph import __version__
 from graph.app import create_app
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.request_log.access_patterns import RequestLogs
+from graph.request_log.budget import LogBudget, LogLimits
 from graph.request_log.buffer import LogBuffer
 from graph.settings import Settings
 from graph.store.contract import Put
-from graph.store.dynamodb import create_table, open_dynamodb
 from graph.store.dynamodb.patience import CONNECTIONS
 from graph.telemetry.metrics import Metrics
 from graph.telemetry.requests import Telemetry
@@ -31,7 +31,7 @@ from tests.earthquakes.usgs_server import UsgsServer, collection, status, week_f
 from tests.processes import serving
 from tests.request_log.builders import MIDNIGHT, a_log, now
 from tests.service import Service, running
-from tests.store.engines import empty_table
+from tests.store.engines import create_table, empty_table, open_dynamodb
 from tests.store.samples import SAMPLES, sample
 from tests.telemetry.scraping import parsed, scraped
 
@@ -173,7 +173,7 @@ def test_ingests_are_counted_with_what_became_of_their_events(service: Service, 
 async def test_lost_and_waiting_request_logs_are_told() -> None:
     metrics = Metrics()
     async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=now) as table:
-        buffer = LogBuffer(RequestLogs(table, now), capacity=3)
+        buffer = LogBuffer(RequestLogs(table, now), LogBudget(LogLimits.of(Settings())), capacity=3)
         metrics.log_buffer(buffer)
         for number in range(5):
             buffer.add(a_log(MIDNIGHT + number, number))
@@ -197,7 +197,7 @@ def test_an_idle_service_has_its_pools_free(service: Service) -> None:
 
     scrape = scraped(service.url)
 
-    assert scrape.all("quakegraph_store_pool_size") == {("readers",): 4, ("writer",): 1}
+    assert scrape.all("quakegraph_store_pool_size") == {("readers",): 2, ("writer",): 1}
     assert scrape.value("quakegraph_store_pool_busy", pool="readers") == 0
     assert scrape.value("quakegraph_store_pool_waiting", pool="readers") == 0
 
@@ -308,7 +308,7 @@ def test_the_metrics_of_all_processes_are_added_up_and_outlive_a_process(tmp_pat
 
         assert {scrape.value("quakegraph_requests_total", operation="query", code="OK") for scrape in scrapes} == {20}
         assert {scrape.value("quakegraph_request_seconds_count", operation="query") for scrape in scrapes} == {20}
-        assert {scrape.value("quakegraph_store_pool_size", pool="readers") for scrape in scrapes} == {8}
+        assert {scrape.value("quakegraph_store_pool_size", pool="readers") for scrape in scrapes} == {4}
         assert {scrape.value("quakegraph_build_info", version=__version__) for scrape in scrapes} == {1}
         assert [folder.name.partition("-metrics-")[0] for folder in temporary.iterdir()] == ["quakegraph"]
         (memory,) = {scrape.value("process_resident_memory_bytes") for scrape in scrapes[:1]}
@@ -319,7 +319,7 @@ def test_the_metrics_of_all_processes_are_added_up_and_outlive_a_process(tmp_pat
         after = scraped(url)
 
         assert after.value("quakegraph_requests_total", operation="query", code="OK") == 20
-        assert after.value("quakegraph_store_pool_size", pool="readers") == 8
+        assert after.value("quakegraph_store_pool_size", pool="readers") == 4
         assert server.end() == 0
     assert list(temporary.iterdir()) == []
 

@@ -152,7 +152,7 @@ def test_a_mutation_is_a_span_with_all_that_it_asks_of_the_store(
     (operation,) = collector.operations
     assert operation.name == "mutation"
     calls = [attributes(call)["db.operation.name"] for call in collector.below(operation)]
-    assert calls == ["get_many", "get", "transact", "put"]
+    assert calls == ["get_many", "get", "transact", "put", "update"]
 
 
 def test_what_no_operation_asks_of_the_store_is_no_span(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:

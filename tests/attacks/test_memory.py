@@ -1,0 +1,190 @@
+"""Distinct documents leave nothing in memory but what is remembered, and that has its bound.
+
+The garbage collector is off here, as it nearly is in the service: what only a collection could
+free would count.
+"""
+
+import gc
+import shutil
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.operations.documents import REMEMBERED_BYTES, Documents
+from graph.operations.shape import Limits
+from graph.paging import PageSizes
+from graph.schema import schema
+from graph.settings import Settings
+from tests.application import Ask, application
+from tests.earthquakes.usgs_server import UsgsServer
+from tests.operations.hostile import OTHERS, TOO_COMPLEX
+from tests.operations.test_preparing import FIELDS
+from tests.service import settings
+
+PAGE = "nodes { id mag place time depth } pageInfo { hasNextPage endCursor }"
+
+EXECUTED: dict[str, tuple[str, dict[str, Any]]] = {
+    "a constant": ("{ __typename }", {}),
+    "a page": (f"{{ events(first: 2) {{ {PAGE} }} }}", {}),
+    "edges in fragments": (
+        "{ events(first: 2) { ...F totalCount } } fragment F on EventConnection { edges { cursor node { ...G } } } "
+        "fragment G on Event { id mag ... on Node { id } }",
+        {},
+    ),
+    "several fields that wait": (
+        f"{{ a: events(first: 1) {{ {PAGE} }} "
+        f'b: event(eventId: "us6000kxfl") {{ mag nearby(first: 1) {{ {PAGE} }} }} }}',
+        {},
+    ),
+    "variables and directives": (
+        "query ($first: Int!, $no: Boolean!, $filter: EventFilter) "
+        "{ events(first: $first, filter: $filter) { nodes { id mag @include(if: $no) } } }",
+        {"first": 2, "no": False, "filter": {"minMagnitude": 1.5}},
+    ),
+    "statistics": ("{ catalogueStatistics { count magnitudeFrequency { magnitude count } } }", {}),
+    "introspection": ("{ __schema { types { name fields { name type { name ofType { name } } } } } }", {}),
+    "a mutation": (
+        'mutation { ingestEvents(input: {events: [{eventId: "", eventTsMs: 1, mag: 1, lat: 0, lon: 0}]}) '
+        "{ rejections { code } } }",
+        {},
+    ),
+    "an error of a field": ('{ node(id: "x") { id } __typename }', {}),
+    "an error that leaves no data": ("{ events(first: -1) { totalCount } }", {}),
+    "errors beside fields that wait": (
+        '{ a: events(after: "x") { totalCount } b: event(eventId: "us6000kxfl") { mag } }',
+        {},
+    ),
+    "a variable of another type": ("query ($first: Int!) { events(first: $first) { totalCount } }", {"first": "x"}),
+    "null for an argument": ('query ($id: ID = "x") { node(id: $id) { id } __typename }', {"id": None}),
+    "null for a directive": ("query ($no: Boolean = true) { __typename @skip(if: $no) }", {"no": None}),
+}
+
+REFUSED = {
+    "no document": "{ events(",
+    "no document after comments": "# a\n{ # b\n} }",
+    "no field": "{ nothing events { nowhere } }",
+    "no value": '{ events(first: "x", filter: {minMagnitude: "y"}) { totalCount } }',
+    "a value that is no number": f"{{ events(first: {'9' * 5000}) {{ totalCount }} }}",
+    "a circle": "{ ...A } fragment A on Query { ...A }",
+    "too deep": "{a" * 900,
+    "a conflict": "{ events { nodes { mag } } events(first: 2) { nodes { mag } } }",
+    "several operations": "query A { __typename } query B { __typename }",
+    "too expensive": "{ events(first: 1000) { nodes { nearby { nodes { id } } } } }",
+    "a subscription that cannot begin": 'subscription { events(after: "x") { cursor } }',
+    "a document that is too long": "{ __typename }" + "#" * 20_000,
+    **TOO_COMPLEX,
+}
+
+ASKED = {**EXECUTED, **{name: (text, {}) for name, text in (REFUSED | OTHERS).items()}}
+
+
+@pytest.fixture
+async def ask(tmp_path: Path, week_file: Path, usgs: UsgsServer) -> AsyncIterator[Ask]:
+    shutil.copy(week_file, tmp_path / "week.db")
+    async with application(settings(tmp_path / "week.db", usgs)) as ask:
+        yield ask
+
+
+@pytest.fixture
+def no_collections() -> Iterator[None]:
+    """Objects with cycles stay, as they do for long in the service. Those of the tests before are passed over."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    yield
+    gc.enable()
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("no_collections")
+async def test_documents_leave_nothing_to_the_garbage_collector(ask: Ask) -> None:
+    left = {}
+    for name, (text, variables) in ASKED.items():
+        answer = await ask(f"{text} # once", variables)  # some things are made once
+        assert name not in REFUSED or b'"errors"' in answer
+        gc.collect()
+        for at in range(5):
+            await ask(f"{text} # {at}", variables)
+        left[name] = gc.collect()
+
+    assert {name: number for name, number in left.items() if number > 4} == {}  # not one for each
+
+
+@pytest.mark.usefixtures("no_collections")
+async def test_memory_stays_as_it_is_whatever_documents_come(ask: Ask) -> None:
+    """As many as fill all the room for documents, and then twice as many."""
+    short = [(text, variables) for text, variables in ASKED.values() if len(text) < 1000]
+
+    async def objects_after(numbers: range) -> int:
+        for number in numbers:
+            text, variables = short[number % len(short)]
+            await ask(f"{text} # {number}", variables)
+        return len(gc.get_objects())
+
+    first = await objects_after(range(1000))
+    last = await objects_after(range(1000, 3000))
+
+    assert last < first * 1.02
+
+
+ROOM = {
+    **{name: text for name, (text, variables) in EXECUTED.items() if not variables},
+    "a list": "{ nodes(ids: [" + '"MTpFdmVudDpuYzczOTE5OTg2" ' * 50 + "]) { id } }",
+    "many operations": OTHERS["fifty operations"],
+    "a long text": "{ __typename } #" + "x" * 16_000,
+    "a wide text": "{ __typename } #" + "\N{EARTH GLOBE AMERICAS}" * 4000,
+    "a long value": f'{{ event(eventId: "{"x" * 16_000}") {{ id }} }}',
+    "many fields": f'{{ event(eventId: "us6000kxfl") {{ {FIELDS} ...F ...G }} }} '
+    f"fragment F on Event {{ {FIELDS} nearby(first: 1) {{ nodes {{ {FIELDS} }} edges {{ node {{ {FIELDS} }} }} }} }} "
+    f"fragment G on Event {{ {FIELDS} }}",
+}
+
+
+@pytest.mark.parametrize("name", ROOM)
+async def test_a_document_takes_no_more_than_the_room_that_it_is_given(ask: Ask, name: str) -> None:
+    text = ROOM[name]
+    limits, number = Limits.of(Settings()), 30
+    size = Documents(schema, limits, PageSizes(), introspection=True).of(f"{text} # 10").size
+
+    async def ask_all(mark: str) -> int:
+        for at in range(number):
+            await ask(f"{text} # {mark}{at}", {})
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = await ask_all("a")
+        taken = (await ask_all("b") - before) / number
+    finally:
+        tracemalloc.stop()
+    assert taken <= size <= REMEMBERED_BYTES / 20
+
+
+@pytest.mark.parametrize("switches", [2, 5])
+async def test_a_document_that_is_asked_in_many_ways_takes_no_more_room(ask: Ask, switches: int) -> None:
+    """What is compiled for the values of directives is kept for a few of them."""
+    names = [f"v{at}" for at in range(switches)]
+    skipped = " ".join(f"... @skip(if: ${name}) {{ {FIELDS} }}" for name in names)
+    text = (
+        f"query ({' '.join(f'${name}: Boolean!' for name in names)}) {{ events(first: 2) {{ nodes {{ {skipped} }} }} }}"
+    )
+    size = Documents(schema, Limits.of(Settings()), PageSizes(), introspection=True).of(text).size
+
+    async def ask_all() -> int:
+        for way in range(2**switches):
+            await ask(text, {name: bool(way >> at & 1) for at, name in enumerate(names)})
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    await ask("{ events(first: 2) { nodes { id } } }", {})
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        taken = await ask_all() - before
+    finally:
+        tracemalloc.stop()
+    assert taken <= size

@@ -1,0 +1,131 @@
+"""A test that hangs is ended at its deadline and named, and leaves no process behind.
+
+Each hangs in a pytest of its own.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.processes import PATIENCE_S, Child, environment
+
+ROOT = Path(__file__).parent.parent
+IMPORTS = """
+import asyncio, pytest, sys, threading
+from contextlib import suppress
+from pathlib import Path
+from tests.processes import Child
+
+def sleeper():
+    process = Child([sys.executable, "-c", "import time; time.sleep(3600)"])
+    Path("pid").write_text(str(process.pid))
+    return process
+
+pytestmark = pytest.mark.timeout(3)
+"""
+NEXT = """
+@pytest.mark.timeout(0)
+def test_next():
+    pass
+"""
+
+HANGS = {
+    "a thread": """
+def test_hangs():
+    with sleeper() as process:
+        thread = threading.Thread(target=process.wait)
+        thread.start()
+        thread.join()
+""",
+    "a fixture": """
+@pytest.fixture
+def hanging():
+    with sleeper() as process:
+        process.wait()
+        yield
+
+def test_hangs(hanging):
+    pass
+""",
+    "a coroutine": """
+@pytest.mark.asyncio
+async def test_hangs():
+    with sleeper():
+        await asyncio.Event().wait()
+""",
+}
+SHOWN = {"a thread": "thread.join()", "a fixture": "process.wait()", "a coroutine": "await asyncio.Event().wait()"}
+
+HANGS_ON = {
+    "a test that catches the failure": """
+def test_hangs():
+    process = sleeper()
+    while True:
+        with suppress(BaseException):
+            process.wait()
+""",
+    "a fixture of a test that has failed": """
+@pytest.fixture
+def hanging():
+    process = sleeper()
+    yield
+    process.wait()
+
+def test_hangs(hanging):
+    raise ValueError
+""",
+    "a thread after the last test": """
+@pytest.mark.timeout(0)
+def test_hangs():
+    threading.Thread(target=sleeper().wait).start()
+""",
+}
+
+
+def run(folder: Path, test: str, *options: str) -> tuple[int, str]:
+    """The exit status of a pytest that runs a test, and all that it printed."""
+    (folder / "test_it.py").write_text(IMPORTS + test)
+    plugins = [part for name in ("pytest_timeout", "pytest_asyncio.plugin", "tests.deadlines") for part in ("-p", name)]
+    with Child(
+        [sys.executable, "-m", "pytest", *plugins, "-rA", *options],
+        cwd=folder,
+        env={**environment(), "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        printed, _ = process.communicate(timeout=PATIENCE_S)
+    return process.returncode, printed
+
+
+def sleeps(folder: Path) -> bool:
+    """Whether the process that the test started is still there."""
+    try:
+        status = Path("/proc", (folder / "pid").read_text(), "stat").read_text()
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"  # one that has ended, and has no parent that asks how
+
+
+@pytest.mark.parametrize("where", HANGS)
+def test_a_test_that_hangs_fails_at_its_deadline_and_the_next_one_runs(tmp_path: Path, where: str) -> None:
+    status, printed = run(tmp_path, HANGS[where] + NEXT)
+
+    assert status == 1
+    assert "test_it.py::test_hangs - Failed: Timeout (>3.0s)" in printed
+    assert SHOWN[where] in printed
+    assert "PASSED test_it.py::test_next" in printed
+    assert not sleeps(tmp_path)
+
+
+@pytest.mark.parametrize("where", HANGS_ON)
+def test_what_hangs_after_the_deadline_ends_the_run(tmp_path: Path, where: str) -> None:
+    status, printed = run(tmp_path, HANGS_ON[where], "-o", "timeout_grace=1")
+
+    name = "the end of the run" if "after the last" in where else "test_it.py::test_hangs"
+    assert status == 1
+    assert f"Timeout: {name} has not ended within " in printed
+    assert "subprocess.py" in printed  # in the stack of what waits for the process
+    assert not sleeps(tmp_path)

@@ -1,0 +1,67 @@
+"""What a shell starts in its background, where SIGINT is ignored: the tests, the service, and the scripts."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.earthquakes.usgs_server import Pending, UsgsServer
+from tests.processes import PATIENCE_S, Child, environment, in_background, serving, started
+
+ROOT = Path(__file__).parent.parent
+TEST = """
+import signal, subprocess, sys
+
+def test_a_child_hears_sigint():
+    code = "import signal; signal.raise_signal(signal.SIGINT)"
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert child.returncode == -signal.SIGINT
+"""
+
+
+def test_the_children_of_tests_in_the_background_hear_sigint(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(TEST)
+    ran = subprocess.run(
+        in_background(sys.executable, "-m", "pytest", "-p", "tests.signals"),
+        cwd=tmp_path,
+        env={**environment(), "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+    assert "1 passed" in ran.stdout
+    assert ran.returncode == 0
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_service_in_the_background_ends_on_sigterm(tmp_path: Path, workers: str) -> None:
+    with serving("--workers", workers, folder=tmp_path, settings={"GRAPH_DRAIN": "0"}, background=True) as server:
+        assert server.ask("{ events { totalCount } }").status_code == 200
+        assert server.end(signal.SIGTERM) == 0
+
+
+def test_an_ingest_in_the_background_ends_on_sigterm(tmp_path: Path, usgs: UsgsServer) -> None:
+    catalogue = Pending()
+    usgs.answer_next(catalogue)
+    settings = {"GRAPH_USGS_URL": usgs.url}
+    with started("ingest", "--recent", folder=tmp_path, settings=settings, background=True) as process:
+        assert catalogue.asked.wait(PATIENCE_S)
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait(PATIENCE_S) == -signal.SIGTERM
+    catalogue.released.set()
+
+
+@pytest.mark.needs("java", "npm")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_dynamodb_local_in_the_background_hears_both_signals(number: signal.Signals) -> None:
+    command = in_background(sys.executable, "-m", "scripts.dynamodb_local")
+    with Child(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("AWS_ENDPOINT_URL=")
+        process.send_signal(number)
+
+        assert process.wait(PATIENCE_S) == 0
