@@ -37,6 +37,7 @@ from graph.execution.executor import PlainExecutor
 from graph.operations.documents import Documents
 from graph.operations.shape import Limits
 from graph.paging import PageSizes, Paging
+from graph.request_log.budget import LogBudget, LogLimits
 from graph.request_log.buffer import LogBuffer
 from graph.schema import schema
 from graph.settings import Settings
@@ -97,7 +98,7 @@ class Bench:
             live=Live(self.parts.table, self.parts.catalogue),
             upkeep=Upkeep(self.parts.table, self.parts.catalogue, now_ms, polls=False),
             request_logs=self.parts.request_logs,
-            log_buffer=LogBuffer(self.parts.request_logs, capacity=0),
+            log_buffer=LogBuffer(self.parts.request_logs, LogBudget(LogLimits.of(Settings())), capacity=0),
             page_sizes=PageSizes(),
             clock=now_ms,
             caller=Caller(None, frozenset({Scope.EVENTS_READ})),

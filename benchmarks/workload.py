@@ -127,14 +127,15 @@ def _peer_variables(selection: Selection) -> dict[str, Any]:
 
 def _our_variables(selection: Selection) -> dict[str, Any]:
     given = {
-        "startTime": selection.start_ms and _iso(selection.start_ms),
-        "endTime": selection.end_ms and _iso(selection.end_ms - 1),
+        "startTime": selection.start_ms and iso(selection.start_ms),
+        "endTime": selection.end_ms and iso(selection.end_ms - 1),
         "minMagnitude": selection.min_mag,
     }
     return {"filter": {name: value for name, value in given.items() if value is not None} or None}
 
 
-def _iso(time_ms: int) -> str:
+def iso(time_ms: int) -> str:
+    """A time as the graph takes it."""
     return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
