@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from threading import Thread
@@ -74,6 +74,7 @@ class Workers:
         while len(self._processes) < self._number:
             process = get_context("spawn").Process(target=_run, args=(self._work, self._listener, self._told))
             process.daemon = True  # ends with this one, should something unforeseen end that
+            resource_tracker.ensure_running()  # here, as to start it unblocks the signals
             signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # which the process inherits, and unblocks in `_run`
             process.start()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
