@@ -17,7 +17,7 @@ from graph.work.pace import Pace
 
 ROWS_TESTED_A_POINT = 100  # by the store's own filter; SQLite takes some 0.2 µs for a row of an index
 ROWS_READ_A_POINT = 10  # decoded, and perhaps tested in Python; some 3 µs each
-HEAVY_POINTS = 100  # spent on reading, beyond which an operation counts as heavy
+HEAVY_POINTS = 500  # spent on reading, beyond which an operation counts as heavy
 SERVICE = ""  # the caller of work without an account
 
 Charge = Callable[[int], Awaitable[None]]
@@ -160,6 +160,12 @@ async def charge_rows(*, tested: int = 0, read: int = 0) -> None:
     """
     if account := _current.get():
         await account.spend(tested / ROWS_TESTED_A_POINT + read / ROWS_READ_A_POINT)
+
+
+def charge_time(seconds: float) -> None:
+    """Count processor time of a thread against the caller of the operation in progress."""
+    if account := _current.get():
+        account.work.pace.charge(account.caller, seconds)
 
 
 async def give_way() -> None:

@@ -3,8 +3,11 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from time import thread_time
 from typing import TypeVar
 
+from graph.work.account import charge_time
 from graph.work.slots import Slots
 
 T = TypeVar("T")
@@ -23,15 +26,28 @@ class FairThreads:
         Raises:
             Overloaded: Too many operations wait already.
         """
-        await self.slots.acquire()
-        future = self._threads.submit(job)
-        loop = asyncio.get_running_loop()
+        caller = await self.slots.acquire()
+        loop, context, took = asyncio.get_running_loop(), copy_context(), 0.0
+
+        def timed() -> T:
+            nonlocal took
+            began = thread_time()
+            try:
+                return job()
+            finally:
+                took = thread_time() - began
+
+        future = self._threads.submit(timed)
         # A job that is cancelled keeps its thread busy until it has ended.
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self.slots.release))
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._end, caller, took, context=context))
         try:
             return await asyncio.wrap_future(future)
         finally:
             del future  # an exception holds this frame, and the future the exception: a cycle
+
+    def _end(self, caller: str, took: float) -> None:
+        charge_time(took)
+        self.slots.release(caller)
 
     def close(self) -> None:
         """Wait for the jobs that have begun."""

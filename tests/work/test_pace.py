@@ -1,8 +1,12 @@
-"""The loop's time: a piece of work begins at once while an iteration has time left, and else in its turn."""
+"""The loop's time: a piece of work begins at once while a burst has time left, and else in its turn."""
 
 import asyncio
 
-from graph.work.pace import RESUMED_AT_ONCE, Pace
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.work.pace import Pace
+from tests.processes import PATIENCE_S
 
 
 class HeldClock:
@@ -28,9 +32,9 @@ async def begun(pace: Pace, clock: HeldClock, callers: str, done: list[str], sec
     await asyncio.sleep(0)
 
 
-async def test_an_iteration_takes_on_no_more_once_its_time_is_used_up() -> None:
+async def test_a_burst_takes_on_no_more_once_its_time_is_used_up() -> None:
     clock, done = HeldClock(), list[str]()
-    pace = Pace(iteration_s=0.003, clock=clock)
+    pace = Pace(burst_s=0.003, clock=clock)
 
     await begun(pace, clock, "aaaa", done)
 
@@ -38,39 +42,70 @@ async def test_an_iteration_takes_on_no_more_once_its_time_is_used_up() -> None:
     assert pace.waiting == 2
 
 
-async def test_each_iteration_takes_a_few_of_those_that_wait_callers_in_rotation() -> None:
-    clock, done = HeldClock(), list[str]()
-    pace = Pace(iteration_s=0.001, clock=clock)
-    await begun(pace, clock, "aaaaaab", done)
-    assert done == ["a"]
-
+async def done_in_each_iteration(pace: Pace, done: list[str]) -> list[int]:
+    """How many pieces each iteration did until nothing waited."""
     counts = []
     while pace.waiting:
         before = len(done)
         await asyncio.sleep(0)
         counts.append(len(done) - before)
+    before = len(done)
     await asyncio.sleep(0)
+    return [*counts, len(done) - before]
 
-    assert max(counts) <= RESUMED_AT_ONCE
+
+async def test_each_iteration_takes_one_of_those_that_wait_callers_in_rotation() -> None:
+    clock, done = HeldClock(), list[str]()
+    pace = Pace(burst_s=0.001, clock=clock)
+    await begun(pace, clock, "aaaaaab", done)
+    assert done == ["a"]
+
+    assert max(await done_in_each_iteration(pace, done)) == 1
     assert done.index("b") <= 2, "one entry of the other caller stands before it"
     assert len(done) == 7
 
 
+async def test_a_burst_that_is_used_up_is_followed_by_a_rest() -> None:
+    clock, done = HeldClock(), list[str]()
+    pace = Pace(burst_s=0.004, resting_iterations=3, clock=clock)
+    await begun(pace, clock, "aaaaaaa", done)
+
+    counts = await done_in_each_iteration(pace, done)
+    text = "".join(map(str, counts)).strip("0")
+    print(counts)
+    assert text == "110001100011"[: len(text)], "two pieces of 2 ms, then three iterations without any"
+    assert done == ["a"] * 7
+
+
+async def test_a_rest_takes_no_longer_than_a_burst() -> None:
+    clock, done = HeldClock(), list[str]()
+    pace = Pace(burst_s=0.004, resting_iterations=100, clock=clock)
+    await begun(pace, clock, "aaa", done)
+
+    async def others() -> None:
+        for _ in range(3):
+            clock.now += 0.002
+            await asyncio.sleep(0)
+
+    counts, _ = await asyncio.gather(done_in_each_iteration(pace, done), others())
+    assert done == ["a", "a", "a"]
+    assert len(counts) < 10
+
+
 async def test_what_comes_later_does_not_pass_what_waits() -> None:
     clock, done = HeldClock(), list[str]()
-    pace = Pace(iteration_s=0.001, clock=clock)
+    pace = Pace(burst_s=0.001, clock=clock)
     await begun(pace, clock, "aaaa", done)
     await begun(pace, clock, "b", done)
 
     assert "b" not in done
-    for _ in range(5):
-        await asyncio.sleep(0)
+    await done_in_each_iteration(pace, done)
     assert sorted(done) == ["a", "a", "a", "a", "b"]
 
 
 async def test_cancelled_work_leaves_the_queue() -> None:
     clock, done = HeldClock(), list[str]()
-    pace = Pace(iteration_s=0.001, clock=clock)
+    pace = Pace(burst_s=0.001, clock=clock)
     tasks = [asyncio.create_task(work(pace, clock, "a", 0.002, done)) for _ in range(3)]
     await asyncio.sleep(0)
     for task in tasks[1:]:
@@ -80,9 +115,71 @@ async def test_cancelled_work_leaves_the_queue() -> None:
     assert (pace.waiting, done) == (0, ["a"])
 
 
+async def test_what_is_cancelled_as_its_turn_comes_leaves_the_turn_to_the_next() -> None:
+    clock, done = HeldClock(), list[str]()
+    pace = Pace(burst_s=0.001, resting_iterations=1, clock=clock)
+    tasks = [asyncio.create_task(work(pace, clock, "a", 0.002, done)) for _ in range(3)]
+    await asyncio.sleep(0)
+    pace._next_iteration()  # which begins the rest
+    tasks[1].cancel()
+    pace._next_iteration()  # before the task hears of it
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert done == ["a", "a"]
+
+
 async def test_work_on_an_idle_loop_never_waits() -> None:
     pace = Pace()
     for _ in range(100):
         await pace.give_way("a")
 
     assert pace.waiting == 0
+
+
+async def test_a_turn_has_room_for_many_short_pieces_of_its_caller_and_for_none_of_another() -> None:
+    clock, done = HeldClock(), list[str]()
+    pace = Pace(burst_s=0.001, turn_s=0.001, resting_iterations=1, clock=clock, used=clock)
+    await begun(pace, clock, "a", done)  # which uses up the burst
+
+    async def pieces(caller: str, seconds: float) -> None:
+        for _ in range(4):
+            await work(pace, clock, caller, seconds, done)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(pieces("b", 0.0004))
+        group.create_task(pieces("c", 0.002))
+
+    assert "".join(done) == "a" + "bbb" + "c" + "b" + "ccc"
+
+
+async def test_time_on_another_thread_counts_against_its_caller() -> None:
+    clock, done = HeldClock(), list[str]()
+    pace = Pace(burst_s=0.001, turn_s=0, resting_iterations=1, clock=clock, used=clock)
+    await begun(pace, clock, "a", done)  # which uses up the burst
+    pace.charge("a", 0.005)
+    await begun(pace, clock, "abababab", done)
+    await done_in_each_iteration(pace, done)
+
+    assert "".join(done) == "a" + "bbb" + "ab" + "aaa"
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30) | st.none()), max_size=30))
+def test_whatever_is_cancelled_and_when_all_others_have_their_turns(callers: list[tuple[str, int | None]]) -> None:
+    """A caller with the iteration in which its work is cancelled, if it is."""
+
+    async def run() -> None:
+        clock, done = HeldClock(), list[str]()
+        pace = Pace(burst_s=0.001, resting_iterations=2, clock=clock)
+        tasks = [asyncio.create_task(work(pace, clock, caller, 0.002, done)) for caller, _ in callers]
+        for iteration in range(31):
+            for task, (_, cancelled_in) in zip(tasks, callers, strict=True):
+                if cancelled_in == iteration:
+                    task.cancel()
+            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE_S):
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        for outcome, (_, cancelled_in) in zip(outcomes, callers, strict=True):
+            assert outcome is None or cancelled_in is not None
+        assert (len(done), pace.waiting) == (outcomes.count(None), 0)
+
+    asyncio.run(run())

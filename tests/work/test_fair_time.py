@@ -1,0 +1,125 @@
+"""A queue in which callers have the same time, whatever their turns take."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.work.fair_time import REMEMBERED, FairTime
+
+
+def served(queue: FairTime[str], turns: int, seconds: dict[str, float]) -> list[str]:
+    """The entries of so many turns, each of which takes as long as its caller's do."""
+    entries = []
+    for _ in range(turns):
+        if (taken := queue.take()) is None:
+            break
+        caller, entry = taken
+        entries.append(entry)
+        queue.end_turn(seconds[caller])
+    return entries
+
+
+def test_entries_of_one_caller_keep_their_order() -> None:
+    queue: FairTime[str] = FairTime()
+    for entry in ("a1", "a2", "a3"):
+        queue.put("a", entry)
+
+    assert len(queue) == 3
+    assert served(queue, 9, {"a": 1}) == ["a1", "a2", "a3"]
+    assert len(queue) == 0
+
+
+def test_short_turns_of_one_caller_stand_against_a_long_one_of_another() -> None:
+    queue: FairTime[str] = FairTime()
+    for number in range(8):
+        queue.put("long", f"L{number}")
+    for number in range(8):
+        queue.put("short", f"s{number}")
+
+    assert served(queue, 10, {"long": 4, "short": 1}) == ["L0", "s0", "s1", "s2", "s3", "L1", "s4", "s5", "s6", "s7"]
+
+
+def test_who_comes_later_has_not_saved_any_time() -> None:
+    queue: FairTime[str] = FairTime()
+    for number in range(20):
+        queue.put("a", f"a{number}")
+    served(queue, 10, {"a": 1})
+    for number in range(5):
+        queue.put("b", f"b{number}")
+
+    assert Counter(entry[0] for entry in served(queue, 6, {"a": 1, "b": 1})) == {"a": 3, "b": 3}
+
+
+def test_who_has_had_a_long_turn_waits_although_it_did_not_meanwhile() -> None:
+    queue: FairTime[str] = FairTime()
+    queue.put("a", "a0")
+    for number in range(5):
+        queue.put("b", f"b{number}")
+    served(queue, 2, {"a": 3, "b": 1})
+    queue.put("a", "a1")
+
+    assert served(queue, 9, {"a": 3, "b": 1}) == ["b1", "b2", "a1", "b3", "b4"]
+
+
+def test_an_entry_that_comes_in_its_callers_turn_is_counted_behind_it() -> None:
+    queue: FairTime[str] = FairTime()
+    queue.put("a", "a0")
+    queue.put("b", "b0")
+    assert queue.take() == ("a", "a0")
+    queue.put("a", "a1")
+    queue.end_turn(1)
+
+    assert served(queue, 9, {"a": 1, "b": 1}) == ["b0", "a1"]
+
+
+def test_a_turn_that_is_not_ended_leaves_its_caller_in_the_queue() -> None:
+    queue: FairTime[str] = FairTime()
+    for entry in ("a0", "a1", "b0"):
+        queue.put(entry[0], entry)
+
+    assert [queue.take() for _ in range(4)] == [("a", "a0"), ("b", "b0"), ("a", "a1"), None]
+
+
+def test_a_discarded_entry_is_not_taken_and_its_caller_has_one_place() -> None:
+    queue: FairTime[str] = FairTime()
+    for entry in ("a0", "b0", "b1"):
+        queue.put(entry[0], entry)
+    queue.discard("a", "a0")
+    queue.discard("a", "a0")
+    queue.discard("z", "b0")
+    queue.put("a", "a1")
+    queue.put("a", "a2")
+
+    assert len(queue) == 4
+    assert served(queue, 9, {"a": 1, "b": 1}) == ["a1", "b0", "a2", "b1"]
+
+
+def test_callers_that_have_nothing_to_catch_up_on_are_forgotten() -> None:
+    queue: FairTime[str] = FairTime()
+    queue.put("a", "a")
+    for number in range(10 * REMEMBERED):
+        queue.put("a", "a")
+        queue.put(str(number), "one")
+        served(queue, 2, {"a": 1, str(number): 1})
+
+    assert len(queue._ends) <= 2 * REMEMBERED
+
+
+@given(
+    turns=st.dictionaries(st.sampled_from("abcd"), st.lists(st.floats(0.1, 10), min_size=30, max_size=30), min_size=2)
+)
+def test_callers_that_all_wait_differ_by_no_more_than_two_of_their_longest_turns(turns: dict[str, list[float]]) -> None:
+    queue: FairTime[int] = FairTime()
+    for caller, lengths in turns.items():
+        for number in range(len(lengths)):
+            queue.put(caller, number)
+    used = Counter[str]()
+    while (taken := queue.take()) is not None:
+        caller, number = taken
+        queue.end_turn(turns[caller][number])
+        used[caller] += turns[caller][number]  # type: ignore[assignment]  # seconds
+        if number == len(turns[caller]) - 1:
+            break  # from here on not all wait
+        for other in turns:
+            assert abs(used[caller] - used[other]) <= max(turns[caller]) + max(turns[other]) + 1e-6
