@@ -60,14 +60,12 @@ from graph.telemetry.scrape import Scrape, sampled
 from graph.telemetry.tracing import Tracing, Untraced, open_tracing
 from graph.work.account import Work, WorkLimits
 from graph.work.loop_watch import loop_watched
-from graph.work.slots import Slots
+from graph.work.slots import OperationSlots
 from graph.work.threads import FairThreads
 
 GRAPH_PATH = "/graphql"
 _TO_THE_GRAPH = Route("/", lambda request: RedirectResponse(GRAPH_PATH))
 SAMPLE = files("graph.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
-
-OPERATIONS_AT_ONCE = 64  # that wait for the store or the loop, beyond which others wait to begin
 
 logger = get_logger(__name__)
 
@@ -172,7 +170,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
                 "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
                 "rates": rates(settings),
                 "work": work,
-                "operations": Slots(OPERATIONS_AT_ONCE),
+                "operations": OperationSlots(),
                 "preparing": preparing,
                 "telemetry": Telemetry(metrics, tracing),
             }

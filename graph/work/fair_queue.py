@@ -1,6 +1,7 @@
 """A queue that serves callers in rotation: each caller's entries in their order, one at a time."""
 
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -16,25 +17,34 @@ class FairQueue(Generic[T]):
     def __len__(self) -> int:
         return self._length
 
+    def waiting_of(self, caller: str) -> int:
+        """How many entries of a caller wait."""
+        return len(self._waiting.get(caller, ()))
+
     def put(self, caller: str, entry: T) -> None:
         """Add an entry behind the caller's others."""
         self._waiting.setdefault(caller, deque()).append(entry)
         self._length += 1
 
-    def take(self) -> T:
+    def take(self, may_go_on: Callable[[str], bool] = lambda _: True) -> tuple[str, T] | None:
         """Remove the oldest entry of the caller that has waited longest since its last one.
 
-        Raises:
-            IndexError: The queue is empty.
+        Args:
+            may_go_on: tells which callers are served. The others keep their turn.
+
+        Returns:
+            The caller and the entry; None where nobody is served.
         """
-        if not self._waiting:
-            raise IndexError("the queue is empty")
-        caller, entries = self._waiting.popitem(last=False)
+        caller = next(filter(may_go_on, self._waiting), None)
+        if caller is None:
+            return None
+        entries = self._waiting[caller]
         entry = entries.popleft()
-        if entries:
-            self._waiting[caller] = entries
+        self._waiting.move_to_end(caller)
         self._length -= 1
-        return entry
+        if not entries:
+            del self._waiting[caller]
+        return caller, entry
 
     def discard(self, caller: str, entry: T) -> None:
         """Remove an entry, if it still waits."""

@@ -1,72 +1,107 @@
-"""A fair semaphore for heavy work: a few pieces run at the same time, the rest wait in a `FairQueue`.
-
-A piece is a bounded slice, such as a statement over some thousand rows. So a caller with much to
-read gives way to another caller after each slice.
-"""
+"""Fair semaphores: a few pieces of work run at the same time, the rest wait in a `FairQueue`."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
+from graph.errors import Overloaded
 from graph.work.account import begin_heavy_work, current_caller
 from graph.work.fair_queue import FairQueue
 
+OPERATIONS = 64  # in progress: they wait for the store or the loop
+OPERATIONS_OF_CALLER = 16  # of these
+WAITING_OF_CALLER = 1000  # operations that wait to begin
+
 
 class Slots:
-    """So many slots, which all callers share. For one event loop."""
+    """So many slots for heavy work, which all callers share. For one event loop.
 
-    def __init__(self, number: int) -> None:
+    A piece of heavy work is a bounded slice, such as a statement over some thousand rows. So a caller
+    with much to read gives way to another caller after each slice.
+    """
+
+    def __init__(self, number: int, *, of_caller: int | None = None) -> None:
+        """Make so many, of which a caller may hold as many at a time, or fewer."""
         self.number = number
-        self._free = number
+        self._of_caller = of_caller or number
+        self._held: Counter[str] = Counter()  # by caller
         self._queue: FairQueue[asyncio.Future[None]] = FairQueue()
 
     @property
     def busy(self) -> int:
         """Slots that are taken."""
-        return self.number - self._free
+        return self._held.total()
 
     @property
     def waiting(self) -> int:
         """Pieces of work that wait for a slot."""
         return len(self._queue)
 
-    async def acquire(self) -> None:
-        """Wait for a slot. `release` gives it back.
+    async def acquire(self) -> str:
+        """Wait for a slot, and return the caller that holds it, with whom `release` gives it back.
 
         Raises:
-            Overloaded: No slot is free, and too many operations do heavy work already.
+            Overloaded: No slot is free, and too much waits already.
         """
-        if self._free and not self._queue:
-            self._free -= 1
-            return
-        begin_heavy_work()
         caller = current_caller()
+        if self._may_hold_more(caller):  # so nothing of this caller waits
+            self._held[caller] += 1
+            return caller
+        self._begin_waiting(caller)
         granted = asyncio.get_running_loop().create_future()
         self._queue.put(caller, granted)
         try:
             await granted
         except asyncio.CancelledError:
             if granted.done() and not granted.cancelled():
-                self.release()
+                self.release(caller)
             else:
                 self._queue.discard(caller, granted)
             raise
+        return caller
 
-    def release(self) -> None:
-        """Give a slot back, or on to the next that waits."""
-        with suppress(IndexError):
-            while True:
-                granted = self._queue.take()
-                if not granted.done():
-                    granted.set_result(None)
-                    return
-        self._free += 1
+    def release(self, caller: str) -> None:
+        """Give a caller's slot back, or on to the next that waits."""
+        self._held[caller] -= 1
+        if not self._held[caller]:
+            del self._held[caller]
+        while (entry := self._queue.take(self._may_hold_more)) is not None:
+            following, granted = entry
+            if not granted.done():
+                self._held[following] += 1
+                granted.set_result(None)
+                return
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
         """Around a piece of work on the event loop."""
-        await self.acquire()
+        caller = await self.acquire()
         try:
             yield
         finally:
-            self.release()
+            self.release(caller)
+
+    def _may_hold_more(self, caller: str) -> bool:
+        return self.busy < self.number and self._held[caller] < self._of_caller
+
+    def _begin_waiting(self, caller: str) -> None:
+        begin_heavy_work()
+
+
+class OperationSlots(Slots):
+    """Slots for whole operations, most of which are light: so many of a caller may wait before one is refused."""
+
+    def __init__(
+        self,
+        number: int = OPERATIONS,
+        *,
+        of_caller: int = OPERATIONS_OF_CALLER,
+        waiting_of_caller: int = WAITING_OF_CALLER,
+    ) -> None:
+        super().__init__(number, of_caller=of_caller)
+        self._waiting_of_caller = waiting_of_caller
+
+    def _begin_waiting(self, caller: str) -> None:
+        if self._queue.waiting_of(caller) >= self._waiting_of_caller:
+            raise Overloaded

@@ -35,7 +35,7 @@ from graph.telemetry.metrics import Metrics
 from graph.telemetry.requests import Telemetry
 from graph.telemetry.tracing import Untraced
 from graph.work.account import Work
-from graph.work.slots import Slots
+from graph.work.slots import OperationSlots
 from graph.work.threads import FairThreads
 from tests.earthquakes.builders import catalogue_of
 from tests.earthquakes.watched_table import WatchedTable
@@ -148,7 +148,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                     "streams": Streams(1, "subscriptions"),
                     "telemetry": Telemetry(Metrics(), Untraced()),
                     "work": work,
-                    "operations": Slots(64),
+                    "operations": OperationSlots(),
                     "preparing": preparing,
                 }
                 await RequestIds(endpoint)({**scope, "state": state}, receive, send)

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +10,10 @@ from graph.work.fair_queue import FairQueue
 
 def taken(queue: FairQueue[str]) -> list[str]:
     """All that waits, in the order in which it is taken."""
-    return [queue.take() for _ in range(len(queue))]
+    entries = []
+    while (taken := queue.take()) is not None:
+        entries.append(taken[1])
+    return entries
 
 
 def test_callers_are_served_in_rotation_and_each_in_its_own_order() -> None:
@@ -23,8 +25,18 @@ def test_callers_are_served_in_rotation_and_each_in_its_own_order() -> None:
 
 
 def test_an_empty_queue_has_nothing_to_take() -> None:
-    with pytest.raises(IndexError):
-        FairQueue[str]().take()
+    assert FairQueue[str]().take() is None
+
+
+def test_a_caller_that_may_not_go_on_keeps_its_turn() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for entry in ("a1", "a2", "b1", "b2", "c1"):
+        queue.put(entry[0], entry)
+
+    assert queue.take(lambda caller: caller != "a") == ("b", "b1")
+    assert queue.take(lambda _: False) is None
+    assert [queue.waiting_of(caller) for caller in "abcd"] == [2, 1, 1, 0]
+    assert taken(queue) == ["a1", "c1", "b2", "a2"]
 
 
 def test_a_discarded_entry_is_not_taken_and_leaves_the_others() -> None:
@@ -45,7 +57,7 @@ def test_no_caller_waits_for_more_than_one_entry_of_any_other(callers: list[str]
     queue: FairQueue[tuple[str, int]] = FairQueue()
     for number, caller in enumerate(callers):
         queue.put(caller, (caller, number))
-    order = [queue.take() for _ in callers]
+    order = [taken[1] for _ in callers if (taken := queue.take())]
 
     numbers = defaultdict(list)
     for caller, number in order:

@@ -1,13 +1,14 @@
 """Slots for heavy work: bounded, fair, and given back whatever happens."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 
 from graph.errors import Overloaded
-from graph.work.account import Work, WorkLimits, charged_to
-from graph.work.slots import Slots
+from graph.work.account import SERVICE, Work, WorkLimits, charged_to
+from graph.work.slots import OperationSlots, Slots
 from tests.work.accounts import an_account
 
 
@@ -38,11 +39,11 @@ async def test_no_more_run_than_there_are_slots() -> None:
     await settled()
     assert (slots.busy, slots.waiting, third.done()) == (2, 1, False)
 
-    slots.release()
+    slots.release(SERVICE)
     await third
     assert (slots.busy, slots.waiting) == (2, 0)
-    slots.release()
-    slots.release()
+    slots.release(SERVICE)
+    slots.release(SERVICE)
     assert slots.busy == 0
 
 
@@ -50,7 +51,7 @@ async def test_a_caller_with_much_to_do_delays_another_by_one_piece() -> None:
     slots, order, work = Slots(1), list[str](), Work()
     await slots.acquire()
     tasks = await begun(slots, "aaaab", order, work)
-    slots.release()
+    slots.release(SERVICE)
     await asyncio.gather(*tasks)
 
     assert order == ["a", "b", "a", "a", "a"]
@@ -62,7 +63,7 @@ async def test_what_is_cancelled_while_it_waits_never_runs_and_its_slot_goes_to_
     await slots.acquire()
     first, second = await begun(slots, "ab", order, work)
     first.cancel()
-    slots.release()
+    slots.release(SERVICE)
     await asyncio.gather(first, second, return_exceptions=True)
 
     assert order == ["b"]
@@ -73,7 +74,7 @@ async def test_a_slot_that_was_granted_as_its_waiter_was_cancelled_is_not_lost()
     slots, order, work = Slots(1), list[str](), Work()
     await slots.acquire()
     (task,) = await begun(slots, "a", order, work)
-    slots.release()
+    slots.release(SERVICE)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
@@ -89,7 +90,7 @@ async def test_a_caller_with_too_many_operations_that_wait_is_refused_and_anothe
 
     assert [type(task.exception()) for task in refused] == [Overloaded] * 3
     assert [tasks.index(task) for task in refused] == [2, 4, 5]
-    slots.release()
+    slots.release(SERVICE)
     await asyncio.gather(*tasks, return_exceptions=True)
     assert order == ["a", "b", "a"]
     assert work.heavy_operations == 0
@@ -102,3 +103,36 @@ async def test_a_failure_gives_the_slot_back() -> None:
             raise ValueError("broken")
 
     assert slots.busy == 0
+
+
+async def test_a_caller_never_holds_more_than_its_share_and_leaves_the_rest_to_others() -> None:
+    slots, work, held = OperationSlots(3, of_caller=2, waiting_of_caller=9), Work(), Counter[str]()
+    most = Counter[str]()
+    everything_ends = asyncio.Event()
+
+    async def one(caller: str) -> None:
+        with charged_to(an_account(work, caller)):
+            async with slots.one():
+                held[caller] += 1
+                most[caller] = max(most[caller], held[caller])
+                await everything_ends.wait()
+                held[caller] -= 1
+
+    tasks = [asyncio.create_task(one(caller)) for caller in "aaaaabc"]
+    await settled()
+    assert (held, slots.waiting) == ({"a": 2, "b": 1}, 4)
+    everything_ends.set()
+    await asyncio.gather(*tasks)
+    assert (most, slots.busy, slots.waiting) == ({"a": 2, "b": 1, "c": 1}, 0, 0)
+
+
+async def test_operations_that_wait_to_begin_are_not_heavy_and_bounded_by_caller() -> None:
+    slots, order, work = OperationSlots(1, of_caller=1, waiting_of_caller=2), list[str](), Work()
+    await slots.acquire()
+    tasks = await begun(slots, "aaab", order, work)
+
+    assert [type(task.exception()) if task.done() else None for task in tasks] == [None, None, Overloaded, None]
+    assert work.heavy_operations == 0
+    slots.release(SERVICE)
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert (order, slots.busy, slots.waiting) == (["a", "b", "a"], 0, 0)
