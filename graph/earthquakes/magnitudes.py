@@ -7,7 +7,7 @@ exactly as `mag ≥ 4.5`.
 
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 LEAST_BIN, GREATEST_BIN = -20, 100
 
@@ -24,7 +24,7 @@ def bin_of(mag: float) -> Bin:
     return floor, floor == tenths
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MagnitudeRange:
     """A range of magnitudes, both ends included; None leaves an end open."""
 
@@ -41,7 +41,7 @@ class MagnitudeRange:
         """Whether bins alone tell exactly what is inside."""
         return all(mag is None or bin_of(mag)[1] for mag in (self.minimum, self.maximum))
 
-    @property
+    @cached_property
     def bins(self) -> range:
         """The bins that may hold a magnitude of the range."""
         least = LEAST_BIN if self.minimum is None else max(bin_of(self.minimum)[0], LEAST_BIN)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-FRAMES_A_TURN = 100  # a ping takes 30 µs
+FRAMES_A_TURN = 30  # a ping takes 30 µs
 
 ReadOn = Callable[[], None]
 """Handles what waits at one connection, as far as frames are left."""

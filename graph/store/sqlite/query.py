@@ -15,6 +15,7 @@ from graph.store.sqlite.statements import Statements, translate
 from graph.store.sqlite.threads import ReadConnection
 
 ROWS_A_SLICE = 1000  # that one job decodes at most, so that callers take turns
+ROWS_A_CALL = 100  # of the JSON parser, which lets no other thread run meanwhile
 ROWS_TESTED_AT_ONCE = 250  # where a limit may be reached early, as the rows behind it would be decoded in vain
 
 
@@ -150,8 +151,10 @@ def _is_rank(index: Index, part: Compare) -> bool:
 
 
 def decoded(blobs: Sequence[bytes]) -> list[Item]:
-    """Many items in one call of the JSON parser, which costs half of one call each."""
-    items: list[Item] = orjson.loads(b"[" + b",".join(blobs) + b"]")
+    """Items, many in one call of the JSON parser, which costs half of one call each."""
+    items: list[Item] = []
+    for at in range(0, len(blobs), ROWS_A_CALL):
+        items += orjson.loads(b"[" + b",".join(blobs[at : at + ROWS_A_CALL]) + b"]")
     return items
 
 
