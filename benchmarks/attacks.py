@@ -35,6 +35,9 @@ def ten(field: str) -> str:
 
 EARTH = "circle: {lat: 1, lon: 0, radiusKm: 20000}"
 TEN_TOTALS = ten(f"events(first: 1, filter: {{{EARTH}}}) {{ totalCount }}")
+YEAR = 'startTime: "2020-01-01", endTime: "2020-12-30"'
+AREA = "box: {minLat: -8%d, minLon: -180, maxLat: 90, maxLon: 179}"
+TEN_AREAS = ten(f"events(first: 1, filter: {{{YEAR}, {AREA}}}) {{ totalCount }}")
 NO_MATCH = '{ events(first: 1, filter: {types: ["zzz"]}) { nodes { id } } }'
 OPERATIONS = " ".join(f"query Q{number} {{ __typename }}" for number in range(390))
 EQUAL_NAMES = "{ events { " + "bucketsScanned " * 480 + "} }"
@@ -172,6 +175,7 @@ ATTACKS: dict[str, Action] = {
     "filters that match nothing, left at once": lambda a: a.left(NO_MATCH),
     "filters that match nothing": lambda a: a.posted(NO_MATCH),
     "fifty operations of ten totals on a socket": lambda a: a.operations(TEN_TOTALS, 50),
+    "ten totals of an area in a year": lambda a: a.posted(TEN_AREAS),
     "390 operations in a document": lambda a: a.posted(OPERATIONS, again=10),
     "480 equal names in a selection": lambda a: a.posted(EQUAL_NAMES, again=10),
     "200,000 headers": lambda a: a.sent(many_headers(200_000)),

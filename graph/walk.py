@@ -229,7 +229,7 @@ async def items_of(
     Raises:
         QueryTooComplex: The operation in progress may not read so many.
     """
-    for batch in _batched(promises):
+    for batch in _batched(promises, most=ITEMS_IN_MEMORY):
         await give_way()
         await charge_rows(tested=batch.rows)
         partitions: Sequence[str] = batch.partitions
@@ -245,16 +245,32 @@ async def items_of(
             partitions = partitions[partitions.index(start[index.partition_key.name]) :] if start else ()
 
 
-def _batched(promises: Iterable[Promise]) -> Iterator[Batch]:
-    """Partitions whose items fit into memory together, or single ones."""
+async def count_of(
+    table: Table, index: Index, promises: Sequence[Promise], *, between: Bounds, where: Condition | None
+) -> int:
+    """How many items of partitions match.
+
+    Raises:
+        QueryTooComplex: The operation in progress may not read so many. Then nothing is read.
+    """
+    await charge_rows(tested=sum(promise.rows for promise in promises))
+    counted = 0
+    for batch in _batched(promises):
+        await give_way()
+        counted += await table.count(index, batch.partitions, between=between, where=where)
+    return counted
+
+
+def _batched(promises: Iterable[Promise], *, most: int | None = None) -> Iterator[Batch]:
+    """Partitions to read together: with so many rows that a store is soon done, and so many items. Or single ones."""
     batch: list[str] = []
     promised = held = 0
-    for partition, most, rows in promises:
-        if batch and (promised + most > ITEMS_IN_MEMORY or held + rows > ROWS_A_BATCH):
+    for partition, matches, rows in promises:
+        if batch and ((most and promised + matches > most) or held + rows > ROWS_A_BATCH):
             yield Batch(batch, held)
             batch, promised, held = [], 0, 0
         batch.append(partition)
-        promised += most
+        promised += matches
         held += rows
     if batch:
         yield Batch(batch, held)

@@ -18,8 +18,8 @@ from graph.earthquakes.summaries import Summaries, promised_on
 from graph.earthquakes.table import TIME_ORDERED, day_of, event_key, index_key
 from graph.paging import Page, Paging
 from graph.store.contract import Table
-from graph.walk import Promise, Promises, Walk, items_of
-from graph.work.account import charge_rows, give_way
+from graph.walk import Promise, Promises, Walk, count_of, items_of
+from graph.work.account import give_way
 
 T = TypeVar("T")
 
@@ -89,9 +89,7 @@ class Catalogue:
             async for items in items_of(self._table, TIME_ORDERED, promises, between=selection.span, where=where):
                 counted += sum(map(keep, items))
             return counted
-        await charge_rows(tested=sum(promise.rows for promise in promises))
-        partitions = [promise.partition for promise in promises]
-        return counted + await self._table.count(TIME_ORDERED, partitions, between=selection.span, where=where)
+        return counted + await count_of(self._table, TIME_ORDERED, promises, between=selection.span, where=where)
 
     async def statistics(self, selection: Selection) -> Statistics:
         """Statistics of the selected events, which are counted by now.

@@ -7,14 +7,14 @@ import pytest
 
 from graph.days import DAY_MS, bucket_of, day_bucket
 from graph.earthquakes.magnitudes import MagnitudeRange
-from graph.earthquakes.selection import Selection
+from graph.earthquakes.selection import Box, Selection
 from graph.earthquakes.statistics import Interval
 from graph.earthquakes.summaries import day_key, year_key
 from graph.earthquakes.table import EARTHQUAKE_EVENTS
 from graph.request_log.access_patterns import RequestLogs
 from graph.request_log.analytics import popular_filters
 from graph.store.contract import Item, Table
-from graph.walk import ITEMS_IN_MEMORY
+from graph.walk import ITEMS_IN_MEMORY, ROWS_A_BATCH
 from graph.work.account import Work, charged_to
 from graph.work.pace import Pace
 from tests.earthquakes.builders import at, catalogue_of
@@ -80,6 +80,17 @@ async def test_a_plan_over_many_years_offers_to_give_way_after_each(table: Table
         assert await catalogue_of(table, most_days_counted=100_000).total(Selection(types=("zzz",))) == 0
 
     assert pace.offers >= len(YEARS)
+
+
+async def test_a_total_of_many_days_is_counted_a_bounded_number_of_rows_at_a_time(table: Table) -> None:
+    await table.put_many(summaries())
+    pace = CountedPace()
+    days = (date(YEARS.stop, 1, 1) - date(YEARS.start, 1, 1)).days
+    with charged_to(an_account(Work(pace=pace))) as account:
+        assert await catalogue_of(table, most_days_counted=days).total(Selection(box=Box(-9, -9, 9, 9))) == 0
+
+    assert account.spent >= days * 120 // 100
+    assert pace.offers >= len(YEARS) + days * 120 // ROWS_A_BATCH
 
 
 async def test_popular_filters_read_a_bounded_number_of_logs_between_two_offers(table: Table) -> None:
