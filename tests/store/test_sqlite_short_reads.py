@@ -148,3 +148,35 @@ async def test_a_partition_of_many_is_searched_by_its_rank(tmp_path: Path, table
     )
     assert "(day=? AND mag>?)" in db.execute(statement, ("[]", 4)).fetchone()[3]
     db.close()
+
+
+async def test_the_loop_closes_its_own_connection_and_a_later_read_only_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite's library crashes where one thread closes a connection and another one reads by it."""
+    closed_by: list[int] = []
+    close = ShortReads.close
+
+    def noting(short: ShortReads) -> None:
+        closed_by.append(threading.get_ident())
+        close(short)
+
+    monkeypatch.setattr(ShortReads, "close", noting)
+    reads = 0
+
+    async def read_on(table: Table) -> None:
+        nonlocal reads
+        while True:
+            await table.query(BY_TIME, "mon")
+            reads += 1
+            await asyncio.sleep(0)
+
+    async with open_sqlite(tmp_path / "own.db", SAMPLES) as table:
+        await table.put_many([timed(f"t{number}", number) for number in range(100)])
+        reading = asyncio.create_task(read_on(table))
+        await asyncio.sleep(0)
+    with pytest.raises(RuntimeError):
+        await reading
+
+    assert closed_by == [threading.get_ident()]
+    assert reads > 0

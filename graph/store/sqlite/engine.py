@@ -249,10 +249,13 @@ class SqliteTable(Table):
                     pass
             await asyncio.sleep(SWEEP_EVERY_S)
 
-    def close(self) -> None:
-        """Finish what is under way and close the file. Blocks."""
+    async def close(self) -> None:
+        """Finish what is under way and close the file."""
         self._integrity.stop()
-        self._short.close()
+        self._short.close()  # here, as a read of the loop's own may come before the others have finished
+        await asyncio.to_thread(self._close_others)
+
+    def _close_others(self) -> None:
         self._readers.close()
         self._writer.close()
         self._integrity.close()

@@ -62,7 +62,7 @@ async def open_sqlite(
     finally:
         if sweeper:
             sweeper.cancel()
-        await asyncio.to_thread(table.close)
+        await table.close()
 
 
 def _connect(path: str | Path, busy_s: float, kind: type[C]) -> C:
