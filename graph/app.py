@@ -170,7 +170,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
                 "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
                 "rates": rates(settings),
                 "work": work,
-                "operations": OperationSlots(),
+                "operations": OperationSlots.beside(work.limits),
                 "preparing": preparing,
                 "telemetry": Telemetry(metrics, tracing),
             }

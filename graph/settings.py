@@ -131,7 +131,11 @@ class Settings(BaseSettings):
         50, ge=1, le=10_000, description="Operations that may be under way on one WebSocket."
     )
     max_heavy_operations: int = Field(
-        32, ge=1, le=10_000, description="Operations of a caller that may be reading much at once; of all, four times."
+        8,
+        ge=1,
+        le=10_000,
+        description="Operations of a caller that may be reading much at once; twice as many are in progress; "
+        "of all, four times.",
     )
     max_logs: int = Field(
         1_000_000, ge=0, description="Request logs that are kept at most, an eighth of them for each day; 0 for none."

@@ -49,7 +49,7 @@ DEFAULTS: dict[str, Any] = {
     "max_connections": 900,
     "max_subscriptions": 200,
     "max_socket_operations": 50,
-    "max_heavy_operations": 32,
+    "max_heavy_operations": 8,
     "max_logs": 1_000_000,
     "max_log_bytes": 512 * 1024 * 1024,
     "max_logs_per_minute": 6000,

@@ -28,8 +28,8 @@ Charge = Callable[[int], Awaitable[None]]
 class WorkLimits:
     """How many operations may have heavy work in progress."""
 
-    process: int = 128
-    caller: int = 32
+    process: int = 32
+    caller: int = 8
 
     @classmethod
     def of(cls, caller: int) -> "WorkLimits":

@@ -6,11 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from graph.errors import Overloaded
-from graph.work.account import begin_heavy_work, current_caller
+from graph.work.account import WorkLimits, begin_heavy_work, current_caller
 from graph.work.fair_queue import FairQueue
 
-OPERATIONS = 64  # in progress: they wait for the store or the loop
-OPERATIONS_OF_CALLER = 16  # of these
 WAITING_OF_CALLER = 1000  # operations that wait to begin
 
 
@@ -92,13 +90,12 @@ class Slots:
 class OperationSlots(Slots):
     """Slots for whole operations, most of which are light: so many of a caller may wait before one is refused."""
 
-    def __init__(
-        self,
-        number: int = OPERATIONS,
-        *,
-        of_caller: int = OPERATIONS_OF_CALLER,
-        waiting_of_caller: int = WAITING_OF_CALLER,
-    ) -> None:
+    @classmethod
+    def beside(cls, heavy: WorkLimits) -> "OperationSlots":
+        """Twice as many as may be heavy, so that light ones find room."""
+        return cls(2 * heavy.process, of_caller=2 * heavy.caller)
+
+    def __init__(self, number: int, *, of_caller: int, waiting_of_caller: int = WAITING_OF_CALLER) -> None:
         super().__init__(number, of_caller=of_caller)
         self._waiting_of_caller = waiting_of_caller
 

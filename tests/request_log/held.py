@@ -148,7 +148,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                     "streams": Streams(1, "subscriptions"),
                     "telemetry": Telemetry(Metrics(), Untraced()),
                     "work": work,
-                    "operations": OperationSlots(),
+                    "operations": OperationSlots.beside(work.limits),
                     "preparing": preparing,
                 }
                 await RequestIds(endpoint)({**scope, "state": state}, receive, send)
