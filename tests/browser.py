@@ -1,14 +1,17 @@
 """Chromium, as the machine has it, with everything but the loopback interface out of its reach."""
 
 import shutil
-from collections.abc import AsyncIterator
+import subprocess
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 from playwright.async_api import ConsoleMessage, Page, async_playwright, expect
 
 from tests.needs import CHROMIUM_NAMES
-from tests.processes import PATIENCE_S
+from tests.processes import PATIENCE_S, Child
 
 ARGUMENTS = (
     "--no-sandbox",  # containers run as root, where Chromium has none
@@ -18,6 +21,11 @@ ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-dev-shm-usage",  # which a container may have little of
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--hide-scrollbars",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 
@@ -34,18 +42,36 @@ class Visit:
     complaints: list[str]  # the console's warnings and errors, uncaught exceptions
 
 
-@pytest.fixture
-async def visit() -> AsyncIterator[Visit]:
-    """An empty page in a browser with nothing stored."""
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a browser that runs. To start one for each test takes longer than most of them."""
     executable = next(filter(None, map(shutil.which, CHROMIUM_NAMES)))
+    profile = tmp_path_factory.mktemp("chromium")
+    options = ("--headless", "--remote-debugging-port=0", f"--user-data-dir={profile}")
+    with Child([executable, *options, *ARGUMENTS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        yield _address(profile / "DevToolsActivePort", process)
+
+
+def _address(file: Path, process: Child[str]) -> str:
+    """Where the browser listens, which it writes into a file."""
+    until = monotonic() + PATIENCE_S
+    while monotonic() < until and process.poll() is None:
+        if file.exists() and len(lines := file.read_text().split()) == 2:
+            return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
+        sleep(0.02)
+    raise AssertionError(f"Chromium does not listen; its status is {process.poll()}")
+
+
+@pytest.fixture
+async def visit(chromium: str) -> AsyncIterator[Visit]:
+    """An empty page with nothing stored."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=executable, args=ARGUMENTS, timeout=1000 * PATIENCE_S
-        )
-        page = await browser.new_page(viewport={"width": 1400, "height": 900})
+        browser = await playwright.chromium.connect_over_cdp(chromium, timeout=1000 * PATIENCE_S)
+        context = await browser.new_context(viewport={"width": 1400, "height": 900})
+        page = await context.new_page()
         page.set_default_timeout(1000 * PATIENCE_S)
         yield _watched(page)
-        await browser.close()
+        await context.close()
 
 
 def _watched(page: Page) -> Visit:
