@@ -99,7 +99,6 @@ async def open_parts(
     ):
         if spans := tracing.store(location.engine, table.design.name):
             table = MeteredTable(table, spans)
-        await table.ping()
         logs = RequestLogs(table, clock)
         usgs = UsgsClient(http, settings.usgs_url, timeout_s=settings.usgs_timeout, clock=clock)
         yield Parts(

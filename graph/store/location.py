@@ -6,11 +6,12 @@ endpoint) that the usual AWS configuration names.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from graph.clock import Clock, now_ms
+from graph.errors import DatabaseUnavailable
 from graph.store.contract import Table
 from graph.store.design import TableDesign
 from graph.store.meter import Meter, MeteredTable
@@ -42,17 +43,23 @@ class StoreLocation:
 
         Args:
             timeout_s: seconds for one attempt on the store.
+
+        Raises:
+            DatabaseUnavailable: The store does not answer, or DynamoDB has no such table.
         """
         if self.engine == "sqlite":
             from graph.store.sqlite import open_sqlite
 
             async with open_sqlite(self.name, design, clock=clock, meter=meter, busy_s=timeout_s) as table:
+                with suppress(DatabaseUnavailable):  # A damaged file is served as far as it goes; `/readyz` tells.
+                    await table.ping()
                 yield MeteredTable(table, meter) if meter else table
         else:
             from graph.store.dynamodb import Patience, open_dynamodb
 
             patience = Patience(connect_seconds=timeout_s, read_seconds=timeout_s)
             async with open_dynamodb(self.name, design, clock=clock, patience=patience, meter=meter) as table:
+                await table.ping()
                 yield MeteredTable(table, meter) if meter else table
 
     async def create(self, design: TableDesign, *, stream: bool = True) -> list[str]:

@@ -82,6 +82,11 @@ def middle(store: Path) -> Restore:
     return overwritten(store, pages // 4, pages // 2)
 
 
+def nearly_all(store: Path) -> Restore:
+    """Whatever is read, the first row included."""
+    return overwritten(store, 10, store.stat().st_size // PAGE_BYTES - 10)
+
+
 def page_of_zeros(store: Path) -> Restore:
     return overwritten(store, 20, 1, bytes(PAGE_BYTES))
 
@@ -157,7 +162,7 @@ def test_damage_while_the_service_runs_is_seen_and_its_repair_too(
         assert any(store.name in line or "SQLite cannot read" in line for line in causes)
 
 
-@pytest.mark.parametrize("damage", [middle, page_of_zeros])
+@pytest.mark.parametrize("damage", [middle, nearly_all, page_of_zeros])
 def test_damage_before_the_service_starts_is_found_without_a_query(
     tmp_path: Path, store: Path, damage: Callable[[Path], Restore]
 ) -> None:
