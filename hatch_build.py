@@ -1,6 +1,6 @@
-"""The build hook that puts GraphiQL's files into `graph/static/`, and so into the wheel.
+"""The build hook that puts GraphiQL's files into `graph/pages/graphiql/static/`, and so into the wheel.
 
-`graph/graphiql_files.toml` says which files, from which release of which npm package, and what
+`graph/pages/graphiql/files.toml` says which files, from which release of which npm package, and what
 each must hash to. After a build the folder has exactly those files, or none of them: where npm is
 missing or reaches nothing, the build warns and goes on, since the page can do without them. What
 npm delivers and does not hash to what is pinned is never written, and fails the build.
@@ -35,8 +35,8 @@ class GraphiQLFiles(BuildHookInterface[BuilderConfig]):
     """Fetches what is missing before the wheel, editable or not, is put together."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        source = Path(self.root, "graph")
-        packages = tomllib.loads((source / "graphiql_files.toml").read_text())["package"]
+        source = Path(self.root, "graph", "pages", "graphiql")
+        packages = tomllib.loads((source / "files.toml").read_text())["package"]
         static = source / "static"
         static.mkdir(exist_ok=True)
         if up_to_date(static, packages):

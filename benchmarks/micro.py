@@ -24,22 +24,22 @@ from graphql.execution.values import get_variable_values
 from strawberry.execution import optimized_is_awaitable
 
 from benchmarks.markdown import table
-from graph import garbage
 from graph.access.callers import Caller, Scope
+from graph.api.context import Context
+from graph.api.documents.limits import Limits
+from graph.api.documents.prepared import Documents
+from graph.api.fast.executor import PlainExecutor
+from graph.api.schema import schema
 from graph.app import Parts, open_parts
-from graph.clock import now_ms
-from graph.context import Context
-from graph.earthquakes.live import Live
-from graph.earthquakes.magnitudes import MagnitudeRange
-from graph.earthquakes.selection import Selection
-from graph.earthquakes.upkeep import Upkeep
-from graph.execution.executor import PlainExecutor
-from graph.operations.documents import Documents
-from graph.operations.shape import Limits
-from graph.paging import PageSizes, Paging
-from graph.request_log.budget import LogBudget, LogLimits
-from graph.request_log.buffer import LogBuffer
-from graph.schema import schema
+from graph.core import garbage
+from graph.core.clock import now_ms
+from graph.core.paging import PageSizes, Paging
+from graph.domains.earthquakes.ingest.status import Upkeep
+from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.request_logs.budget import LogBudget, LogLimits
+from graph.domains.request_logs.buffer import LogBuffer
 from graph.settings import Settings
 from graph.store.dynamodb.codec import encode_item
 from graph.store.dynamodb.parsing import PlainParser

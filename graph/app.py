@@ -19,45 +19,45 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graph import dashboard, graphiql
 from graph.access.authentication import authentication
 from graph.access.rate import rates
-from graph.clock import Clock, now_ms
-from graph.context import Context
-from graph.earthquakes.catalogue import Catalogue
-from graph.earthquakes.ingest import Ingest
-from graph.earthquakes.live import Live
-from graph.earthquakes.polling import polling
-from graph.earthquakes.report import IngestReport
-from graph.earthquakes.table import EARTHQUAKE_EVENTS
-from graph.earthquakes.turns import TURN_MS
-from graph.earthquakes.upkeep import IngestStatus, Upkeep, watched
-from graph.earthquakes.usgs import UsgsClient
-from graph.errors import BadRequest, DatabaseUnavailable, InternalServerError
-from graph.http.admission import Admission, ExecutionLimits
-from graph.http.endpoint import GraphQLEndpoint
-from graph.http.request import PREFLIGHTED
-from graph.http.request_ids import RequestIds
-from graph.http.streams import Streams
-from graph.http.telling import told
-from graph.http.websocket import SocketLimits, WebSocketEndpoint
-from graph.operations.documents import Documents
-from graph.operations.persisted import persisted
-from graph.operations.shape import Limits
-from graph.paging import PageSizes
-from graph.request_log.access_patterns import RequestLogs
-from graph.request_log.budget import LogLimits
-from graph.request_log.buffer import log_buffer
-from graph.schema import schema
+from graph.api.context import Context
+from graph.api.documents.limits import Limits
+from graph.api.documents.persisted import persisted
+from graph.api.documents.prepared import Documents
+from graph.api.schema import schema
+from graph.core.clock import Clock, now_ms
+from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
+from graph.core.paging import PageSizes
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.polling import polling
+from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.ingest.status import IngestStatus, Upkeep, watched
+from graph.domains.earthquakes.ingest.turns import TURN_MS
+from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.domains.request_logs.budget import LogLimits
+from graph.domains.request_logs.buffer import log_buffer
+from graph.observability.logs import get_logger
+from graph.observability.metrics import Metrics
+from graph.observability.requests import Telemetry
+from graph.observability.scrape import Scrape, sampled
+from graph.observability.tracing import Tracing, Untraced, open_tracing
+from graph.pages import dashboard, graphiql
 from graph.settings import Settings
 from graph.store.contract import Table
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredTable
-from graph.telemetry.logs import get_logger
-from graph.telemetry.metrics import Metrics
-from graph.telemetry.requests import Telemetry
-from graph.telemetry.scrape import Scrape, sampled
-from graph.telemetry.tracing import Tracing, Untraced, open_tracing
+from graph.transport.admission import Admission, ExecutionLimits
+from graph.transport.endpoint import GraphQLEndpoint
+from graph.transport.errors import told
+from graph.transport.request import PREFLIGHTED
+from graph.transport.request_ids import RequestIds
+from graph.transport.streams import Streams
+from graph.transport.websocket import SocketLimits, WebSocketEndpoint
 from graph.work.account import Work, WorkLimits
 from graph.work.loop_watch import loop_watched
 from graph.work.slots import OperationSlots
@@ -65,7 +65,7 @@ from graph.work.threads import FairThreads
 
 GRAPH_PATH = "/graphql"
 _TO_THE_GRAPH = Route("/", lambda request: RedirectResponse(GRAPH_PATH))
-SAMPLE = files("graph.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
+SAMPLE = files("graph.domains.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
 
 logger = get_logger(__name__)
 

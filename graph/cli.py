@@ -17,13 +17,13 @@ from graph import __version__
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.options import Duration, Scopes, Subject
+from graph.api.schema import printed
 from graph.app import open_parts
-from graph.earthquakes.rebuild import RebuildReport, rebuild_summaries
-from graph.earthquakes.table import EARTHQUAKE_EVENTS
-from graph.earthquakes.usgs_requests import RecentEvents, UsgsFeed
-from graph.errors import DatabaseUnavailable, GraphError
-from graph.ingest_command import Times, ingest_all
-from graph.schema import printed
+from graph.core.errors import DatabaseUnavailable, GraphError
+from graph.domains.earthquakes.commands import Times, ingest_all
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.rebuild import RebuildReport, rebuild_summaries
+from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from graph.serving import server
 from graph.settings import Misconfigured, Settings
 from graph.store.location import StoreLocation

@@ -1,4 +1,4 @@
-"""Makes the dashboard's coastline: `python -m scripts.coastline graph/dashboard/page/coastline.json`.
+"""Makes the dashboard's coastline: `python -m scripts.coastline graph/pages/dashboard/page/coastline.json`.
 
 The land is that of Natural Earth at 1:110,000,000, which is in the public domain (naturalearthdata.com), as the npm
 package `world-atlas` carries it. What is written is a list of rings. Each is a flat list of longitudes and latitudes in

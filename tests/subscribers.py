@@ -23,21 +23,21 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
 from graph.app import Application, admission, create_app
-from graph.earthquakes.live import Live
-from graph.http.endpoint import GraphQLEndpoint
-from graph.http.event_stream import HEART_BEAT_S
-from graph.http.request_ids import RequestIds
-from graph.http.websocket import SUBPROTOCOL, SocketLimits, WebSocketEndpoint
+from graph.domains.earthquakes.live import Live
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
 from graph.settings import Settings
+from graph.transport.endpoint import GraphQLEndpoint
+from graph.transport.request_ids import RequestIds
+from graph.transport.sse import HEART_BEAT_S
+from graph.transport.websocket import SUBPROTOCOL, SocketLimits, WebSocketEndpoint
 from tests.bearers import SECRET, bearer
-from tests.earthquakes.builders import NOON
-from tests.earthquakes.ingests import a_feature
+from tests.domains.earthquakes.builders import NOON
+from tests.domains.earthquakes.ingest.ingests import a_feature
+from tests.observability.scraping import parsed
 from tests.processes import PATIENCE_S, Server, started
 from tests.service import unhurried
-from tests.telemetry.scraping import parsed
 
 EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor lost } }"
 INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"

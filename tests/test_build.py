@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
-PACKAGES = tomllib.loads((CHECKOUT / "graph/graphiql_files.toml").read_text())["package"]
+PACKAGES = tomllib.loads((CHECKOUT / "graph/pages/graphiql/files.toml").read_text())["package"]
 LISTED = {file["name"] for package in PACKAGES for file in package["file"]}
 
 needs_npm = pytest.mark.needs("npm")
@@ -100,9 +100,9 @@ def test_a_wheel_carries_the_dashboard(tree: Path, without_npm: dict[str, str]) 
     build(tree, environment=without_npm)
 
     (wheel,) = (tree / "dist").glob("*.whl")
-    assert {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("graph/dashboard/")} == {
-        f"graph/dashboard/{path.relative_to(CHECKOUT / 'graph/dashboard')}"
-        for path in (CHECKOUT / "graph/dashboard").rglob("*.*")
+    assert {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("graph/pages/dashboard/")} == {
+        f"graph/pages/dashboard/{path.relative_to(CHECKOUT / 'graph/pages/dashboard')}"
+        for path in (CHECKOUT / "graph/pages/dashboard").rglob("*.*")
         if path.suffix != ".pyc"
     }
 
@@ -121,7 +121,7 @@ def test_no_other_file_than_the_listed_ones_enters_a_wheel(tree: Path, without_n
 def test_a_wrong_hash_fails_the_build(tree: Path, hashed: str) -> None:
     package = PACKAGES[-1]  # the last, so that what comes before is found right
     pinned = (package if hashed == "tarball" else package["file"][-1])["integrity"]
-    manifest = tree / "graph/graphiql_files.toml"
+    manifest = tree / "graph/pages/graphiql/files.toml"
     manifest.write_text(manifest.read_text().replace(pinned, pinned[:-4] + pinned[-4:].swapcase()))
 
     refused = python(tree, "-m", "hatchling", "build", "-t", "wheel")
@@ -155,11 +155,11 @@ def in_wheel(tree: Path) -> set[str]:
     """The files of GraphiQL in the one wheel that was built."""
     (wheel,) = (tree / "dist").glob("*.whl")
     paths = map(PurePosixPath, zipfile.ZipFile(wheel).namelist())
-    return {path.name for path in paths if path.parent.match("graph/static")} - {"README.md"}
+    return {path.name for path in paths if path.parent.match("graph/pages/graphiql/static")} - {"README.md"}
 
 
 def static(tree: Path) -> Path:
-    return tree / "graph/static"
+    return tree / "graph/pages/graphiql/static"
 
 
 def names(folder: Path) -> set[str]:

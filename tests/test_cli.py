@@ -13,12 +13,12 @@ import pytest
 
 from graph import __version__
 from graph.cli import main
-from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.settings import Settings
 from graph.store.cloudformation import template
 from graph.store.contract import Put, Update
 from graph.store.location import StoreLocation
-from tests.earthquakes.usgs_server import week
+from tests.domains.earthquakes.usgs.usgs_server import week
 from tests.processes import environment, quakegraph
 
 SCHEMA = Path(__file__).parent.parent / "schema.graphql"

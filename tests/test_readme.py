@@ -5,9 +5,9 @@ import json
 import re
 from pathlib import Path
 
-from graph import errors
 from graph.app import load_sample, open_parts
 from graph.cli import serve
+from graph.core import errors
 from graph.settings import Settings
 from tests.service import running
 

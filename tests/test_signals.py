@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.earthquakes.usgs_server import Pending, UsgsServer
-from tests.processes import PATIENCE_S, Child, environment, in_background, serving, started
+from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
+from tests.processes import (
+    PATIENCE_S,
+    Child,
+    environment,
+    in_background,
+    serving,
+    started,
+)
 
 ROOT = Path(__file__).parent.parent
 TEST = """

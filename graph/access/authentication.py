@@ -10,7 +10,7 @@ from graph.access.callers import Caller, Scope
 from graph.access.key_set import KeySet
 from graph.access.own_secret import own_secret
 from graph.access.tokens import Claims, Keys, SharedSecret
-from graph.errors import Unauthenticated
+from graph.core.errors import Unauthenticated
 from graph.settings import Settings
 from graph.store.location import StoreLocation
 

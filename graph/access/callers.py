@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from graph.errors import Forbidden, Unauthenticated
+from graph.core.errors import Forbidden, Unauthenticated
 
 
 class Scope(StrEnum):

@@ -20,8 +20,8 @@ import orjson
 
 from graph.access.callers import Caller
 from graph.access.tokens import UNREADABLE, Claims, Keys, check_length, checked, refused
-from graph.errors import KeySetUnavailable, Unauthenticated
-from graph.telemetry.logs import get_logger
+from graph.core.errors import KeySetUnavailable, Unauthenticated
+from graph.observability.logs import get_logger
 
 FRESH_S = 300.0  # after which the set is fetched again
 GOOD_S = 3600.0  # for which it is good where it cannot be fetched again

@@ -20,9 +20,9 @@ from limits.aio.strategies import SlidingWindowCounterRateLimiter
 from limits.errors import ConfigurationError, StorageError
 from limits.storage import storage_from_string
 
-from graph.errors import QueryTooComplex, RateLimited
+from graph.core.errors import QueryTooComplex, RateLimited
+from graph.observability.logs import get_logger
 from graph.settings import Misconfigured, Settings
-from graph.telemetry.logs import get_logger
 
 WINDOW_S = 60
 PARTS = 10  # of what a caller has a minute, one of which is asked for at once where there is time

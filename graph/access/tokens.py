@@ -17,7 +17,7 @@ from typing import Any
 import jwt
 
 from graph.access.callers import Caller, Scope
-from graph.errors import Unauthenticated
+from graph.core.errors import Unauthenticated
 
 LONGEST_TOKEN = 8192  # characters
 LONGEST_SUBJECT = 256  # characters

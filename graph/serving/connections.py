@@ -20,7 +20,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
-from graph.errors import BadRequest, Overloaded
+from graph.core.errors import BadRequest, Overloaded
 from graph.serving.heads import BoundedHeads
 from graph.serving.limits import ConnectionLimits, refusal
 

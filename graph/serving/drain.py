@@ -19,9 +19,9 @@ from types import FrameType
 
 import uvicorn
 
+from graph.observability.logs import get_logger
 from graph.serving.connections import ClientConnection
 from graph.serving.listener import turn_away
-from graph.telemetry.logs import get_logger
 
 TICK_S = 0.1  # as uvicorn's
 COMPLETED_WITHIN_S = 2.0  # all subscriptions; who does not take even the end of it is cut off

@@ -16,7 +16,7 @@ from typing import Any
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from graph.errors import BadRequest
+from graph.core.errors import BadRequest
 from graph.serving.pieces import PacedParsing
 
 MOST_HEAD_BYTES = 64 * 1024  # with the URL and any trailers; a browser sends 2 kB, and a token here has 8 kB at most

@@ -5,9 +5,9 @@ from http import HTTPStatus
 
 import orjson
 
-from graph.errors import GraphError
-from graph.http.request_ids import SECURITY_HEADERS
-from graph.http.telling import told
+from graph.core.errors import GraphError
+from graph.transport.errors import told
+from graph.transport.request_ids import SECURITY_HEADERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import socket
 import struct
 import sys
 
-from graph.telemetry.logs import get_logger
+from graph.observability.logs import get_logger
 
 SO_ATTACH_FILTER = 26  # include/uapi/asm-generic/socket.h
 

@@ -18,20 +18,21 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from graph import garbage, graphiql
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.rate import rates
 from graph.app import GRAPH_PATH, admission, create_app, load_sample, open_parts
-from graph.http.request import MOST_BODY_BYTES
+from graph.core import garbage
+from graph.observability.logs import configure_logging
+from graph.observability.metrics import SHARED_FOLDER
+from graph.pages import graphiql
 from graph.serving.connections import connections_within
 from graph.serving.drain import DrainingServer
 from graph.serving.limits import ConnectionLimits
 from graph.serving.sockets import sockets_within
 from graph.serving.workers import Workers
 from graph.settings import Settings
-from graph.telemetry.logs import configure_logging
-from graph.telemetry.metrics import SHARED_FOLDER
+from graph.transport.request import MOST_BODY_BYTES
 
 BACKLOG = 2048  # connections that wait to be accepted
 SWITCH_S = 0.0001  # that the loop waits at most while a thread, which reads or writes request logs, runs Python

@@ -19,7 +19,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.exceptions import InvalidState, SecurityError
 from websockets.frames import Frame
 
-from graph.errors import BadRequest
+from graph.core.errors import BadRequest
 from graph.serving.frame_turns import FrameTurns
 from graph.serving.limits import ConnectionLimits, refusal
 

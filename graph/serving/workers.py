@@ -17,7 +17,7 @@ from threading import Thread
 
 from uvicorn.config import STARTUP_FAILURE
 
-from graph.telemetry.logs import get_logger
+from graph.observability.logs import get_logger
 
 RESTART_AFTER_S = 1.0  # so that one that dies at its start does not take all of the processor's time
 

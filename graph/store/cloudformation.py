@@ -6,7 +6,12 @@ It says what `graph.store.dynamodb.create_table` does, from the same declaration
 import json
 
 from graph.store.design import TableDesign
-from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, attribute_definitions, global_secondary_index, key_schema
+from graph.store.dynamodb.declaration import (
+    STREAM_VIEW_TYPE,
+    attribute_definitions,
+    global_secondary_index,
+    key_schema,
+)
 
 Json = dict[str, object]
 

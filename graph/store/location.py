@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from graph.clock import Clock, now_ms
-from graph.errors import DatabaseUnavailable
+from graph.core.clock import Clock, now_ms
+from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import Table
 from graph.store.design import TableDesign
 from graph.store.meter import Meter, MeteredTable

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from graph.store.conditions import Condition
-from graph.store.contract import UNBOUNDED, Action, Bounds, Delete, Item, Key, KeyValue, Page, Table, Update
+from graph.store.contract import (
+    UNBOUNDED,
+    Action,
+    Bounds,
+    Delete,
+    Item,
+    Key,
+    KeyValue,
+    Page,
+    Table,
+    Update,
+)
 from graph.store.design import Index
 
 

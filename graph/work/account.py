@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from graph.errors import Overloaded, QueryTooComplex
+from graph.core.errors import Overloaded, QueryTooComplex
 from graph.work.pace import Pace
 
 ROWS_TESTED_A_POINT = 100  # by the store's own filter; SQLite takes some 0.2 µs for a row of an index

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from time import perf_counter
 
-from graph.telemetry.logs import get_logger
+from graph.observability.logs import get_logger
 
 FRAMES = 5  # innermost ones that are logged
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from graph.errors import Overloaded
+from graph.core.errors import Overloaded
 from graph.work.account import WorkLimits, begin_heavy_work, current_caller
 from graph.work.fair_queue import FairQueue
 

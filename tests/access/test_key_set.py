@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from graph.access.callers import Caller, Scope
 from graph.access.key_set import FRESH_S, GOOD_S, MOST_BYTES, PAUSE_S, KeySet
 from graph.access.tokens import Claims
-from graph.errors import KeySetUnavailable, Unauthenticated
+from graph.core.errors import KeySetUnavailable, Unauthenticated
 from graph.settings import Settings
 from tests.access.key_server import KeyServer, SigningKey, key_server
 from tests.bearers import bearer

@@ -19,8 +19,16 @@ import coredis
 import pytest
 from limits.aio.storage import MemoryStorage
 
-from graph.access.rate import WINDOW_S, PointsPerMinute, Rates, Unlimited, UnusableRateStore, rates, spender
-from graph.errors import QueryTooComplex, RateLimited
+from graph.access.rate import (
+    WINDOW_S,
+    PointsPerMinute,
+    Rates,
+    Unlimited,
+    UnusableRateStore,
+    rates,
+    spender,
+)
+from graph.core.errors import QueryTooComplex, RateLimited
 from graph.settings import Settings
 from tests.processes import PATIENCE_S, Child
 

@@ -7,7 +7,7 @@ import pytest
 
 from graph.access.callers import Scope
 from tests.bearers import bearer
-from tests.earthquakes.usgs_server import UsgsServer
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import PATIENCE_S
 from tests.service import running, settings
 

@@ -18,11 +18,20 @@ from hypothesis import strategies as st
 from graph.access.callers import Caller
 from graph.access.key_set import KeySet
 from graph.access.tokens import Claims, Keys, SharedSecret
-from graph.errors import Unauthenticated
+from graph.core.errors import Unauthenticated
 from tests.access.key_server import SigningKey, key_server
-from tests.access.strange import LATER, NO_TIMES, OF_EVERY_TYPE, PAST, by_key, by_secret, members, token
+from tests.access.strange import (
+    LATER,
+    NO_TIMES,
+    OF_EVERY_TYPE,
+    PAST,
+    by_key,
+    by_secret,
+    members,
+    token,
+)
 from tests.bearers import SECRET
-from tests.earthquakes.usgs_server import UsgsServer
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings
 from tests.subscribers import LiveService, live_service, socket_to
 

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from graph.access.callers import Caller, Scope
 from graph.access.tokens import LONGEST_TOKEN, Claims, SharedSecret
-from graph.errors import Unauthenticated
+from graph.core.errors import Unauthenticated
 
 SECRET = "a secret that is as long as a hash, and longer"  # noqa: S105  # pragma: allowlist secret
 KEYS = SharedSecret(SECRET, Claims())

@@ -15,10 +15,10 @@ from pydantic import SecretStr
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graph.app import create_app, open_parts
-from graph.days import DAY_MS
+from graph.core.days import DAY_MS
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
-from tests.earthquakes.builders import at
+from tests.domains.earthquakes.builders import at
 from tests.service import Service, serving
 
 EVENTS = 60_000

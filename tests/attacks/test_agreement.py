@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
-from graph.earthquakes.model import Event
-from graph.earthquakes.normalise import normalise
-from graph.relay import global_id
-from graph.schema import printed
-from tests.earthquakes.usgs_server import week_features
+from graph.api.relay import global_id
+from graph.api.schema import printed
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.usgs.normalise import normalise
+from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.service import Service
 from tests.store.samples import NOON
 

@@ -17,7 +17,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.graphql import nodes
 
 from tests.bearers import bearer
-from tests.earthquakes.usgs_server import UsgsServer
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import running
 from tests.service import settings as service_settings
 

@@ -12,8 +12,8 @@ import httpx
 import orjson
 import pytest
 
-from graph.paging import Position
-from graph.relay import global_id
+from graph.api.relay import global_id
+from graph.core.paging import Position
 from tests.attacks.leaks import checked, leaks
 from tests.processes import PATIENCE_S, serving
 from tests.service import Service

@@ -14,10 +14,10 @@ import pytest
 import websockets
 
 from graph.store.sqlite.short_reads import ROWS_A_UNIT, UNITS_A_TURN
-from graph.walk import ITEMS_IN_MEMORY
+from graph.store.time_walk import ITEMS_IN_MEMORY
 from tests.attacks.dense import EVENTS, DenseService, dense_service
+from tests.observability.scraping import scraped
 from tests.processes import serving
-from tests.telemetry.scraping import scraped
 
 WHOLE_EARTH = "circle: {lat: 1, lon: 0, radiusKm: 20000}"
 GUARD_S = 120

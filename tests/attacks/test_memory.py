@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from graph.operations.documents import REMEMBERED_BYTES, Documents
-from graph.operations.shape import Limits
-from graph.paging import PageSizes
-from graph.schema import schema
+from graph.api.documents.limits import Limits
+from graph.api.documents.prepared import REMEMBERED_BYTES, Documents
+from graph.api.schema import schema
+from graph.core.paging import PageSizes
 from graph.settings import Settings
+from tests.api.documents.hostile import OTHERS, TOO_COMPLEX
+from tests.api.documents.test_preparing import FIELDS
 from tests.application import Ask, application
-from tests.earthquakes.usgs_server import UsgsServer
-from tests.operations.hostile import OTHERS, TOO_COMPLEX
-from tests.operations.test_preparing import FIELDS
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings
 
 PAGE = "nodes { id mag place time depth } pageInfo { hasNextPage endCursor }"

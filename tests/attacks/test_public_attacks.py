@@ -9,7 +9,7 @@ import pytest
 from graphql import get_introspection_query
 
 from tests.attacks.leaks import checked
-from tests.earthquakes.usgs_server import UsgsServer
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import Service, running, settings
 
 GRAPHQL_JSON = "application/graphql-response+json"

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.bearers import bearer
-from tests.earthquakes.builders import NOON
+from tests.domains.earthquakes.builders import NOON
 from tests.processes import PATIENCE_S, Server, serving, started
 from tests.serving.test_connections import _eventually
 

@@ -10,11 +10,11 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.store.location import StoreLocation
 from tests.bearers import bearer
-from tests.earthquakes.builders import NOON
-from tests.earthquakes.ingests import events_in, recounted, summaries_in
+from tests.domains.earthquakes.builders import NOON
+from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in
 from tests.processes import PATIENCE_S, Server, serving
 
 CLIENTS = 100

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.store.sqlite import open_sqlite
 from tests.attacks.leaks import leaks
-from tests.earthquakes.builders import NOON
-from tests.earthquakes.ingests import recounted, summaries_in
-from tests.earthquakes.usgs_server import UsgsServer
+from tests.domains.earthquakes.builders import NOON
+from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import PATIENCE_S, Child, quakegraph, started
 from tests.service import Service, running, settings
 

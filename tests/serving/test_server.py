@@ -15,7 +15,7 @@ import orjson
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from tests.earthquakes.usgs_server import Pending, UsgsServer, stall
+from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer, stall
 from tests.processes import PATIENCE_S, descendants, serving, started
 from tests.subscribers import eventually
 

@@ -13,7 +13,15 @@ from starlette.types import Receive, Scope, Send
 from graph.serving.frame_turns import FRAMES_A_TURN
 from graph.serving.sockets import ClientSocket
 from tests.processes import PATIENCE_S
-from tests.serving.test_connections import GET, HANDSHAKE, Client, Served, _answer, _eventually, served
+from tests.serving.test_connections import (
+    GET,
+    HANDSHAKE,
+    Client,
+    Served,
+    _answer,
+    _eventually,
+    served,
+)
 
 NUMBER = 20_000
 MASK = bytes(4)

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import botocore.session
 
-from graph.clock import Clock, now_ms
+from graph.core.clock import Clock, now_ms
 from graph.store import dynamodb
 from graph.store.contract import Table
 from graph.store.design import TableDesign

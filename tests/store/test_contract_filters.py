@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, predicate
+from graph.store.conditions import (
+    Absent,
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    OneOf,
+    Present,
+    predicate,
+)
 from graph.store.contract import InvalidItem, Table
 from tests.store.samples import BY_TIME, sks, timed
 

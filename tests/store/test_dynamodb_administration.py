@@ -7,7 +7,7 @@ from uuid import uuid4
 import botocore.session
 import pytest
 
-from graph.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable
 from graph.store.design import Attribute, TableDesign
 from tests.store.emulator import moto
 from tests.store.engines import create_table, open_dynamodb

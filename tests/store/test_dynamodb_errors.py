@@ -11,7 +11,7 @@ import pytest
 from botocore import exceptions
 from botocore.exceptions import BotoCoreError, ClientError
 
-from graph.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import InvalidItem
 from graph.store.design import TableDesign
 from graph.store.dynamodb.errors import (

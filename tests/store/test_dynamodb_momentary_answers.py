@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graph.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import Action, InvalidItem, Item, Put, Table, Update
 from tests.store.engines import UNHURRIED, create_table, open_dynamodb
 from tests.store.meddler import Answer, Forward, Meddler, Rule, always, first

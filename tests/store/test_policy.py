@@ -9,12 +9,12 @@ from uuid import uuid4
 import pytest
 
 from graph.app import open_parts
-from graph.earthquakes.rebuild import rebuild_summaries
-from graph.earthquakes.table import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.rebuild import rebuild_summaries
 from graph.settings import Settings
 from graph.store.policy import Job, policy
-from tests.earthquakes.builders import NOON, an_event
-from tests.earthquakes.usgs_server import UsgsServer
+from tests.domains.earthquakes.builders import NOON, an_event
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import quakegraph
 from tests.service import running
 from tests.store.engines import create_table

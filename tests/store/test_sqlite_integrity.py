@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.earthquakes.table import EARTHQUAKE_EVENTS
-from graph.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.integrity import PAUSES_A_CHECK, Integrity, is_damage
 from graph.store.sqlite.opened_file import MAGIC, OpenedFile

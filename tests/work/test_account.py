@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from graph.errors import Overloaded, QueryTooComplex, RateLimited
+from graph.core.errors import Overloaded, QueryTooComplex, RateLimited
 from graph.work.account import (
     HEAVY_POINTS,
     ROWS_READ_A_POINT,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from graph.errors import Overloaded
+from graph.core.errors import Overloaded
 from graph.work.account import SERVICE, Work, WorkLimits, charged_to
 from graph.work.slots import OperationSlots, Slots
 from tests.work.accounts import an_account

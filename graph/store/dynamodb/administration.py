@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 from tenacity import AsyncRetrying, RetryError, retry_if_result, stop_after_delay, wait_fixed
 
-from graph.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable
 from graph.store.design import TableDesign
 from graph.store.dynamodb.client import connected
-from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, attribute_definitions, global_secondary_index, key_schema
+from graph.store.dynamodb.declaration import (
+    STREAM_VIEW_TYPE,
+    attribute_definitions,
+    global_secondary_index,
+    key_schema,
+)
 from graph.store.dynamodb.errors import CHANGING, code_of, told_in_our_words
 from graph.store.dynamodb.patience import PATIENCE, Patience
 

@@ -7,11 +7,19 @@ for ever. So whatever goes wrong here, known or not, makes this slower and never
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 
+from graph.observability.logs import get_logger
 from graph.store.dynamodb.client import Connected, Streams, open_streams
-from graph.store.dynamodb.errors import NETWORK, OUTAGE, OVERLOAD, REFUSED, STREAMLESS, UNKNOWN, advice_on
+from graph.store.dynamodb.errors import (
+    NETWORK,
+    OUTAGE,
+    OVERLOAD,
+    REFUSED,
+    STREAMLESS,
+    UNKNOWN,
+    advice_on,
+)
 from graph.store.dynamodb.patience import Patience
 from graph.store.dynamodb.shards import NoStream, Shards
-from graph.telemetry.logs import get_logger
 
 ROUND_S = 0.25  # between two readings of a shard, each of which is charged
 SWEEP_S = 1.0  # between two rings while the stream cannot be read

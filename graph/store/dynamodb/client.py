@@ -9,7 +9,7 @@ import aioboto3
 from botocore.exceptions import InvalidEndpointConfigurationError
 from yarl import URL
 
-from graph.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable
 from graph.store.dynamodb.connections import Connections
 from graph.store.dynamodb.direct import DirectCalls
 from graph.store.dynamodb.errors import CONFIGURATION, told_in_our_words

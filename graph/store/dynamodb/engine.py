@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from graph.clock import Clock, now_ms
-from graph.errors import DatabaseUnavailable
+from graph.core.clock import Clock, now_ms
+from graph.core.errors import DatabaseUnavailable
 from graph.store.conditions import Condition
 from graph.store.contract import (
     UNBOUNDED,
@@ -35,12 +35,25 @@ from graph.store.dynamodb.cancellation import may_pass, refused_positions
 from graph.store.dynamodb.changes import changes
 from graph.store.dynamodb.client import Connected, connected
 from graph.store.dynamodb.codec import EncodedItem, decode_item, encode_item
-from graph.store.dynamodb.errors import CONFLICTS, CONTENTION, OVERLOAD, UNLIKE, code_of, told_in_our_words
+from graph.store.dynamodb.errors import (
+    CONFLICTS,
+    CONTENTION,
+    OVERLOAD,
+    UNLIKE,
+    code_of,
+    told_in_our_words,
+)
 from graph.store.dynamodb.pages import answers, first_reading
 from graph.store.dynamodb.patience import CONNECTIONS, PATIENCE, Patience, TryAgain
 from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.window import in_order
-from graph.store.limits import check_actions, check_distinct, check_item, check_key, key_of
+from graph.store.limits import (
+    check_actions,
+    check_distinct,
+    check_item,
+    check_key,
+    key_of,
+)
 from graph.store.meter import Meter
 from graph.work.account import give_way
 from graph.work.slots import Slots

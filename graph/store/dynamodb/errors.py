@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from botocore import exceptions as botocore
 from botocore.parsers import ResponseParserError
 
-from graph.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import InvalidItem
 
 NETWORK = "does not answer: check the network and AWS_ENDPOINT_URL"

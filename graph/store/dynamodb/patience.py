@@ -15,7 +15,7 @@ from aiobotocore.httpsession import AIOHTTPSession
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from graph import __version__
-from graph.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable
 
 T = TypeVar("T")
 

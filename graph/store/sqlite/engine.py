@@ -10,9 +10,8 @@ from typing import Any
 
 import orjson
 
-from graph.clock import Clock
-from graph.errors import DatabaseUnavailable
-from graph.recent import Recent
+from graph.core.clock import Clock
+from graph.core.errors import DatabaseUnavailable
 from graph.store.conditions import Condition, predicate
 from graph.store.contract import (
     UNBOUNDED,
@@ -35,6 +34,7 @@ from graph.store.sqlite.actions import apply
 from graph.store.sqlite.changes import changes
 from graph.store.sqlite.integrity import Integrity, forgetting_damage
 from graph.store.sqlite.query import ROWS_A_SLICE, Query, decoded
+from graph.store.sqlite.recent import Recent
 from graph.store.sqlite.short_reads import Lengthy, ShortReads
 from graph.store.sqlite.statements import Statements
 from graph.store.sqlite.threads import Job, ReadConnection, Readers, ReadJob, T, Writer

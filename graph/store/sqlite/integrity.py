@@ -21,9 +21,9 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TypeVar
 
-from graph.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable
+from graph.observability.logs import get_logger
 from graph.store.sqlite.opened_file import OpenedFile
-from graph.telemetry.logs import get_logger
 
 C = TypeVar("C", bound=sqlite3.Connection)
 T = TypeVar("T")

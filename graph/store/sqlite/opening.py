@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from graph.clock import Clock, now_ms
-from graph.errors import DatabaseUnavailable
+from graph.core.clock import Clock, now_ms
+from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import Table
 from graph.store.design import TableDesign
 from graph.store.meter import Meter

@@ -6,11 +6,11 @@ from typing import Any
 
 import orjson
 
-from graph.recent import Recent
 from graph.store.conditions import AllOf, Compare, Condition, conjuncts, predicate, values_of
 from graph.store.contract import Bounds, InvalidItem, Item, KeptItem, KeyValue
 from graph.store.design import Index
 from graph.store.limits import check_value
+from graph.store.sqlite.recent import Recent
 from graph.store.sqlite.statements import Statements, translate
 from graph.store.sqlite.threads import ReadConnection
 

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, kind_of
+from graph.store.conditions import (
+    Absent,
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    OneOf,
+    Present,
+    kind_of,
+)
 from graph.store.design import Attribute, Index, TableDesign
 
 

@@ -1,0 +1,169 @@
+"""What an operation costs, in points: one for each field, times the size of the list that it stands in.
+
+What the document alone decides is computed once for it; with each request's variables remains
+a sum of a few products. A cost is an upper bound of the values in the answer wherever the
+lists keep to their sizes: what `@skip` leaves out is counted, and a field that is selected
+twice under one name is counted once, as it is resolved.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    get_named_type,
+    value_from_ast_untyped,
+)
+
+from graph.api.sizes import (
+    Size,
+    Variables,
+    length,
+    list_size,
+    sizes_of_introspection,
+    takes_records,
+    weight,
+)
+from graph.core.errors import QueryTooComplex
+from graph.core.paging import PageSizes
+from graph.work.account import ROWS_READ_A_POINT
+
+MOST_FIELDS_VISITED = 5_000  # in one operation; fragments in fragments can name more than anybody needs
+
+
+@dataclass(frozen=True, slots=True)
+class _Price:
+    """A number of points, some of which depend on the variables."""
+
+    fixed: float
+    lists: tuple[tuple[Size, "_Price"], ...] = ()  # size, and the price of each element
+
+    def points(self, variables: Variables) -> float:
+        """What it comes to."""
+        return self.fixed + sum(size(variables) * each.points(variables) for size, each in self.lists)
+
+
+class Pricing:
+    """The prices of the operations of one schema."""
+
+    def __init__(self, schema: GraphQLSchema, page_sizes: PageSizes) -> None:
+        self.schema = schema
+        self.page_sizes = page_sizes
+        self.introspection = sizes_of_introspection(schema)
+
+    def price(
+        self, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
+    ) -> Callable[[Variables], int]:
+        """The price of a valid operation: variables → points.
+
+        Raises:
+            QueryTooComplex: Its fragments name more fields than anybody needs.
+        """
+        root = self.schema.get_root_type(operation.operation)
+        assert root is not None  # noqa: S101 — the document is valid
+        price = _Reading(self, operation, fragments).selected(root, [operation.selection_set], {})
+        return lambda variables: ceil(price.points(variables))
+
+    def definition(self, parent: GraphQLNamedType, name: str) -> GraphQLField | None:
+        """The field of that name."""
+        if isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
+            return self.schema.get_field(parent, name)
+        return None  # `__typename` of a union
+
+
+class _Reading:
+    """The reading of one operation."""
+
+    def __init__(
+        self, pricing: Pricing, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
+    ) -> None:
+        self._pricing = pricing
+        self._fragments = fragments
+        self._visited = 0
+        self._defaults = {
+            variable.variable.name.value: value_from_ast_untyped(variable.default_value)
+            for variable in operation.variable_definitions or ()
+            if variable.default_value
+        }
+
+    def selected(
+        self, parent: GraphQLNamedType, selection_sets: Iterable[SelectionSetNode], sized: Mapping[str, Size]
+    ) -> _Price:
+        """The price of what is selected of one object."""
+        by_response_name: dict[str, list[tuple[GraphQLNamedType, FieldNode]]] = {}
+        spread: set[str] = set()
+        for selection_set in selection_sets:
+            for of, node in self._fields(parent, selection_set, spread):
+                by_response_name.setdefault((node.alias or node.name).value, []).append((of, node))
+        fixed, lists = 0.0, list[tuple[Size, _Price]]()
+        for found in by_response_name.values():
+            for size, price in self._field(found[0][0], [node for _, node in found], sized):
+                if size is None:
+                    fixed += price.fixed
+                    lists += price.lists
+                else:
+                    lists.append((size, price))
+        return _Price(fixed, tuple(lists))
+
+    def _field(
+        self, parent: GraphQLNamedType, nodes: Sequence[FieldNode], sized: Mapping[str, Size]
+    ) -> Iterator[tuple[Size | None, _Price]]:
+        """The prices of a field and of what it holds, each with the size of its list."""
+        node = nodes[0]
+        name = node.name.value
+        definition = self._pricing.definition(parent, name)
+        if definition is None:
+            yield None, _Price(1)
+            return
+        below: Mapping[str, Size] = {}
+        size = sized.get(name) or self._pricing.introspection.get((parent.name, name))
+        if directive := list_size(definition):
+            given = length(directive, node, self._defaults, self._pricing.page_sizes)
+            if directive.sized_fields:
+                below = dict.fromkeys(directive.sized_fields, given)
+            else:
+                size = given
+            if takes_records(definition, directive):
+                yield given, _Price(1)
+            elif below:
+                yield given, _Price(1 / ROWS_READ_A_POINT)  # the page is read whatever is selected of it
+        selection_sets = [node.selection_set for node in nodes if node.selection_set]
+        # What has a size and no fields of its own is its list: its weight is that of an element.
+        yield None if selection_sets else size, _Price(weight(definition))
+        if selection_sets:
+            yield size, self.selected(get_named_type(definition.type), selection_sets, below)
+
+    def _fields(
+        self, parent: GraphQLNamedType, selection_set: SelectionSetNode, spread: set[str]
+    ) -> Iterator[tuple[GraphQLNamedType, FieldNode]]:
+        """The fields of a selection set and of its fragments, each with the type that it is a field of."""
+        for selection in selection_set.selections:
+            match selection:
+                case FieldNode():
+                    self._visited += 1
+                    if self._visited > MOST_FIELDS_VISITED:
+                        raise QueryTooComplex("The document's fragments spread each other too often.")
+                    yield parent, selection
+                case InlineFragmentNode():
+                    yield from self._fields(self._type(selection, parent), selection.selection_set, spread)
+                case FragmentSpreadNode() if (name := selection.name.value) not in spread:
+                    spread.add(name)
+                    fragment = self._fragments[name]
+                    yield from self._fields(self._type(fragment, parent), fragment.selection_set, spread)
+
+    def _type(
+        self, fragment: InlineFragmentNode | FragmentDefinitionNode, parent: GraphQLNamedType
+    ) -> GraphQLNamedType:
+        condition = fragment.type_condition
+        return self._pricing.schema.type_map[condition.name.value] if condition else parent

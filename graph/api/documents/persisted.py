@@ -1,0 +1,177 @@
+"""Documents that a client names instead of sending them: `extensions.persistedQuery`.
+
+Two kinds, of which a service has one. Automatic: whoever first sends a document along with its
+hash has it kept for all, in a bounded room. Listed: a file says which documents there are, and
+no others are executed, whether they are named or sent.
+
+Source: https://www.apollographql.com/docs/apollo-server/performance/apq
+"""
+
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+from cachetools import LRUCache
+
+from graph.api.documents.prepared import Documents, InvalidDocument
+from graph.core.errors import (
+    BadRequest,
+    GraphError,
+    PersistedQueryNotFound,
+    PersistedQueryNotInList,
+    PersistedQueryNotSupported,
+)
+from graph.settings import Misconfigured
+
+KEPT_BYTES = 2**20  # of all documents together, as they lie in memory
+LEAST_BYTES = 2**10  # that one counts as, however short it is: there are 1,024 at most
+LONGEST_KEPT = 2**14  # characters
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+Extensions = Mapping[str, Any]
+
+
+class Persisted(ABC):
+    """The documents that clients may name."""
+
+    def text(self, query: str | None, extensions: Extensions | None) -> str:
+        """The document that is sent or named.
+
+        Raises:
+            BadRequest: The name is none, or that of another document than the one sent along.
+            PersistedQueryNotFound, PersistedQueryNotInList, PersistedQueryNotSupported: There is none of that name.
+        """
+        named = (extensions or {}).get("persistedQuery")
+        if named is None:
+            return self._sent(query or "")
+        if not isinstance(named, dict):
+            raise BadRequest("`extensions.persistedQuery` must be an object: `version` and `sha256Hash`.")
+        if named.get("version") != 1:
+            raise PersistedQueryNotSupported
+        name = named.get("sha256Hash")
+        if not isinstance(name, str):
+            raise BadRequest("`sha256Hash` must be text.")
+        if query is None:
+            return self._named(name)
+        if _hash_of(query) != name.lower():
+            raise BadRequest("provided sha does not match query")
+        return self._sent(query)
+
+    @abstractmethod
+    def _sent(self, query: str) -> str:
+        """The document that was sent, where it may be executed."""
+
+    @abstractmethod
+    def _named(self, name: str) -> str:
+        """The document of that name."""
+
+    @abstractmethod
+    def remember(self, text: str, extensions: Extensions | None) -> None:
+        """Keep a document that was found valid, if its client sent it along with its name."""
+
+
+class AutomaticDocuments(Persisted):
+    """Those that clients have sent along with their hashes, the ones used last."""
+
+    def __init__(self) -> None:
+        self._kept: LRUCache[str, str] = LRUCache(KEPT_BYTES, getsizeof=_room_of)
+
+    def _sent(self, query: str) -> str:
+        return query
+
+    def _named(self, name: str) -> str:
+        if not _HASH.fullmatch(name.lower()):
+            raise BadRequest("`sha256Hash` must be 64 hexadecimal digits.")
+        text = self._kept.get(name.lower())
+        if text is None:
+            raise PersistedQueryNotFound
+        return text
+
+    def remember(self, text: str, extensions: Extensions | None) -> None:
+        if extensions and "persistedQuery" in extensions and len(text) <= LONGEST_KEPT:
+            self._kept[_hash_of(text)] = text
+
+
+def _room_of(text: str) -> int:
+    return max(sys.getsizeof(text), LEAST_BYTES)
+
+
+class ListedDocuments(Persisted):
+    """Those of a list, by their hashes and by the names that the list gives them."""
+
+    def __init__(self, documents: Mapping[str, str]) -> None:
+        self._texts = frozenset(documents.values())
+        self._named_texts = {_hash_of(text): text for text in self._texts} | dict(documents)
+
+    def _sent(self, query: str) -> str:
+        if query not in self._texts:
+            raise PersistedQueryNotInList
+        return query
+
+    def _named(self, name: str) -> str:
+        text = self._named_texts.get(name) or self._named_texts.get(name.lower())
+        if text is None:
+            raise PersistedQueryNotInList
+        return text
+
+    def remember(self, text: str, extensions: Extensions | None) -> None:
+        pass  # the list has it
+
+
+class UnusableList(Misconfigured):
+    """The file cannot be read, or is no list of documents that can be executed."""
+
+
+def persisted(file: Path | None, documents: Documents) -> Persisted:
+    """The documents of a file, or without one those that clients send along.
+
+    Raises:
+        UnusableList: The file has none, or one that cannot be executed.
+    """
+    if file is None:
+        return AutomaticDocuments()
+    listed = listed_in(file)
+    for name, text in listed.items():
+        try:
+            for _ in documents.of(text).operations():
+                pass  # each is prepared by now
+        except InvalidDocument as error:
+            raise UnusableList(
+                f"{file} has a document that is not valid, {name!r}: {error.errors[0].message}"
+            ) from error
+        except GraphError as error:
+            raise UnusableList(f"{file} has a document that is not executed, {name!r}: {error}") from error
+    return ListedDocuments(listed)
+
+
+def listed_in(file: Path) -> dict[str, str]:
+    """The documents of a file by their names: Apollo's manifest, or an object `{name: document}` as Relay writes it.
+
+    Raises:
+        UnusableList: The file is neither.
+    """
+    try:
+        said = orjson.loads(file.read_bytes())
+    except OSError as error:
+        raise UnusableList(f"{file} cannot be read: {error.strerror}") from error
+    except orjson.JSONDecodeError as error:
+        raise UnusableList(f"{file} is not JSON: {error.msg}") from error
+    try:
+        if said.get("format") == "apollo-persisted-query-manifest":
+            said = {operation["id"]: operation["body"] for operation in said["operations"]}
+        texts: dict[str, str] = dict(said)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise UnusableList(f"{file} is neither a manifest nor an object") from error
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise UnusableList(f"{file} has no document under {name!r}")
+    return texts
+
+
+def _hash_of(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

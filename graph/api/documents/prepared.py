@@ -1,0 +1,188 @@
+"""Documents: from the text that a client sends to operations that can be executed.
+
+A text is bounded before it is parsed, and what it parses to before anything else walks through
+it, since validation takes far more steps than a document has nodes. What depends on the text
+alone is found out once, for an operation when it is first asked for, and remembered while the text
+is among those used last. How much is remembered is bounded in bytes: each document counts as what it
+takes in memory at most, with the functions that its plans compile later.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+from cachetools import LRUCache
+from graphql import (
+    DocumentNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLSchema,
+    GraphQLSyntaxError,
+    NoSchemaIntrospectionCustomRule,
+    OperationDefinitionNode,
+    OperationType,
+)
+
+from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
+from graph.api.documents.limits import Limits, check_shape
+from graph.api.documents.parsing import parse_document
+from graph.api.documents.validation import RULES, validation_errors
+from graph.api.fast.coercion import Coercions
+from graph.api.fast.plan import Plan
+from graph.api.scopes import RequiredScopes, required_scopes
+from graph.core.errors import OperationResolutionFailure
+from graph.core.paging import PageSizes
+
+MOST_ERRORS = 20  # of a document; more would tell nobody anything
+
+# What a document takes in memory, each number rounded up from what `tracemalloc` shows.
+REMEMBERED_BYTES = 2**25  # all documents together
+DOCUMENT_BYTES = 2**12  # a document that holds nothing
+OPERATION_BYTES = 2**11  # an operation that selects nothing: its plan, scopes and price
+NODE_BYTES = 2**8
+FIELD_BYTES = 2**11 + 2**9  # a selected field: its price, and the function that completes it
+MOST_VARIANTS = 4  # ways to set the directives of an operation whose functions are kept: see `Plan`
+
+
+class InvalidDocument(Exception):
+    """The text is no document, or none of this schema, or its variables are not what it declares."""
+
+    def __init__(self, errors: list[GraphQLError], code: str) -> None:
+        super().__init__(f"{len(errors)} errors in the document")
+        self.errors = errors
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a valid document."""
+
+    plan: Plan  # of its execution
+    name: str | None
+    type: OperationType
+    scopes: RequiredScopes  # that its caller must have with these variables
+    points: Callable[[Mapping[str, Any]], int]  # what it costs with these variables
+
+
+class Document:
+    """A valid document."""
+
+    def __init__(self, size: int, operations: Mapping[str | None, Callable[[], Operation]]) -> None:
+        """Say what is known of it.
+
+        Args:
+            size: that it has in memory at most, in bytes, with all that is found out about it later.
+            operations: what makes each, by their names.
+        """
+        self.size = size
+        self._unprepared = operations
+        self._operations: dict[str | None, Operation] = {}
+
+    def operation(self, name: str | None) -> Operation:
+        """The operation of that name, or the only one.
+
+        Raises:
+            OperationResolutionFailure: There is none of that name, or no name, and several are there.
+            QueryTooComplex: Its fragments name more fields than anybody needs.
+        """
+        if name is None and len(self._unprepared) == 1:
+            (name,) = self._unprepared
+        operation = self._operations.get(name)
+        if operation is None:
+            if name not in self._unprepared:
+                raise OperationResolutionFailure
+            operation = self._operations[name] = self._unprepared[name]()
+        return operation
+
+    def operations(self) -> Iterator[Operation]:
+        """All of them, which raises as `operation` does."""
+        return map(self.operation, self._unprepared)
+
+
+class Documents:
+    """The documents of one schema."""
+
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        limits: Limits,
+        page_sizes: PageSizes,
+        *,
+        introspection: bool,
+        remembered_bytes: int = REMEMBERED_BYTES,
+    ) -> None:
+        self._schema = schema
+        self._coercions = Coercions()
+        self._limits = limits
+        self._pricing = Pricing(schema, page_sizes)
+        self._suggesting = introspection  # what may not be asked for is not given away by a suggestion either
+        self._rules = RULES if introspection else (*RULES, NoSchemaIntrospectionCustomRule)
+        self._remembered: LRUCache[str, Document] = LRUCache(remembered_bytes, getsizeof=attrgetter("size"))
+
+    def of(self, text: str) -> Document:
+        """The document that the text is.
+
+        Raises:
+            InvalidDocument: It cannot be parsed, or does not fit the schema.
+            QueryTooComplex: It is larger or deeper than a document may be, or would take too long to validate.
+        """
+        return self.remembered(text) or self.remember(text, self.valid(text))
+
+    def remembered(self, text: str) -> Document | None:
+        """The document, if it is among those used last."""
+        return self._remembered.get(text)
+
+    def remember(self, text: str, document: Document) -> Document:
+        """Keep a document that was prepared."""
+        if document.size <= self._remembered.maxsize:
+            self._remembered[text] = document
+        return document
+
+    def valid(self, text: str) -> Document:
+        """The document that the text is, whatever is remembered. May be called on any thread.
+
+        Raises: as `of` does.
+        """
+        self._limits.check_text(text)
+        try:
+            parsed = parse_document(text, max_tokens=self._limits.tokens)
+        except GraphQLSyntaxError as error:
+            raise InvalidDocument([error], "GRAPHQL_PARSE_FAILED") from error
+        document = parsed.node
+        extent = check_shape(document, self._limits)
+        errors = validation_errors(
+            self._schema, document, self._rules, max_errors=MOST_ERRORS, hide_suggestions=not self._suggesting
+        )
+        if errors:
+            raise InvalidDocument(errors, "GRAPHQL_VALIDATION_FAILED")
+        fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+        nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+        variants = MOST_VARIANTS if extent.directives else 1
+        fields = [variants * min(number, MOST_FIELDS_VISITED) for number in extent.fields]
+        size = DOCUMENT_BYTES + 2 * sys.getsizeof(text) + NODE_BYTES * parsed.nodes
+        size += sum(OPERATION_BYTES + FIELD_BYTES * number for number in fields)
+        return Document(
+            size,
+            {
+                node.name.value if node.name else None: partial(self._operation, document, node, fragments, number)
+                for node, number in zip(nodes, fields, strict=True)
+            },
+        )
+
+    def _operation(
+        self,
+        document: DocumentNode,
+        node: OperationDefinitionNode,
+        fragments: Mapping[str, FragmentDefinitionNode],
+        fields: int,
+    ) -> Operation:
+        return Operation(
+            Plan(self._schema, self._coercions, document, node, most_fields=fields),
+            node.name.value if node.name else None,
+            node.operation,
+            required_scopes(self._schema, node, fragments),
+            self._pricing.price(node, fragments),
+        )

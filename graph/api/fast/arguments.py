@@ -1,0 +1,60 @@
+"""The arguments of a field, of which all but the values of variables is known with the document.
+
+graphql-core looks at every declared argument of every field again: 10 µs for a field with six.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graphql import (
+    FieldNode,
+    GraphQLArgument,
+    GraphQLField,
+    Undefined,
+    VariableNode,
+    is_non_null_type,
+    is_required_argument,
+)
+from graphql.utilities.coerce_input_value import coerce_default_value, coerce_input_literal
+
+from graph.api.fast.coercion import Doubtful
+from graph.api.fast.nodes import has_variables
+
+Arguments = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""Coerced variables → the arguments by their names. Raises where graphql-core has to tell what is wrong."""
+
+
+def compiled_arguments(definition: GraphQLField, node: FieldNode) -> Arguments | None:
+    """What finds the arguments of a field; None where a variable stands inside of a value."""
+    given = {argument.name.value: argument.value for argument in node.arguments or ()}
+    fixed: dict[str, Any] = {}
+    taken: list[tuple[str, str, GraphQLArgument, Any]] = []
+    for name, argument in definition.args.items():
+        value = given.get(name)
+        out_name = argument.out_name or name
+        default = coerce_default_value(argument)
+        if isinstance(value, VariableNode):
+            taken.append((out_name, value.name.value, argument, default))
+        elif value is None:
+            if default is not Undefined:
+                fixed[out_name] = default
+        elif has_variables(value) or (literal := coerce_input_literal(value, argument.type)) is Undefined:
+            return None
+        else:
+            fixed[out_name] = literal
+
+    def arguments(variables: Mapping[str, Any]) -> dict[str, Any]:
+        found = fixed.copy()
+        for out_name, variable, argument, default in taken:
+            if variable in variables:
+                value = variables[variable]
+                if value is None and is_non_null_type(argument.type):
+                    raise Doubtful
+                found[out_name] = value
+            elif is_required_argument(argument):
+                raise Doubtful
+            elif default is not Undefined:
+                found[out_name] = default
+        return found
+
+    return arguments

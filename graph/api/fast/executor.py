@@ -1,0 +1,243 @@
+"""graphql-core's executor, which takes compiled functions for what is plain.
+
+What outlives a request is in the `Plan` of its operation. An executor is freed as soon as nothing
+refers to it: what would refer back to it is let go at its end.
+"""
+
+from asyncio import Task, current_task, gather
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from contextlib import suppress
+from inspect import CORO_CREATED, getcoroutinestate, iscoroutine
+from typing import Any, cast
+
+from graphql import (
+    ExecutionResult,
+    GraphQLError,
+    GraphQLList,
+    GraphQLObjectType,
+    GraphQLOutputType,
+    GraphQLResolveInfo,
+    OperationType,
+    Undefined,
+)
+from graphql.execution import Executor, create_source_event_stream
+from graphql.execution.collect_fields import FieldDetails, GroupedFieldSet
+from graphql.execution.executor import default_field_resolver, default_type_resolver
+from graphql.execution.values import VariableValues
+from graphql.pyutils import AwaitableOrValue, Path
+from strawberry.execution import optimized_is_awaitable
+
+from graph.api.fast.coercion import Doubtful
+from graph.api.fast.plan import Plan
+from graph.work.account import give_way
+
+ITEMS_A_PIECE = 20  # of a list; graphql-core takes some 0.1 ms to complete an object without a compiled function
+
+
+class PlainExecutor(Executor[Any]):
+    """Executes one operation, once."""
+
+    def __init__(
+        self, plan: Plan, variables: VariableValues, context: Any, *, root: object = None, hide_suggestions: bool
+    ) -> None:
+        self._awaitables: list[Any] = []  # all that were met, since a field that fails leaves others behind
+        self._tasks: set[Task[Any]] = set()  # in which something is awaited
+        super().__init__(
+            plan.schema,
+            plan.fragment_definitions,
+            plan.fragments,
+            root,
+            context,
+            plan.operation,
+            variables,
+            default_field_resolver,
+            default_type_resolver,
+            default_field_resolver,
+            is_awaitable=self._is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
+            hide_suggestions=hide_suggestions,
+        )
+        self._plan = plan
+        self._switched = plan.switched(variables.coerced)
+
+    async def execute(self) -> ExecutionResult:
+        """The outcome of the operation."""
+        plan = self._plan
+        try:
+            fields = plan.root(self, self._switched)
+            serially = plan.operation.operation is OperationType.MUTATION
+            data: Any = self.execute_root_grouped_field_set(plan.root_type, self.root_value, fields, serially, None)
+            if self.is_awaitable(data):
+                data = await data
+        except GraphQLError as error:
+            self.collected_errors.add(error.with_traceback(None), None)
+            data = None
+        except BaseException:
+            self._taken_errors()
+            raise
+        finally:
+            await self._end()
+        return ExecutionResult(cast("dict[str, Any] | None", data), self._taken_errors())
+
+    async def events(self) -> AsyncGenerator[Any, None]:
+        """What a subscription is told of: each event is the root of an execution.
+
+        Raises:
+            Exception: There is no such stream, and why: what its resolver raised, or graphql-core's own error.
+        """
+        try:
+            stream = create_source_event_stream(self)
+            told: Any = await stream if self.is_awaitable(stream) else stream
+        finally:
+            await self._end()
+        if isinstance(told, ExecutionResult):
+            try:
+                raise _cause(told)
+            finally:
+                del told  # the error's traceback holds this frame
+        return cast("AsyncGenerator[Any, None]", told)
+
+    def execute_fields(
+        self,
+        parent_type: GraphQLObjectType,
+        source_value: Any,
+        path: Path | None,
+        grouped_field_set: GroupedFieldSet,
+        position_context: Any,
+    ) -> AwaitableOrValue[dict[str, Any]]:
+        if path is not None or len(grouped_field_set) > 1:
+            return super().execute_fields(parent_type, source_value, path, grouped_field_set, position_context)
+        # The one field of nearly all operations needs nothing that would wait for several.
+        ((name, details),) = grouped_field_set.items()
+        result = self.execute_field(
+            parent_type, source_value, details, Path(None, name, parent_type.name), position_context
+        )
+        if self.is_awaitable(result):
+            return _named(name, result)
+        return {} if result is Undefined else {name: result}
+
+    def _is_awaitable(self, value: Any) -> bool:
+        if not optimized_is_awaitable(value):
+            return False
+        self._awaitables.append(value)
+        return True
+
+    async def _end(self) -> None:
+        """Give up what a field that failed has left behind: nobody waits for it."""
+        try:
+            own = current_task()
+            left = [*self.background_futures, *[task for task in self._tasks if task is not own and not task.done()]]
+            for future in left:
+                future.cancel()
+            if left:
+                await gather(*left, return_exceptions=True)
+        finally:
+            for awaitable in self._awaitables:
+                if iscoroutine(awaitable) and getcoroutinestate(awaitable) == CORO_CREATED:
+                    awaitable.close()
+            # What refers back to this executor: left in it, only the garbage collector could free it.
+            del self.async_helpers, self.is_awaitable
+            self._awaitables, self._tasks = [], set()
+
+    def _taken_errors(self) -> list[GraphQLError] | None:
+        """What went wrong, which is forgotten here: tracebacks hold frames, and those hold this executor."""
+        errors = self.collected_errors.errors
+        del self.collected_errors
+        for error in errors:
+            cause: Exception | None = error
+            while isinstance(cause, GraphQLError):  # whose frames hold it; what a resolver raised has the trace to log
+                cause.__traceback__ = None
+                cause = cause.original_error
+        return errors or None
+
+    def complete_list_value(
+        self,
+        return_type: GraphQLList[Any],
+        field_details_list: list[FieldDetails],
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        result: Any,
+        position_context: Any,
+    ) -> AwaitableOrValue[list[Any]]:
+        """A list that has no compiled function: a long one is completed in pieces, and others run in between."""
+        if not isinstance(result, list | tuple) or len(result) <= ITEMS_A_PIECE:
+            return super().complete_list_value(return_type, field_details_list, info, path, result, position_context)
+        return self.complete_async_iterator_value(
+            return_type.of_type, field_details_list, info, path, _in_pieces(result), position_context
+        )
+
+    def complete_list_item_value(
+        self,
+        item: Any,
+        complete_results: list[Any],
+        item_type: GraphQLOutputType,
+        field_details_list: list[FieldDetails],
+        info: GraphQLResolveInfo[Any],
+        item_path: Path,
+        position_context: Any,
+    ) -> bool:
+        waits = super().complete_list_item_value(
+            item, complete_results, item_type, field_details_list, info, item_path, position_context
+        )
+        return waits and self._is_awaitable(complete_results[-1])
+
+    def with_abort_signal(self, awaitable: Any) -> Any:
+        """What a resolver's answer is awaited by. An operation has no such signal: `within` cancels it."""
+        if task := current_task():
+            self._tasks.add(task)
+        return awaitable
+
+    def execute_field(
+        self,
+        parent_type: GraphQLObjectType,
+        source: Any,
+        field_details_list: list[FieldDetails],
+        path: Path,
+        position_context: Any,
+    ) -> Any:
+        ready = self._plan.resolution(parent_type, field_details_list[0].node) if path.prev is None else None
+        if ready:
+            with suppress(Doubtful):
+                given = ready.arguments(self.variable_values.coerced)
+                nodes = [details.node for details in field_details_list]
+                info = self.build_resolve_info(ready.definition, nodes, parent_type, path)
+                work = ready.resolve(source, info, **given)
+                self._awaitables.append(work)
+                of = ready.definition.type
+                return self.complete_awaitable_value(of, field_details_list, info, path, work, position_context)
+        return super().execute_field(parent_type, source, field_details_list, path, position_context)
+
+    def complete_value(
+        self,
+        return_type: GraphQLOutputType,
+        field_details_list: list[FieldDetails],
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        result: Any,
+        position_context: Any,
+    ) -> AwaitableOrValue[Any]:
+        if result is not None and field_details_list[0].node.selection_set:
+            complete = self._plan.function(self, self._switched, return_type, field_details_list)
+            if complete:
+                try:
+                    return complete(result)
+                except Exception:  # noqa: S110 — the executor finds it again, and tells where it is
+                    pass
+        return super().complete_value(return_type, field_details_list, info, path, result, position_context)
+
+
+async def _in_pieces(items: Sequence[Any]) -> AsyncGenerator[Any, None]:
+    for at, item in enumerate(items):
+        if at % ITEMS_A_PIECE == 0:
+            await give_way()
+        yield item
+
+
+def _cause(failed: ExecutionResult) -> Exception:
+    """Why a stream did not begin. What a resolver raised comes without graphql-core's error, which refers to it."""
+    error = failed.errors[0] if failed.errors else GraphQLError("There is no such stream.")
+    cause = error.original_error
+    return error if cause is None or isinstance(cause, GraphQLError) else cause
+
+
+async def _named(name: str, value: Awaitable[Any]) -> dict[str, Any]:
+    return {name: await value}

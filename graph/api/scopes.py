@@ -1,0 +1,155 @@
+"""Which scopes an operation needs, declared where its fields are, and known before any of them is resolved.
+
+    @strawberry.field(directives=[RequiresScope(Scope.LOGS_READ)])
+    @strawberry.field(metadata=requires_scopes_of(scopes_of_ids))
+
+The first is for a field that always needs the same scope, and stands in the schema as a directive
+and in the field's description. The second is for a field whose arguments decide.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import strawberry
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    get_named_type,
+    value_from_ast_untyped,
+)
+from strawberry.schema_directive import Location
+from strawberry.types.field import StrawberryField
+
+from graph.access.callers import Scope
+from graph.api.fast.nodes import has_variables
+
+Arguments = Mapping[str, Any]
+"""The arguments of a field by their names in the schema, as the client sent them, unchecked."""
+
+ScopesOf = Callable[[Arguments], Iterable[Scope]]
+"""Arguments of a field → the scopes that they need. What makes no sense needs none: the field refuses it."""
+
+RequiredScopes = Callable[[Mapping[str, Any]], frozenset[Scope]]
+"""Variables as the client sent them → the scopes that an operation needs."""
+
+_SCOPES_OF = "scopes_of_arguments"
+
+
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION], description="The caller's token must have this scope."
+)
+class RequiresScope:
+    scope: str = strawberry.directive_field("scope")
+
+
+def requires_scopes_of(scopes_of: ScopesOf) -> Mapping[str, ScopesOf]:
+    """The metadata of a field whose arguments decide which scopes it needs."""
+    return {_SCOPES_OF: scopes_of}
+
+
+def required_scope(field: GraphQLField) -> Scope | None:
+    """The scope that a field of the schema always needs."""
+    definition = _definition(field)
+    for directive in definition.directives if definition else ():
+        if isinstance(directive, RequiresScope):
+            return Scope(directive.scope)
+    return None
+
+
+def describe_scope(field: GraphQLField) -> None:
+    """Say in the field's description what it needs, as GraphiQL shows no directives."""
+    if scope := required_scope(field):
+        unless = ", unless reading is open to all" if scope is Scope.EVENTS_READ else ""
+        field.description = f"{field.description} Needs the scope `{scope}`{unless}."
+
+
+def required_scopes(
+    schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
+) -> RequiredScopes:
+    """The scopes that the fields of a valid operation need, its fragments' fields included."""
+    always: set[Scope] = set()
+    by_variables: list[_ByArguments] = []
+    for definition, node in _fields(schema, operation, fragments):
+        if scope := required_scope(definition):
+            always.add(scope)
+        field = _definition(definition)
+        if field and (scopes_of := field.metadata.get(_SCOPES_OF)):
+            found = _ByArguments(scopes_of, node)
+            if any(has_variables(argument) for argument in node.arguments or ()):
+                by_variables.append(found)
+            else:
+                always.update(found.scopes({}))
+    fixed = frozenset(always)
+    if not by_variables:
+        return lambda variables: fixed
+    defaults = {
+        variable.variable.name.value: value_from_ast_untyped(variable.default_value)
+        for variable in operation.variable_definitions or ()
+        if variable.default_value
+    }
+
+    def scopes(variables: Mapping[str, Any]) -> frozenset[Scope]:
+        given = {**defaults, **variables}
+        return fixed.union(*[found.scopes(given) for found in by_variables])
+
+    return scopes
+
+
+@dataclass(frozen=True, slots=True)
+class _ByArguments:
+    """A field of a document whose arguments decide which scopes it needs."""
+
+    scopes_of: ScopesOf
+    node: FieldNode
+
+    def scopes(self, variables: dict[str, Any]) -> set[Scope]:
+        """The scopes that it needs with these variables."""
+        given = {
+            argument.name.value: value_from_ast_untyped(argument.value, variables)
+            for argument in self.node.arguments or ()
+        }
+        return set(self.scopes_of(given))
+
+
+def _definition(field: GraphQLField) -> StrawberryField | None:
+    definition = field.extensions.get("strawberry-definition")
+    return definition if isinstance(definition, StrawberryField) else None
+
+
+def _fields(
+    schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
+) -> Iterator[tuple[GraphQLField, FieldNode]]:
+    """The fields of an operation and of the fragments that it spreads, each once, with their definitions."""
+    below: list[tuple[GraphQLNamedType | None, SelectionSetNode]] = [
+        (schema.get_root_type(operation.operation), operation.selection_set)
+    ]
+    spread: set[str] = set()
+    while below:
+        parent, selection_set = below.pop()
+        for selection in selection_set.selections:
+            match selection:
+                case FieldNode():
+                    if not isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
+                        continue  # `__typename` of a union
+                    definition = schema.get_field(parent, selection.name.value)
+                    if definition:
+                        yield definition, selection
+                        if selection.selection_set:
+                            below.append((get_named_type(definition.type), selection.selection_set))
+                case InlineFragmentNode(type_condition=condition):
+                    of = schema.type_map[condition.name.value] if condition else parent
+                    below.append((of, selection.selection_set))
+                case FragmentSpreadNode() if (name := selection.name.value) not in spread:
+                    spread.add(name)
+                    fragment = fragments[name]
+                    below.append((schema.type_map[fragment.type_condition.name.value], fragment.selection_set))

@@ -1,0 +1,179 @@
+"""How long lists are, and what fields cost: declared where a field is, read here.
+
+The directives are those of the GraphQL Cost Directives specification, so that a client can
+compute what it will be charged:
+
+    @strawberry.field(directives=[ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes"])])
+
+Source: https://ibm.github.io/graphql-specs/cost-spec.html
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+import strawberry
+from graphql import (
+    ArgumentNode,
+    FieldNode,
+    GraphQLField,
+    GraphQLInputObjectType,
+    GraphQLSchema,
+    IntValueNode,
+    ListValueNode,
+    NullValueNode,
+    ObjectFieldNode,
+    ObjectValueNode,
+    ValueNode,
+    VariableNode,
+    get_named_type,
+)
+from strawberry.schema_directive import Location
+from strawberry.types.field import StrawberryField
+
+from graph.core.paging import PageSizes
+
+D = TypeVar("D")
+
+Variables = Mapping[str, Any]
+"""As the client sent them: nobody has checked them yet."""
+
+Size = Callable[[Variables], float]
+"""The length of a list, by the variables of a request."""
+
+
+@strawberry.schema_directive(
+    name="listSize",
+    locations=[Location.FIELD_DEFINITION],
+    description="The size of the lists below this field, or of its own, for the cost of an operation.",
+)
+class ListSize:
+    slicing_arguments: list[str] | None = strawberry.directive_field("slicingArguments", default=strawberry.UNSET)
+    sized_fields: list[str] | None = strawberry.directive_field("sizedFields", default=strawberry.UNSET)
+    assumed_size: int | None = strawberry.directive_field("assumedSize", default=strawberry.UNSET)
+
+
+@strawberry.schema_directive(
+    name="cost",
+    locations=[Location.FIELD_DEFINITION],
+    description="The points that this field costs, where it is not one.",
+)
+class Cost:
+    weight: str = strawberry.directive_field("weight")
+
+
+def list_size(definition: GraphQLField) -> ListSize | None:
+    """What a field of the schema says of the lists below it, or of its own."""
+    return _directive(definition, ListSize)
+
+
+def weight(definition: GraphQLField) -> float:
+    """The points that a field of the schema costs by itself."""
+    directive = _directive(definition, Cost)
+    return float(directive.weight) if directive else 1.0
+
+
+def length(directive: ListSize, node: FieldNode, defaults: Variables, page_sizes: PageSizes) -> Size:
+    """The size that a field speaks of, by the arguments that a document gives it.
+
+    Args:
+        defaults: of the operation's variables.
+    """
+    assumed = directive.assumed_size or page_sizes.default
+    given = [_argument(node, path, defaults) for path in directive.slicing_arguments or ()]
+
+    def with_variables(variables: Variables) -> float:
+        named = [_length(read(variables), page_sizes.most) for read in given]
+        return max((length for length in named if length is not None), default=assumed)
+
+    return with_variables
+
+
+def takes_records(definition: GraphQLField, directive: ListSize) -> bool:
+    """Whether the size is that of a list of input objects, each of which is work like a field."""
+    for path in directive.slicing_arguments or ():
+        argument, *names = path.split(".")
+        named = get_named_type(definition.args[argument].type)
+        for name in names:
+            if isinstance(named, GraphQLInputObjectType):
+                named = get_named_type(named.fields[name].type)
+        if isinstance(named, GraphQLInputObjectType):
+            return True
+    return False
+
+
+def sizes_of_introspection(schema: GraphQLSchema) -> dict[tuple[str, str], Size]:
+    """How long the lists of introspection are, by type and field: on average over what the schema has."""
+    types = list(schema.type_map.values())
+    fields = [each for named in types for each in getattr(named, "fields", {}).values()]
+    outputs = [each for each in fields if isinstance(each, GraphQLField)]
+    inputs = len(fields) - len(outputs)
+    arguments = sum(len(each.args) for each in outputs)
+    values = sum(len(getattr(named, "values", ())) for named in types)
+    kinds = len(types)
+    lengths: dict[tuple[str, str], float] = {
+        ("__Schema", "types"): kinds,
+        ("__Schema", "directives"): len(schema.directives),
+        ("__Type", "fields"): len(outputs) / kinds,
+        ("__Type", "inputFields"): inputs / kinds,
+        ("__Type", "enumValues"): values / kinds,
+        ("__Type", "interfaces"): 1,
+        ("__Type", "possibleTypes"): 1,
+        ("__Field", "args"): arguments / len(outputs),
+        ("__Directive", "args"): 1,
+    }
+    return {place: _always(length) for place, length in lengths.items()}
+
+
+def _always(length: float) -> Size:
+    return lambda _: length
+
+
+def _directive(definition: GraphQLField, kind: type[D]) -> D | None:
+    declared = definition.extensions.get("strawberry-definition")
+    directives = declared.directives if isinstance(declared, StrawberryField) else ()
+    return next((directive for directive in directives if isinstance(directive, kind)), None)
+
+
+def _argument(node: FieldNode, path: str, defaults: Variables) -> Callable[[Variables], Any]:
+    """Finds the value that the document gives an argument, or a field of it as in `input.events`."""
+    value: ValueNode | None = None
+    given: Iterable[ArgumentNode | ObjectFieldNode] = node.arguments or ()
+    names = path.split(".")
+    while names:
+        value = next((each.value for each in given if each.name.value == names[0]), None)
+        names.pop(0)
+        if not isinstance(value, ObjectValueNode):
+            break
+        given = value.fields
+    match value:
+        case VariableNode():
+            variable = value.name.value
+
+            def sent(variables: Variables) -> Any:
+                found = variables.get(variable, defaults.get(variable))
+                for name in names:
+                    found = found.get(name) if isinstance(found, Mapping) else None
+                return found
+
+            return sent
+        case IntValueNode():
+            number = int(value.value[:10])  # what is longer is no Int
+            return lambda _: number
+        case ListValueNode():
+            length = len(value.values)
+            return lambda _: length
+        case None | NullValueNode():
+            return lambda _: None
+    return lambda _: 1  # one value where a list is expected
+
+
+def _length(value: Any, most: int) -> float | None:
+    """The length of a list that an argument names or is; None where it says nothing."""
+    match value:
+        case None:
+            return None
+        case int() | float():
+            return min(max(value, 0), most)
+        case list():
+            return min(len(value), most)
+    return 1

@@ -1,0 +1,141 @@
+"""Pages of a connection, as access patterns see them: what is asked for, where it begins, what came.
+
+A position is a time and a key, and every connection orders its records by time. A cursor is a
+position as a client holds it: text that it passes back unchanged, with nothing secret in it.
+"""
+
+import re
+from base64 import urlsafe_b64decode
+from binascii import b2a_base64
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from graph.core.days import FIRST_MS, LAST_MS
+from graph.core.errors import BadUserInput, InvalidCursor
+
+T = TypeVar("T")
+
+CURSOR_VERSION = 1
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_CURSOR = re.compile(
+    r"(?P<connection>[a-z]+)(?P<version>[0-9]{1,4}):(?P<time>0|-?[1-9][0-9]{0,14}):(?P<key>[^\x00-\x1f\x7f]{1,64})"
+)
+
+
+def cursor_at(connection: str, time_ms: int, key: str) -> str:
+    """The cursor of a position, without making one: every edge of a page has a cursor."""
+    text = f"{connection}{CURSOR_VERSION}:{time_ms}:{key}"
+    return b2a_base64(text.encode(), newline=False).translate(_URL_SAFE, b"=").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a record stands in a connection."""
+
+    connection: str  # lower-case name, so that no connection takes another's cursor
+    time_ms: int  # epoch milliseconds
+    key: str  # tells records of the same millisecond apart, at most 64 characters
+
+    @property
+    def cursor(self) -> str:
+        """The position as opaque text, URL-safe."""
+        return cursor_at(self.connection, self.time_ms, self.key)
+
+    @classmethod
+    def of_cursor(cls, connection: str, cursor: str, argument: str) -> "Position":
+        """The position that `cursor` holds.
+
+        Raises:
+            InvalidCursor: It is not exactly what `connection` hands out. `argument` is named.
+        """
+        try:
+            text = urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).decode()
+        except ValueError as error:
+            raise InvalidCursor(argument) from error
+        found = _CURSOR.fullmatch(text)
+        if not found or found["connection"] != connection or int(found["version"]) != CURSOR_VERSION:
+            raise InvalidCursor(argument)
+        position = cls(connection, int(found["time"]), found["key"])
+        if not FIRST_MS <= position.time_ms <= LAST_MS or position.cursor != cursor:
+            raise InvalidCursor(argument)
+        return position
+
+
+@dataclass(frozen=True, slots=True)
+class PageSizes:
+    """How many records a page holds."""
+
+    default: int = 50
+    most: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which page of a connection: the first records behind `after`, or the last ones before `before`."""
+
+    size: int
+    backward: bool = False
+    after: Position | None = None
+    before: Position | None = None
+
+    @classmethod
+    def of(
+        cls,
+        connection: str,
+        sizes: PageSizes,
+        *,
+        first: int | None = None,
+        after: str | None = None,
+        last: int | None = None,
+        before: str | None = None,
+    ) -> "Paging":
+        """Read Relay's four paging arguments.
+
+        Raises:
+            BadUserInput: `first` and `last` together, or a size below 0 or above the largest.
+            InvalidCursor: A cursor is not one of this connection.
+        """
+        if first is not None and last is not None:
+            raise BadUserInput("Give `first` to page forward or `last` to page backward, not both.")
+        for argument, size in (("first", first), ("last", last)):
+            if size is not None and not 0 <= size <= sizes.most:
+                raise BadUserInput(f"`{argument}` must lie between 0 and {sizes.most}.")
+        size = first if first is not None else last if last is not None else sizes.default
+        return cls(
+            size=size,
+            backward=last is not None,
+            after=Position.of_cursor(connection, after, "after") if after is not None else None,
+            before=Position.of_cursor(connection, before, "before") if before is not None else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[T]):
+    """A page of records in the connection's order, and what lies on either side of it."""
+
+    records: Sequence[T]
+    partitions: int  # how many were read for it
+    backward: bool  # whether it was read from `before` on
+    has_more: bool  # whether more follow in the direction of reading, up to the other cursor
+    has_behind: "bool | Later[bool]"  # whether anything lies where the reading came from
+
+    @property
+    def has_next(self) -> "bool | Later[bool]":
+        """Whether more follows behind the page."""
+        return self.has_behind if self.backward else self.has_more
+
+    @property
+    def has_previous(self) -> "bool | Later[bool]":
+        """Whether more precedes the page."""
+        return self.has_more if self.backward else self.has_behind
+
+
+@dataclass(frozen=True, slots=True)
+class Later(Generic[T]):
+    """What costs a query, which is made when this is awaited, and not where nobody asks."""
+
+    ask: Callable[[], Awaitable[T]]
+
+    def __await__(self) -> Generator[Any, None, T]:
+        return self.ask().__await__()

@@ -1,0 +1,1 @@
+"""The domains: packages of one shape, each of which gives the service tables, types, routes and tasks."""

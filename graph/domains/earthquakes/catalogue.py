@@ -1,0 +1,162 @@
+"""The access patterns of the catalogue: one event, a page in time order, an exact total.
+
+A page costs what it holds. The summaries name the days on which something can match, and
+`graph.store.time_walk` reads just these, newest or oldest first, until the page is full.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Reversible, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from graph.core.days import day_bucket, day_span
+from graph.core.paging import Page, Paging
+from graph.domains.earthquakes.entities import TIME_ORDERED, day_of, event_key, index_key
+from graph.domains.earthquakes.model import Event, possible_id
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.statistics.statistics import Statistics
+from graph.domains.earthquakes.summaries import Summaries, promised_on
+from graph.store.contract import Table
+from graph.store.time_walk import Promise, Promises, Walk, count_of, items_of
+from graph.work.account import give_way
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventPage(Page[Event]):
+    """A page of events, which can be asked how many there are on all pages."""
+
+    total: Callable[[], Awaitable[int | None]]
+    was_read: bool = True  # not where nobody wants more of it than the total
+
+
+class Catalogue:
+    """The stored earthquakes."""
+
+    def __init__(self, table: Table, *, most_days_counted: int) -> None:
+        self._table = table
+        self._summaries = Summaries(table)
+        self._most_days_counted = most_days_counted
+
+    async def event(self, event_id: str) -> Event | None:
+        """The event with that id."""
+        item = await self._table.get(event_key(event_id)) if possible_id(event_id) else None
+        return Event(item) if item else None
+
+    async def events(self, event_ids: Sequence[str]) -> dict[str, Event]:
+        """Those of the events that exist, by id."""
+        keys = {event_key(event_id) for event_id in event_ids if possible_id(event_id)}
+        items = await self._table.get_many(keys) if keys else {}
+        return {item["eventId"]: Event(item) for item in items.values()}
+
+    async def is_empty(self) -> bool:
+        """Whether no event was ever ingested."""
+        return not await self._summaries.years()
+
+    async def page(self, selection: Selection, paging: Paging, *, ascending: bool = False) -> EventPage:
+        """A page of the selected events, newest first unless `ascending`."""
+        walk = Walk(
+            self._table,
+            TIME_ORDERED,
+            partial(self._plan, selection),
+            selection.span,
+            selection.condition,
+            selection.keep,
+        )
+        page = await walk.page(paging, forward=ascending, key_of=index_key, record_of=Event)
+        return EventPage(**vars(page), total=partial(self.total, selection))
+
+    def unread_page(self, selection: Selection) -> EventPage:
+        """A page without its records, which can be asked for the total alone."""
+        total = partial(self.total, selection)
+        return EventPage(
+            records=(), partitions=0, backward=False, has_more=False, has_behind=False, total=total, was_read=False
+        )
+
+    async def total(self, selection: Selection) -> int | None:
+        """How many events are selected: exact, or None where counting would read too many days.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many events.
+        """
+        counted, promises = await (self._summarised if selection.summarised else self._unsummarised)(selection)
+        if len(promises) > self._most_days_counted:
+            return None
+        where, keep = selection.condition, selection.keep
+        if keep is not None:
+            async for items in items_of(self._table, TIME_ORDERED, promises, between=selection.span, where=where):
+                counted += sum(map(keep, items))
+            return counted
+        return counted + await count_of(self._table, TIME_ORDERED, promises, between=selection.span, where=where)
+
+    async def statistics(self, selection: Selection) -> Statistics:
+        """Statistics of the selected events, which are counted by now.
+
+        Raises:
+            BadUserInput: The selection is not by time and by magnitudes on tenths.
+        """
+        statistics = Statistics(self._table, self._summaries, selection, most_days_read=self._most_days_counted)
+        await statistics.counts()
+        return statistics
+
+    async def _summarised(self, selection: Selection) -> tuple[int, list[Promise]]:
+        """What summaries alone can count, and the days that lie only partly within the bounds."""
+        first_ms, last_ms = selection.span
+        if first_ms > last_ms:
+            return 0, []
+        first, last = day_bucket(first_ms), day_bucket(last_ms)
+        partial_days = {first} if day_span(first)[0] < first_ms else set()
+        if day_span(last)[1] > last_ms:
+            partial_days.add(last)
+        counted, promises = 0, list[Promise]()
+        for year, summary in (await self._summaries.years()).items():
+            begin, end = max(first, f"{year}0101"), min(last, f"{year}1231")
+            if begin > end:
+                continue
+            if (begin, end) == (f"{year}0101", f"{year}1231") and partial_days.isdisjoint((begin, end)):
+                counted += summary.matching(selection.magnitudes)
+                continue
+            days = await self._summaries.days(year, summary)
+            matching = days.matching(selection.magnitudes)
+            counted += matching.total(matching.between(begin, end))
+            for day in partial_days:
+                if day in days.days and begin <= day <= end:
+                    of_day = days.days[day]
+                    counted -= of_day.matching(selection.magnitudes)
+                    promises.append(promised_on(day, of_day.may_match(selection.magnitudes)))
+            await give_way()
+        return counted, promises
+
+    async def _unsummarised(self, selection: Selection) -> tuple[int, list[Promise]]:
+        """Nothing, and the days that may hold a match: all of them, or more than may be read."""
+        promises: list[Promise] = []
+        async with aclosing(self._plan(selection, forward=True, start=None)) as plan:
+            async for some in plan:
+                promises += some
+                if len(promises) > self._most_days_counted:
+                    break
+        return 0, promises
+
+    async def _plan(self, selection: Selection, *, forward: bool, start: str | None) -> AsyncGenerator[Promises, None]:
+        """The days that may hold a selected event, from the partition `start` on."""
+        first_ms, last_ms = selection.span
+        if first_ms > last_ms:  # bounds beyond the calendar, which no day has
+            return
+        first, last = day_bucket(first_ms), day_bucket(last_ms)
+        if start is not None:
+            day = day_of(start)
+            first, last = (max(first, day), last) if forward else (first, min(last, day))
+        for year, summary in _in_order((await self._summaries.years()).items(), forward):
+            if not (first[:4] <= year <= last[:4] and summary.may_match(selection.magnitudes)):
+                continue
+            days = (await self._summaries.days(year, summary)).may_match(selection.magnitudes)
+            wanted = days.between(first, last)
+            places = _in_order(range(wanted.start, wanted.stop), forward)
+            yield (promised_on(days.days[at], days.counts[at]) for at in places)
+            await give_way()
+
+
+def _in_order(by_time: Reversible[T], forward: bool) -> Iterable[T]:
+    return by_time if forward else reversed(by_time)

@@ -1,0 +1,1 @@
+"""Taking events in: from USGS, from callers, from files; once, in a back-fill, or by polling."""

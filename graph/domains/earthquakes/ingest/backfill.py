@@ -1,0 +1,163 @@
+"""All events of a window, however many: fetched in parts that USGS gives whole, each marked when it is stored.
+
+    count → fits: fetch → store → mark
+          → does not: both halves, by time
+
+USGS answers at most 20,000 events at once, and what more it has it refuses or leaves out. So a part is
+asked for only where its count is less than that, and an answer that is full all the same, or a refusal,
+means that events were added since: then that part is halved too. Nothing of it has been stored by then.
+A window that fits at once is one count and one query, and leaves no marks.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+
+from graph.core.clock import Clock
+from graph.core.days import DAY_MS, datetime_of
+from graph.core.errors import BadUserInput, InvalidUpstreamResponse
+from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, Done
+from graph.domains.earthquakes.usgs.client import UsgsAnswer, UsgsClient, UsgsCount
+from graph.domains.earthquakes.usgs.requests import EventQuery
+from graph.domains.earthquakes.usgs.windows import Window
+
+PARTS_AT_ONCE = 2  # each is one request at a time, and at most 20,000 events in memory
+DEFAULT_SPAN_MS = 30 * DAY_MS  # before now, in which USGS looks where no start is given
+TOO_MUCH = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a back-fill is."""
+
+    to_fetch: int | None = None  # events, as USGS counted them at the beginning; None until then
+    parts_before: int = 0  # that an earlier run has done
+    events_before: int = 0  # in these
+    parts: int = 0  # that are marked as done, those before included
+    retries: int = 0  # attempts on USGS after the first of each request that was answered
+
+
+class Backfill:
+    """One run. Two at once lose nothing, but may fetch the same."""
+
+    def __init__(
+        self,
+        usgs: UsgsClient,
+        marks: BackfillMarks,
+        query: EventQuery,
+        clock: Clock,
+        *,
+        store: Callable[[UsgsAnswer], Awaitable[None]],  # returns when all is stored
+        advanced: Callable[[], None],  # told when `progress` has changed
+    ) -> None:
+        self.progress = Progress()
+        self._usgs = usgs
+        self._marks = marks
+        self._query = query
+        self._clock = clock
+        self._store = store
+        self._advanced = advanced
+
+    async def run(self) -> None:
+        """Store what an earlier run has not.
+
+        Raises:
+            BadUserInput: The window has one end, and lies beyond what USGS takes for the other.
+            UpstreamUnavailable: The parts that are done are marked.
+            InvalidUpstreamResponse: The same; or a single millisecond has too many events.
+            DatabaseUnavailable: The same.
+        """
+        before = await self._marks.resume()
+        for done in before or []:
+            self.progress.parts_before += 1
+            self.progress.events_before += done.events
+        self.progress.parts = self.progress.parts_before
+        counted = await self._count(self._query)
+        self.progress.to_fetch = max(counted.events - self.progress.events_before, 0)
+        self._advanced()
+        if before is None:
+            if await self._stored(self._query, counted) is not None:
+                return
+            parts = _halves(self._whole)
+            await self._marks.begin()
+        else:
+            parts = self._whole.without(done.window for done in before)
+        await self._work_off(parts)
+        await self._marks.forget()
+
+    @property
+    def _whole(self) -> Window:
+        """The window with the ends that USGS assumes where they are left open."""
+        now = self._clock()
+        start_ms = now - DEFAULT_SPAN_MS if self._query.start_ms is None else self._query.start_ms
+        end_ms = now if self._query.end_ms is None else self._query.end_ms
+        if start_ms > end_ms:
+            raise BadUserInput("Give both `startTime` and `endTime`: one of them alone means 30 days ago, or now.")
+        # What is yet to come must not be marked as done: a run that goes on later would leave it out.
+        return Window(start_ms, max(min(end_ms, now), start_ms))
+
+    async def _work_off(self, parts: list[Window]) -> None:
+        """Store parts in order of time, a few at once. When one fails, those under way are still finished."""
+        waiting = sorted(parts, reverse=True)
+        tasks: set[asyncio.Task[list[Window]]] = set()
+        try:
+            while waiting or tasks:
+                while waiting and len(tasks) < PARTS_AT_ONCE:
+                    tasks.add(asyncio.create_task(self._part(waiting.pop())))
+                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in ended:
+                    waiting = sorted(waiting + task.result(), reverse=True)
+                    tasks.remove(task)
+        except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
+            raise
+        finally:
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _part(self, window: Window) -> list[Window]:
+        """Store a part and mark it, or answer the halves of one that is too much."""
+        query = replace(self._query, start_ms=window.start_ms, end_ms=window.end_ms)
+        events = await self._stored(query, await self._count(query))
+        if events is None:
+            return _halves(window)
+        await self._marks.add(Done(window, events))
+        self.progress.parts += 1
+        self._advanced()
+        return []
+
+    async def _count(self, query: EventQuery) -> UsgsCount:
+        counted = await self._usgs.count(query)
+        self.progress.retries += counted.retries
+        return replace(counted, most_at_once=min(counted.most_at_once, query.limit))
+
+    async def _stored(self, query: EventQuery, counted: UsgsCount) -> int | None:
+        """Store all that a query matches. How many events that were; None, and none stored, where it is too much."""
+        if not counted.events:
+            return 0  # not asked for, as USGS answers 409 where all events of a window were deleted
+        if counted.events >= counted.most_at_once:
+            return None
+        try:
+            answer = await self._usgs.fetch(replace(query, limit=counted.most_at_once))
+        except InvalidUpstreamResponse as refusal:
+            # The conditions were good for the count, so there are too many events now.
+            if refusal.refused_with not in TOO_MUCH:
+                raise
+            self.progress.retries += refusal.retries
+            return None
+        self.progress.retries += answer.retries
+        if len(answer.features) >= counted.most_at_once:
+            return None
+        await self._store(answer)
+        return len(answer.features)
+
+
+def _halves(window: Window) -> list[Window]:
+    if halves := window.halves():
+        return halves
+    time = datetime_of(window.start_ms).isoformat(timespec="milliseconds")
+    raise InvalidUpstreamResponse(
+        f"USGS has too many events at {time} to give them at once, and a millisecond cannot be split: "
+        "raise `minMagnitude`."
+    )

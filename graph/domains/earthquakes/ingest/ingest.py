@@ -1,0 +1,332 @@
+"""Taking events into the catalogue: checked one by one, stored once, counted always.
+
+    events → check each by itself → drop those already stored → transactions → counts
+
+A transaction inserts some events and adds them to their summaries, so that a crash at any
+point leaves no event uncounted, and the same ingest run again finishes the work. The first
+write of an event wins; when another ingest was faster with one, the transaction is tried
+again without it. `fetched = upserted + skipped + rejected` at every moment.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from graph.core.clock import Clock
+from graph.core.errors import (
+    BadUserInput,
+    GraphError,
+    InvalidUpstreamResponse,
+    UpstreamFailure,
+    outcome_of,
+)
+from graph.domains.earthquakes.arrivals import Arrivals
+from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
+from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
+from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.model import Event, RejectedFeature, checked_event
+from graph.domains.earthquakes.summaries import additions
+from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
+from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
+from graph.domains.earthquakes.usgs.normalise import normalise
+from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
+from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.store.contract import Key, Put, Table
+
+T = TypeVar("T")
+
+RECENT_ROUTE = "/ingest/recent"
+EVENTS_ROUTE = "/ingest/events"
+FILES_ROUTE = "/ingest/files"
+
+MOST_EVENTS_GIVEN = 1000  # in one call
+EVENTS_AT_ONCE = 1000  # in memory; the loop is left to others after each such chunk
+
+logger = logging.getLogger(__name__)
+
+
+Observer = Callable[[str, IngestReport, str], None]
+"""(route, what came of it, code of its error or OK): told of each ingest at its end."""
+
+
+def unobserved(route: str, report: IngestReport, code: str) -> None:
+    """Observe nothing."""
+
+
+class Ingest:
+    """Takes events from USGS, from a caller or from a file. Each ingest is logged before it answers."""
+
+    def __init__(
+        self, table: Table, usgs: UsgsClient, logs: RequestLogs, clock: Clock, observe: Observer = unobserved
+    ) -> None:
+        self._table = table
+        self._arrivals = Arrivals(table)
+        self._usgs = usgs
+        self._logs = logs
+        self._clock = clock
+        self._observe = observe
+
+    async def recent(self, asked: RecentEvents) -> IngestReport:
+        """Fetch from USGS and store.
+
+        Raises:
+            BadUserInput: What is asked makes no sense.
+            UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored.
+            DatabaseUnavailable: The events may be stored in part; ingesting again completes them.
+        """
+
+        async def work(report: IngestReport) -> None:
+            await self._take_answer(report, await self._usgs.fetch(asked.request))
+
+        return await self._logged(RECENT_ROUTE, work)
+
+    async def feed(self, feed: UsgsFeed, known: Validators = NO_VALIDATORS) -> tuple[IngestReport, Validators]:
+        """Fetch a feed in one attempt and store it, for whoever comes again anyway.
+
+        Args:
+            known: of the version that was stored last. While that is the latest, the ingest succeeds without events.
+
+        Returns:
+            The report, and the validators of the version that is stored now.
+
+        Raises:
+            UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored. A feed without any events is not believed.
+            DatabaseUnavailable: The events may be stored in part; ingesting the feed again completes them.
+        """
+        stored = known
+
+        async def work(report: IngestReport) -> None:
+            nonlocal stored
+            answer = await self._usgs.fetch(feed, known=known, retries=0)
+            if answer.size and not answer.features:
+                raise InvalidUpstreamResponse("USGS answered with a feed of no events: try again later.")
+            await self._take_answer(report, answer)
+            stored = answer.validators
+
+        return await self._logged(RECENT_ROUTE, work), stored
+
+    async def window(
+        self, query: EventQuery, advanced: Callable[[IngestReport, Progress], None] | None = None
+    ) -> IngestReport:
+        """Fetch all events of a window from USGS and store them, in parts of fewer than `query.limit` events each.
+
+        Args:
+            query: what was interrupted under the same conditions goes on where it stopped.
+            advanced: told at the beginning, and after each chunk and each part, how far the ingest is.
+
+        Raises:
+            BadUserInput: What is asked makes no sense.
+            UpstreamUnavailable, InvalidUpstreamResponse, DatabaseUnavailable: The events may be stored
+                in part; the same ingest again goes on from there.
+        """
+
+        async def work(report: IngestReport) -> None:
+            async def store(answer: UsgsAnswer) -> None:
+                report.upstream_hash = answer.sha256 if report.upstream_size is None else None
+                report.upstream_size = (report.upstream_size or 0) + answer.size
+                check = partial(normalise, ingested_at=self._clock())
+                await self._take(report, answer.features, check, lambda: tell)
+
+            def tell() -> None:
+                if advanced:
+                    advanced(report, backfill.progress)
+
+            marks = BackfillMarks(self._table, query, self._clock)
+            backfill = Backfill(self._usgs, marks, query, self._clock, store=store, advanced=tell)
+            tell()
+            try:
+                await backfill.run()
+            finally:
+                report.retries = backfill.progress.retries
+
+        return await self._logged(RECENT_ROUTE, work)
+
+    async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
+        """Store events that a caller gives, each as the keyword arguments of `checked_event`.
+
+        Raises:
+            BadUserInput: There are more than 1,000.
+            DatabaseUnavailable: The events may be stored in part; ingesting again completes them.
+        """
+        ingested_at = self._clock()
+
+        def check(values: Mapping[str, Any]) -> Event:
+            return checked_event(**values, ingested_at=ingested_at)
+
+        async def work(report: IngestReport) -> None:
+            if len(events) > MOST_EVENTS_GIVEN:
+                raise BadUserInput(f"`events` takes at most {MOST_EVENTS_GIVEN:,} events a call.")
+            await self._take(report, events, check)
+
+        return await self._logged(EVENTS_ROUTE, work)
+
+    async def file(self, stream: Readable, advanced: Callable[[IngestReport], None] | None = None) -> IngestReport:
+        """Store the features of a GeoJSON file, a bounded number at a time.
+
+        Args:
+            stream: read in the thread of the event loop, as a local file is.
+            advanced: told after each chunk how far the ingest is, in bytes and in events.
+
+        Raises:
+            InvalidUpstreamResponse: The file is not GeoJSON, or breaks off; what was complete is stored.
+        """
+        raw = Fingerprinted(stream)
+
+        async def work(report: IngestReport) -> None:
+            def read() -> Callable[[], None]:
+                size = raw.size
+
+                def stored() -> None:
+                    report.upstream_size = size
+                    if advanced:
+                        advanced(report)
+
+                return stored
+
+            try:
+                check = partial(normalise, ingested_at=self._clock())
+                await self._take(report, read_features(raw), check, read)
+            except InvalidGeoJson as error:
+                raise InvalidUpstreamResponse(str(error)) from error
+            finally:
+                report.upstream_size, report.upstream_hash = raw.size, raw.sha256
+
+        return await self._logged(FILES_ROUTE, work)
+
+    async def _take_answer(self, report: IngestReport, answer: UsgsAnswer) -> None:
+        """Check and store what USGS answered, counting in `report`."""
+        report.retries = answer.retries
+        report.upstream_size, report.upstream_hash = answer.size, answer.sha256
+        await self._take(report, answer.features, partial(normalise, ingested_at=self._clock()))
+
+    async def _take(
+        self,
+        report: IngestReport,
+        values: Iterable[T],
+        check: Callable[[T], Event],
+        read: Callable[[], Callable[[], None]] = lambda: lambda: None,
+    ) -> None:
+        """Check and store values chunk by chunk, counting in `report`.
+
+        `read` is called when a chunk was read, and what it answers when that is stored.
+
+        While the store writes a chunk, and waits for the disk, the next one is read and checked.
+        """
+        storing: asyncio.Task[None] | None = None
+        try:
+            for chunk in _chunks(values):
+                stored = read()
+                events = self._checked(report, chunk, check)
+                if storing:
+                    await storing
+                storing = asyncio.create_task(self._store_and_tell(report, events, stored))
+                await asyncio.sleep(0)  # has it begun
+        finally:
+            if storing:
+                await storing
+
+    def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Event]) -> list[Event]:
+        """The events of a chunk, the first of each id; the rest is counted."""
+        events: dict[Key, Event] = {}
+        for value in chunk:
+            try:
+                event = check(value)
+            except RejectedFeature as refusal:
+                report.reject(refusal.rejection)
+                continue
+            if (key := event.key) in events:
+                report.fetched += 1
+                report.skipped += 1
+            else:
+                events[key] = event
+        return list(events.values())
+
+    async def _store_and_tell(self, report: IngestReport, events: list[Event], stored: Callable[[], None]) -> None:
+        await self._store(report, events)
+        stored()
+
+    async def _store(self, report: IngestReport, events: list[Event]) -> None:
+        """Insert those of the events that are not stored yet."""
+        new = events
+        # Where all was new so far, so is the rest, probably. Of an event that is stored all the same, its insert tells.
+        if report.skipped or not report.upserted:
+            stored = await self._table.get_many([event.key for event in events], only=("pk", "sk"))
+            new = [event for event in events if event.key not in stored]
+        report.fetched += len(events) - len(new)
+        report.skipped += len(events) - len(new)
+        for some in _transactions(new, self._table.transaction_limit - 2):  # which are for the arrival
+            upserted = await self._insert(some)
+            report.fetched += len(some)
+            report.upserted += upserted
+            report.skipped += len(some) - upserted
+
+    async def _insert(self, events: list[Event]) -> int:
+        """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
+        while events:
+            async with self._arrivals.turn() as turn:
+                arrival = turn.actions(events)
+                inserts = [Put(event.item, if_absent=True) for event in events]
+                refused = set(await self._table.transact([*inserts, *arrival, *additions(events)]))
+                if not refused:
+                    break
+                self._arrivals.missed(turn)
+            events = [event for position, event in enumerate(events) if position not in refused]
+        return len(events)
+
+    async def _logged(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
+        """Do the work and log it, failed or not, before anyone is answered."""
+        report, started = IngestReport(), self._clock()
+        error: BaseException | None = None
+        try:
+            await work(report)
+        except Exception as raised:
+            error = raised
+            if isinstance(raised, UpstreamFailure):
+                report.retries += raised.retries
+                if report.upstream_size is None:
+                    report.upstream_size, report.upstream_hash = raised.size, raised.sha256
+        report.latency_ms = max(self._clock() - started, 0)
+        self._observe(route, report, outcome_of(error)[1] or "OK")
+        try:
+            await self._logs.insert(report.log(route, started, error))
+        except GraphError as failure:
+            if error is None:
+                raise
+            logger.error("The log of ingest %s is lost: %s", report.request_id, failure.__cause__ or failure)
+        if error is not None:
+            raise error
+        return report
+
+
+def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
+    """The values a bounded number at a time. Where reading them fails, those before come first."""
+    chunk: list[T] = []
+    try:
+        for value in values:
+            chunk.append(value)
+            if len(chunk) == EVENTS_AT_ONCE:
+                yield chunk
+                chunk = []
+    except InvalidGeoJson:
+        yield chunk
+        raise
+    if chunk:
+        yield chunk
+
+
+def _transactions(events: list[Event], limit: int) -> Iterator[list[Event]]:
+    """The events in order of time, cut so that each part fits one transaction with its summaries."""
+    part: list[Event] = []
+    summaries: set[str] = set()
+    for event in sorted(events, key=lambda event: event.item["eventTsMs"]):
+        bucket = event.item["dayBucket"]
+        touched = summaries if bucket in summaries else summaries | {bucket, bucket[:4]}
+        if part and len(part) + 1 + len(touched) > limit:
+            yield part
+            part, touched = [], {bucket, bucket[:4]}
+        part.append(event)
+        summaries = touched
+    if part:
+        yield part

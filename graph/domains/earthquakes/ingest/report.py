@@ -1,0 +1,53 @@
+"""What came of an ingest: for its caller, and for the request logs."""
+
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from graph.core.errors import outcome_of
+from graph.domains.earthquakes.model import Rejection
+from graph.domains.request_logs.model import LogType, RequestLog
+
+REJECTIONS_TOLD = 1000  # of an ingest; the rest is counted
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What became of the events of an ingest, and what fetching them took."""
+
+    request_id: str = field(default_factory=lambda: str(uuid4()))
+    fetched: int = 0  # always upserted + skipped + rejected
+    upserted: int = 0  # inserted now
+    skipped: int = 0  # stored already
+    rejected: int = 0  # against a rule of the catalogue
+    rejections: list[Rejection] = field(default_factory=list)  # the first REJECTIONS_TOLD
+    retries: int = 0  # attempts on USGS after the first
+    upstream_size: int | None = None  # bytes of the body or file, or of all bodies
+    upstream_hash: str | None = None  # its SHA-256, hexadecimal; None of several bodies
+    latency_ms: int = 0
+
+    def reject(self, rejection: Rejection) -> None:
+        """Count an event that was not taken."""
+        self.fetched += 1
+        self.rejected += 1
+        if len(self.rejections) < REJECTIONS_TOLD:
+            self.rejections.append(rejection)
+
+    def log(self, route: str, started: int, error: BaseException | None) -> RequestLog:
+        """The log of the ingest, which began at that epoch millisecond."""
+        status, code = outcome_of(error)
+        return RequestLog.of(
+            log_type=LogType.INGEST,
+            request_id=self.request_id,
+            timestamp=started,
+            route=route,
+            status=status,
+            latency_ms=self.latency_ms,
+            error=code,
+            fetched=self.fetched,
+            upserted=self.upserted,
+            skipped=self.skipped,
+            rejected=self.rejected,
+            retries=self.retries,
+            upstream_size=self.upstream_size,
+            upstream_hash=self.upstream_hash,
+        )

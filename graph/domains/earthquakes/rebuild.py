@@ -1,0 +1,63 @@
+"""Recomputing the summaries from the events, for a table that another writer filled.
+
+Ingests may go on meanwhile. A summary is rewritten only if it is still as it was before its
+events were counted; where an ingest was faster, all is counted again.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graph.core.days import day_bucket
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.magnitudes import Bin, bin_of
+from graph.domains.earthquakes.summaries import YEARS, tally, year_of
+from graph.store.conditions import Absent, Compare, Present
+from graph.store.contract import Item, Key, Table, Update
+
+ROUNDS = 10  # each counts every event, so an ingest that never rests must not keep this going for ever
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    """What a rebuild found."""
+
+    events: int  # in the catalogue
+    days: int  # that have events
+    corrected: int  # summaries that were wrong or missing
+
+
+async def rebuild_summaries(table: Table) -> RebuildReport:
+    """Make every summary agree with the events.
+
+    Raises:
+        DatabaseUnavailable: The store is away, or other writers gave no chance to finish.
+    """
+    corrected = 0
+    for _ in range(ROUNDS):
+        before = {(i["pk"], i["sk"]): i async for i in table.scan(where=Compare("entity", "=", "SUMMARY"))}
+        alike: Counter[tuple[str, Bin]] = Counter()
+        async for item in table.scan(where=Compare("entity", "=", "EVENT")):
+            alike[day_bucket(item["eventTsMs"]), bin_of(item["mag"])] += 1
+        counts = tally(alike)
+        keys = counts.keys() | before.keys()
+        wrong = [update for key in keys if (update := _correction(key, counts.get(key, {}), before.get(key, {})))]
+        applied = [await table.update(update) for update in wrong]
+        for year in {year_of(update.key) for update in wrong}:
+            # Whoever remembers the year's days, some perhaps not yet corrected, must read them again.
+            await table.update(Update(year, add={"revision": 1}, condition=Present("events")))
+        corrected += sum(applied)
+        if all(applied):
+            days = [counted for key, counted in counts.items() if key[0] != YEARS]
+            return RebuildReport(sum(counted["events"] for counted in days), len(days), corrected)
+    raise DatabaseUnavailable("other writers kept changing the summaries: run this again when fewer ingest")
+
+
+def _correction(key: Key, counted: Mapping[str, int], stored: Item) -> Update | None:
+    """The update that makes a summary say what was counted, if it does not. Bins that emptied become 0."""
+    bins = {name for name in stored if name == "events" or name.startswith(("bin", "edge"))}
+    wanted = {name: counted.get(name, 0) for name in bins | counted.keys()}
+    if all(stored.get(name) == number for name, number in wanted.items()):
+        return None
+    unchanged = Compare("revision", "=", stored["revision"]) if "revision" in stored else Absent("revision")
+    return Update(key, set={"entity": "SUMMARY", **wanted}, add={"revision": 1}, condition=unchanged)

@@ -1,0 +1,247 @@
+"""Events: one by its id, pages in time order, and those around another."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from enum import Enum
+from typing import Annotated, Any, cast
+
+import strawberry
+from strawberry.scalars import JSON
+from strawberry.types import Info
+
+from graph.access.callers import Scope
+from graph.api import relay
+from graph.api.context import Context
+from graph.api.recording import Logged
+from graph.api.scalars import EpochMillis, millis_ceil, millis_floor
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import Cost, ListSize
+from graph.core.paging import Paging
+from graph.domains.earthquakes import model
+from graph.domains.earthquakes.catalogue import EventPage
+from graph.domains.earthquakes.feature_collection import feature_collection
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.selection import Box, Circle, Selection
+from graph.domains.request_logs.analytics import CATALOGUE_ROUTE
+
+
+@strawberry.enum(description="The order of events in time.")
+class EventOrder(Enum):
+    TIME_DESC = strawberry.enum_value("TIME_DESC", description="Newest first.")
+    TIME_ASC = strawberry.enum_value("TIME_ASC", description="Oldest first.")
+
+
+PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes", "asGeoJson"])
+"""The directive of a field that is a page of events."""
+
+
+@strawberry.type(description="One seismic event of the catalogue, as first recorded; it never changes.")
+class Event(relay.Node):
+    event_id: str = strawberry.field(description="USGS event id, at most 64 characters.")
+    event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
+    time: datetime = strawberry.field(description="Origin time.")
+    mag: float = strawberry.field(description="Magnitude, clamped to -2.0 … 10.0.")
+    place: str = strawberry.field(description="Where it was, in words; the coordinates where no name is known.")
+    lat: float = strawberry.field(description="Latitude, degrees north, -90 … 90.")
+    lon: float = strawberry.field(description="Longitude, degrees east, -180 … 180.")
+    depth: float | None = strawberry.field(
+        description="Depth, km below sea level; 0 for events above it, null where not measured."
+    )
+    day_bucket: str = strawberry.field(description="UTC day of the origin time, `YYYYMMDD`.")
+    source: str = strawberry.field(description="Where the record came from, `USGS`.")
+    ingested_at: EpochMillis = strawberry.field(description="When it was stored, epoch milliseconds.")
+    mag_type: str | None = strawberry.field(description="How the magnitude was measured, such as `ml` or `mww`.")
+    type: str | None = strawberry.field(description="What shook, such as `earthquake` or `quarry blast`.")
+    status: str | None = strawberry.field(description="`automatic` or `reviewed`, as of the ingest.")
+    updated: EpochMillis | None = strawberry.field(
+        description="USGS's last change before the ingest, epoch milliseconds."
+    )
+    url: str | None = strawberry.field(description="The event's page at USGS.")
+    tsunami: bool | None = strawberry.field(description="Whether USGS linked it to a tsunami message.")
+    felt: int | None = strawberry.field(description="Number of felt reports, as of the ingest.")
+    alert: str | None = strawberry.field(description="PAGER alert level: `green`, `yellow`, `orange` or `red`.")
+    sig: int | None = strawberry.field(description="USGS's significance, 0 to about 1000.")
+
+    @strawberry.field(
+        description="Other events around this one, in space and on either side in time, newest first.",
+        graphql_type=Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
+        directives=[PAGE_SIZE, Cost(weight="10")],  # its plan; what it reads besides is charged as it is read
+    )
+    @staticmethod
+    async def nearby(
+        event: strawberry.Parent[model.Event],
+        info: Info[Context, None],
+        radius_km: Annotated[float, strawberry.argument(description="Great-circle distance, km, 0 … 40,100.")] = 100,
+        days: Annotated[float, strawberry.argument(description="At most so long before or after, 0 … 3,653.")] = 30,
+        first: relay.First = None,
+        after: relay.After = None,
+        last: relay.Last = None,
+        before: relay.Before = None,
+    ) -> EventPage:
+        paging = Paging.of(model.EVENTS, info.context.page_sizes, first=first, after=after, last=last, before=before)
+        selection = Selection.around(event, radius_km=radius_km, days=days)
+        if relay.asks_for_total_alone(info):
+            return info.context.catalogue.unread_page(selection)
+        return await info.context.catalogue.page(selection, paging)
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.Event)
+
+
+@strawberry.type(description="A page of events.")
+class EventConnection(relay.Connection[Event]):
+    @strawberry.field(
+        description="How many events match on all pages, exactly. Null where counting would read too many days: "
+        "when the filter names more than time and magnitude, or a magnitude that is not on a tenth, over a long time.",
+        directives=[Cost(weight="10")],  # it may read the summaries of many days, or some days' events
+    )
+    @staticmethod
+    async def total_count(page: strawberry.Parent[EventPage]) -> int | None:
+        return await page.total()
+
+    @strawberry.field(
+        description="The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "
+        "longitude and latitude in degrees, depth in km where it is known, and the other fields by USGS's names.",
+        directives=[Cost(weight="16")],  # of each event: as many values
+    )
+    @staticmethod
+    def as_geo_json(page: strawberry.Parent[EventPage]) -> JSON:
+        return cast("JSON", feature_collection(page.records))
+
+    @strawberry.field(description="Day buckets read for this page.")
+    @staticmethod
+    def buckets_scanned(page: strawberry.Parent[EventPage]) -> int:
+        return page.partitions
+
+
+@strawberry.input(description="An area between two latitudes and two longitudes, edges included.")
+class BoxInput:
+    min_lat: float = strawberry.field(description="Southern edge, degrees north.")
+    max_lat: float = strawberry.field(description="Northern edge, degrees north.")
+    min_lon: float = strawberry.field(description="Western edge, degrees east.")
+    max_lon: float = strawberry.field(
+        description="Eastern edge, degrees east; less than minLon, the area crosses the dateline."
+    )
+
+
+@strawberry.input(description="An area around a point, by great-circle distance, edge included.")
+class CircleInput:
+    lat: float = strawberry.field(description="Latitude of the centre, degrees north.")
+    lon: float = strawberry.field(description="Longitude of the centre, degrees east.")
+    radius_km: float = strawberry.field(description="Radius, km, 0 … 40,100.")
+
+
+@strawberry.input
+class TimesAndMagnitudes:
+    """What every filter of events has."""
+
+    start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
+    end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
+    min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
+    max_magnitude: float | None = strawberry.field(default=None, description="Greatest magnitude, inclusive.")
+
+    @property
+    def selection(self) -> Selection:
+        """The filter in the catalogue's words. Times are rounded into the bounds, to the millisecond."""
+        return Selection(
+            start_ms=millis_ceil(self.start_time) if self.start_time else None,
+            end_ms=millis_floor(self.end_time) if self.end_time else None,
+            magnitudes=MagnitudeRange(self.min_magnitude, self.max_magnitude),
+        )
+
+
+@strawberry.input(description="Which events are meant: those that fulfil everything that is given.")
+class EventFilter(TimesAndMagnitudes):
+    min_depth: float | None = strawberry.field(
+        default=None, description="Least depth, km, inclusive; leaves out events without a depth."
+    )
+    max_depth: float | None = strawberry.field(
+        default=None, description="Greatest depth, km, inclusive; leaves out events without a depth."
+    )
+    box: BoxInput | None = strawberry.field(default=None, description="An area between latitudes and longitudes.")
+    circle: CircleInput | None = strawberry.field(default=None, description="An area around a point.")
+    types: list[str] | None = strawberry.field(
+        default=None, description="What shook, any of these, such as `earthquake`; at most 50."
+    )
+
+    @property
+    def selection(self) -> Selection:
+        """The filter in the catalogue's words."""
+        return replace(
+            super().selection,
+            min_depth=self.min_depth,
+            max_depth=self.max_depth,
+            box=Box(**asdict(self.box)) if self.box else None,
+            circle=Circle(**asdict(self.circle)) if self.circle else None,
+            types=tuple(self.types) if self.types is not None else None,
+        )
+
+
+def window_facts(context: Context, arguments: Mapping[str, Any], result: object) -> dict[str, Any]:
+    """What the log of a query records of its filter."""
+    asked: TimesAndMagnitudes | None = arguments.get("filter")
+    if asked is None:
+        return {}
+    return {
+        "starttime": millis_ceil(asked.start_time) if asked.start_time else None,
+        "endtime": millis_floor(asked.end_time) if asked.end_time else None,
+        "minmagnitude": asked.min_magnitude,
+    }
+
+
+def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | None) -> dict[str, Any]:
+    """What the log of an events query records of its filter and its page."""
+    sizes = [size for size in (arguments.get("first"), arguments.get("last")) if size is not None]
+    facts: dict[str, Any] = {"page_size": sizes[0] if sizes else context.page_sizes.default}
+    facts |= window_facts(context, arguments, page)
+    if page and page.was_read:
+        facts["result_count"] = len(page.records)
+        facts["has_next_token"] = page.has_more
+        facts["buckets_scanned"] = page.partitions
+    return facts
+
+
+@strawberry.type
+class EventQueries:
+    @strawberry.field(
+        description="The event with a USGS id; null where the catalogue has none.",
+        graphql_type=Event | None,
+        directives=[RequiresScope(scope=Scope.EVENTS_READ)],
+        extensions=[Logged("/earthquakes/event")],
+    )
+    async def event(
+        self,
+        info: Info[Context, None],
+        event_id: Annotated[str, strawberry.argument(description="USGS event id, such as `us7000kz6a`.")],
+    ) -> model.Event | None:
+        return await info.context.catalogue.event(event_id)
+
+    @strawberry.field(
+        description="Catalogued events in time order, newest first unless asked otherwise.",
+        graphql_type=EventConnection,
+        directives=[RequiresScope(scope=Scope.EVENTS_READ), PAGE_SIZE],
+        extensions=[Logged(CATALOGUE_ROUTE, _facts)],
+    )
+    async def events(
+        self,
+        info: Info[Context, None],
+        filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; all without it.")] = None,
+        order_by: Annotated[EventOrder, strawberry.argument(description="Their order.")] = EventOrder.TIME_DESC,
+        first: relay.First = None,
+        after: relay.After = None,
+        last: relay.Last = None,
+        before: relay.Before = None,
+    ) -> EventPage:
+        sizes = info.context.page_sizes
+        paging = Paging.of(model.EVENTS, sizes, first=first, after=after, last=last, before=before)
+        selection = filter.selection if filter else Selection()
+        if relay.asks_for_total_alone(info):
+            return info.context.catalogue.unread_page(selection)
+        return await info.context.catalogue.page(selection, paging, ascending=order_by is EventOrder.TIME_ASC)
+
+
+async def events_by_key(context: Context, keys: Sequence[str]) -> Mapping[str, model.Event]:
+    """The events that nodes' keys name, as far as they exist."""
+    return await context.catalogue.events(keys)

@@ -1,0 +1,177 @@
+"""Ingests, and how the catalogue is kept up."""
+
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+from strawberry.types import Info
+
+from graph.access.callers import Scope
+from graph.api.context import Context
+from graph.api.recording import Logged
+from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import Cost, ListSize
+from graph.domains.earthquakes.ingest import report
+from graph.domains.earthquakes.ingest import status as upkeep
+from graph.domains.earthquakes.usgs import requests as usgs_requests
+
+
+def _describe(feed: usgs_requests.UsgsFeed) -> str:
+    least, period = feed.value.split("_")
+    events = {"all": "All events", "significant": "Significant events"}.get(
+        least, f"Events of magnitude {least} and more"
+    )
+    return f"{events} of the past {period}."
+
+
+describe_enum(usgs_requests.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
+
+
+@strawberry.type(
+    description="How well the catalogue is kept up, as of now and as every process of the service sees it."
+)
+class IngestStatus:
+    polling: bool = strawberry.field(
+        description="Whether USGS is polled for this catalogue, by whichever process. Where it no longer is, "
+        "the other fields tell how it went."
+    )
+    last_success: EpochMillis | None = strawberry.field(
+        description="When a poll last succeeded, epoch milliseconds, with new events or without; null for never."
+    )
+    last_error: str | None = strawberry.field(
+        description="Stable code of the last poll that failed, such as `UPSTREAM_UNAVAILABLE`; null for none. "
+        "It stays when polls succeed again."
+    )
+    last_error_at: EpochMillis | None = strawberry.field(
+        description="When that poll failed, epoch milliseconds; null for never."
+    )
+    failures: int = strawberry.field(description="Polls that failed since the last success; 0 while they succeed.")
+    next_attempt: EpochMillis | None = strawberry.field(
+        description="When the next poll is due, epoch milliseconds; while one is under way, when another process "
+        "would take over. Null before the first one, and where USGS is not polled."
+    )
+    newest_event_lag_seconds: float | None = strawberry.field(
+        description="Time since the origin time of the newest event, seconds; null where there is no event."
+    )
+
+
+@strawberry.type
+class IngestQueries:
+    @strawberry.field(
+        description="How polling USGS goes, and how old the newest event is.",
+        graphql_type=IngestStatus,
+        directives=[RequiresScope(scope=Scope.EVENTS_READ), Cost(weight="10")],  # as many reads of the store, at most
+        extensions=[Logged("/ingest/status")],
+    )
+    async def ingest_status(self, info: Info[Context, None]) -> upkeep.IngestStatus:
+        return await info.context.upkeep.status()
+
+
+@strawberry.type(description="Why one event of an ingest was not taken.")
+class Rejection:
+    event_id: str | None = strawberry.field(description="The event's id; null where it has no usable one.")
+    code: str = strawberry.field(description="Stable code, such as `MAGNITUDE_MISSING`.")
+    message: str = strawberry.field(description="What is wrong with it.")
+
+
+@strawberry.type(description="What became of an ingest: fetched = upserted + skipped + rejected.")
+class IngestPayload:
+    request_id: strawberry.ID = strawberry.field(description="UUID of the ingest in the request logs.")
+    fetched: int = strawberry.field(description="Events given, or fetched from USGS.")
+    upserted: int = strawberry.field(description="Events inserted.")
+    skipped: int = strawberry.field(description="Events that were stored already, or given twice.")
+    rejected: int = strawberry.field(description="Events that break a rule of the catalogue.")
+    rejections: list[Rejection] = strawberry.field(description="Why, for at most the first 1,000 of these.")
+    retries: int = strawberry.field(description="Attempts on USGS after the first.")
+    upstream_size: int | None = strawberry.field(description="Bytes of USGS's answer; null where it was not asked.")
+    upstream_hash: str | None = strawberry.field(description="SHA-256 of USGS's answer, hexadecimal.")
+    latency_ms: int = strawberry.field(description="How long it took, milliseconds.")
+
+
+@strawberry.input(description="What to fetch from USGS: the latest events, a feed, or a window of time.")
+class IngestRecentInput:
+    limit: int | None = strawberry.field(
+        default=None, description="At most so many, the latest first, 1 … 20,000; default 100, with a window 20,000."
+    )
+    feed: usgs_requests.UsgsFeed | None = strawberry.field(
+        default=None, description="A summary feed, without any other argument."
+    )
+    start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
+    end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
+    min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
+
+    @property
+    def asked(self) -> usgs_requests.RecentEvents:
+        """The input in the words of the USGS client."""
+        return usgs_requests.RecentEvents(
+            limit=self.limit,
+            feed=self.feed,
+            start_ms=millis_ceil(self.start_time) if self.start_time else None,
+            end_ms=millis_floor(self.end_time) if self.end_time else None,
+            min_magnitude=self.min_magnitude,
+        )
+
+
+@strawberry.input(description="An event as a caller gives it, by the rules of the catalogue.")
+class EventInput:
+    event_id: str = strawberry.field(description="Event id, 1 to 64 characters, none of them a control.")
+    event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
+    mag: float = strawberry.field(description="Magnitude; clamped to -2.0 … 10.0.")
+    place: str | None = strawberry.field(
+        default=None, description="Where it was, in words; cut after 512 characters; the coordinates without it."
+    )
+    lat: float = strawberry.field(description="Latitude, degrees north, -90 … 90.")
+    lon: float = strawberry.field(description="Longitude, degrees east, -180 … 180.")
+    depth: float | None = strawberry.field(default=None, description="Depth, km; negative is stored as 0.")
+    source: str = strawberry.field(default="USGS", description="Where the record comes from.")
+    mag_type: str | None = strawberry.field(default=None, description="How the magnitude was measured.")
+    type: str | None = strawberry.field(default=None, description="What shook, such as `earthquake`.")
+    status: str | None = strawberry.field(default=None, description="`automatic` or `reviewed`.")
+    updated: EpochMillis | None = strawberry.field(default=None, description="Last change, epoch milliseconds.")
+    url: str | None = strawberry.field(default=None, description="The event's page.")
+    tsunami: bool | None = strawberry.field(default=None, description="Whether a tsunami message was linked.")
+    felt: int | None = strawberry.field(default=None, description="Number of felt reports.")
+    alert: str | None = strawberry.field(default=None, description="PAGER alert level.")
+    sig: int | None = strawberry.field(default=None, description="Significance, 0 to about 1000.")
+
+
+@strawberry.input(description="Events to store.")
+class IngestEventsInput:
+    events: list[EventInput] = strawberry.field(description="At most 1,000.")
+
+
+@strawberry.type
+class IngestMutations:
+    @strawberry.mutation(
+        description="Fetch events from USGS and store those that are new.",
+        graphql_type=IngestPayload,
+        directives=[
+            RequiresScope(scope=Scope.EVENTS_WRITE),
+            Cost(weight="100"),  # another service has to answer first
+            ListSize(assumed_size=report.REJECTIONS_TOLD, sized_fields=["rejections"]),
+        ],
+    )
+    async def ingest_recent(
+        self,
+        info: Info[Context, None],
+        input: Annotated[
+            IngestRecentInput | None, strawberry.argument(description="What to fetch; the latest 100 without it.")
+        ] = None,
+    ) -> report.IngestReport:
+        return await info.context.ingest.recent(input.asked if input else usgs_requests.RecentEvents())
+
+    @strawberry.mutation(
+        description="Store events that are new.",
+        graphql_type=IngestPayload,
+        directives=[
+            RequiresScope(scope=Scope.EVENTS_WRITE),
+            ListSize(slicing_arguments=["input.events"], sized_fields=["rejections"]),
+        ],
+    )
+    async def ingest_events(
+        self,
+        info: Info[Context, None],
+        input: Annotated[IngestEventsInput, strawberry.argument(description="The events.")],
+    ) -> report.IngestReport:
+        return await info.context.ingest.events([vars(event) for event in input.events])

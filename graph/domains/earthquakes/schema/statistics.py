@@ -1,0 +1,158 @@
+"""Statistics of the catalogue."""
+
+from datetime import date
+from typing import Annotated
+
+import strawberry
+from strawberry.types import Info
+
+from graph.access.callers import Scope
+from graph.api.context import Context
+from graph.api.recording import Logged
+from graph.api.scalars import describe_enum
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import Cost, ListSize
+from graph.domains.earthquakes import model
+from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
+from graph.domains.earthquakes.schema.events import Event, TimesAndMagnitudes, window_facts
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.statistics import gutenberg_richter, statistics
+
+
+@strawberry.input(
+    description="Which events are counted: those that fulfil all that is given. Magnitudes are on tenths, as 4.5 is."
+)
+class StatisticsFilter(TimesAndMagnitudes):
+    pass
+
+
+describe_enum(
+    statistics.Interval, "The length of the periods of a series, UTC.", lambda interval: f"A {interval.name.lower()}."
+)
+
+
+@strawberry.type(description="How many events each period has, one after the other without a gap.")
+class CountSeries:
+    interval: statistics.Interval = strawberry.field(description="The length of a period.")
+    start: date | None = strawberry.field(description="First day of the first period, UTC; null where there is none.")
+    counts: list[int] = strawberry.field(
+        description="The events of each period, zeros included. The window may cut the first and the last one.",
+        directives=[ListSize(assumed_size=statistics.MOST_PERIODS), Cost(weight="0.02")],  # numbers, and no more
+    )
+
+
+@strawberry.type(description="The events of a magnitude bin of 0.1.")
+class MagnitudeBin:
+    magnitude: float = strawberry.field(description="Lower edge: a bin 4.5 has the magnitudes from 4.5 to below 4.6.")
+    count: int = strawberry.field(description="Events of this bin.")
+    cumulative: int = strawberry.field(description="Events of this bin and of all above.")
+
+
+@strawberry.type(description="From which magnitude on the catalogue has, by all appearance, every event.")
+class Completeness:
+    magnitude: float | None = strawberry.field(
+        description="By maximum curvature, the bin with the most events: Wiemer and Wyss (2000), BSSA 90, 859-869."
+    )
+    reason: str | None = strawberry.field(description="Why there is none, where there is none.")
+
+
+@strawberry.type(
+    description="The relation log10 N = a - b M, N being the number of events with at least magnitude M, "
+    "estimated from the events at and above the magnitude of completeness."
+)
+class GutenbergRichter:
+    b: float | None = strawberry.field(
+        description="b-value by maximum likelihood, log10(e) / (mean - (completeness - 0.05)): "
+        "Aki (1965), Bull. Earthq. Res. Inst. 43, 237-239, for bins of 0.1 as by Utsu (1966)."
+    )
+    uncertainty: float | None = strawberry.field(
+        description="Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687."
+    )
+    a: float | None = strawberry.field(description="a-value, of the whole window: log10 N where M is 0.")
+    events: int = strawberry.field(description="Events that this is estimated from.")
+    reason: str | None = strawberry.field(description="Why there is none, where there is none.")
+
+
+Corrected = Annotated[
+    bool,
+    strawberry.argument(
+        description="Take a completeness 0.2 higher, as is usual: Woessner and Wiemer (2005), BSSA 95, 684-698."
+    ),
+]
+
+
+@strawberry.type(description="What the selected events come to.")
+class CatalogueStatistics:
+    @strawberry.field(description="How many events there are.")
+    @staticmethod
+    async def count(asked: strawberry.Parent[statistics.Statistics]) -> int:
+        return (await asked.counts()).total()
+
+    @strawberry.field(
+        description="The event with the greatest magnitude, the latest of equals. Null where there is none, "
+        "or where those of the greatest bin stand on too many days.",
+        graphql_type=Event | None,
+        directives=[Cost(weight="10")],
+    )
+    @staticmethod
+    async def largest(asked: strawberry.Parent[statistics.Statistics]) -> model.Event | None:
+        return await asked.largest()
+
+    @strawberry.field(
+        description="How many events there are in the course of time: from the window's start to its end or, "
+        "where it is open, from the first event to the last.",
+        graphql_type=CountSeries,
+        directives=[Cost(weight="10")],
+    )
+    @staticmethod
+    async def series(
+        asked: strawberry.Parent[statistics.Statistics],
+        interval: Annotated[
+            statistics.Interval, strawberry.argument(description="The length of a period.")
+        ] = statistics.Interval.MONTH,
+    ) -> statistics.Series:
+        return await asked.series(interval)
+
+    @strawberry.field(
+        description="How many events there are by magnitude: the bins from the least to the greatest, zeros included.",
+        graphql_type=list[MagnitudeBin],
+        directives=[ListSize(assumed_size=GREATEST_BIN - LEAST_BIN + 1)],
+    )
+    @staticmethod
+    async def magnitude_frequency(
+        asked: strawberry.Parent[statistics.Statistics],
+    ) -> list[gutenberg_richter.MagnitudeBin]:
+        return gutenberg_richter.distribution(await asked.counts())
+
+    @strawberry.field(description="The magnitude of completeness.", graphql_type=Completeness)
+    @staticmethod
+    async def completeness(
+        asked: strawberry.Parent[statistics.Statistics], corrected: Corrected = False
+    ) -> gutenberg_richter.Completeness:
+        return gutenberg_richter.completeness(await asked.counts(), corrected=corrected)
+
+    @strawberry.field(description="The Gutenberg-Richter relation.", graphql_type=GutenbergRichter)
+    @staticmethod
+    async def gutenberg_richter(
+        asked: strawberry.Parent[statistics.Statistics], corrected: Corrected = False
+    ) -> gutenberg_richter.GutenbergRichter:
+        counts = await asked.counts()
+        return asked.gutenberg_richter(counts, gutenberg_richter.completeness(counts, corrected=corrected))
+
+
+@strawberry.type
+class StatisticsQueries:
+    @strawberry.field(
+        description="Statistics of the catalogue, from its summaries of each day and year.",
+        graphql_type=CatalogueStatistics,
+        directives=[RequiresScope(scope=Scope.EVENTS_READ), Cost(weight="10")],
+        extensions=[Logged("/earthquakes/statistics", window_facts)],
+    )
+    async def catalogue_statistics(
+        self,
+        info: Info[Context, None],
+        filter: Annotated[
+            StatisticsFilter | None, strawberry.argument(description="Which events; all without it.")
+        ] = None,
+    ) -> statistics.Statistics:
+        return await info.context.catalogue.statistics(filter.selection if filter else Selection())

@@ -1,0 +1,212 @@
+"""Which events of the catalogue are meant: a filter's values and their meaning on items."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import asin, cos, degrees, radians, sin, sqrt
+from typing import Self
+
+from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.model import LONGEST_TEXT, Event
+from graph.store.conditions import AllOf, AnyOf, Compare, Condition, OneOf, all_of, predicate
+from graph.store.contract import InvalidItem, Item
+from graph.store.limits import check_value
+
+EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
+GREATEST_RADIUS_KM = 40_100  # once around the earth; half of that holds everything already
+MOST_TYPES = 50
+MOST_DAYS_AROUND = 3_653  # ten years
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An area between two latitudes and two longitudes, edges included, in degrees."""
+
+    min_lat: float
+    max_lat: float
+    min_lon: float
+    max_lon: float  # less than min_lon: the area crosses the 180th meridian
+
+    def __post_init__(self) -> None:
+        if not (-90 <= self.min_lat <= self.max_lat <= 90):
+            raise BadUserInput("`box` needs -90 ≤ minLat ≤ maxLat ≤ 90.")
+        if not (-180 <= self.min_lon <= 180 and -180 <= self.max_lon <= 180):
+            raise BadUserInput("`box` needs minLon and maxLon from -180 to 180; minLon > maxLon crosses the dateline.")
+        _possible("minLat", self.min_lat)
+        _possible("maxLat", self.max_lat)
+        _possible("minLon", self.min_lon)
+        _possible("maxLon", self.max_lon)
+
+    @property
+    def condition(self) -> Condition | None:
+        return all_of(
+            Compare("lat", ">=", self.min_lat),
+            Compare("lat", "<=", self.max_lat),
+            _longitudes(self.min_lon, self.max_lon),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """An area within a great-circle distance of a point, edge included."""
+
+    lat: float  # degrees north
+    lon: float  # degrees east
+    radius_km: float
+
+    def __post_init__(self) -> None:
+        if not (-90 <= self.lat <= 90 and -180 <= self.lon <= 180):
+            raise BadUserInput("`circle` needs lat from -90 to 90 and lon from -180 to 180.")
+        if not 0 <= self.radius_km <= GREATEST_RADIUS_KM:
+            raise BadUserInput(f"`circle` needs a radiusKm from 0 to {GREATEST_RADIUS_KM:,}.")
+
+    def holds(self, item: Item) -> bool:
+        """Whether an event's item lies inside. The haversine formula is exact at the poles and the dateline."""
+        lat, other = radians(self.lat), radians(item["lat"])
+        h = sin((other - lat) / 2) ** 2 + cos(lat) * cos(other) * sin(radians(item["lon"] - self.lon) / 2) ** 2
+        return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h))) <= self.radius_km
+
+    @property
+    def condition(self) -> Condition | None:
+        """The smallest box around the circle, with a little to spare, so that a store can drop most of the rest."""
+        reach = degrees(self.radius_km / EARTH_RADIUS_KM) + 1e-6
+        south, north = self.lat - reach, self.lat + reach
+        latitudes = all_of(Compare("lat", ">=", max(south, -90.0)), Compare("lat", "<=", min(north, 90.0)))
+        if south <= -90 or north >= 90:
+            return latitudes  # a pole is inside: every longitude is
+        sine = sin(radians(reach)) / cos(radians(self.lat))
+        half = degrees(asin(sine)) + 1e-6 if sine < 1 else 180.0
+        if half >= 180:
+            return latitudes
+        west, east = self.lon - half, self.lon + half
+        return all_of(latitudes, _longitudes(west + 360 if west < -180 else west, east - 360 if east > 180 else east))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The events that a query is about. What is None is not asked about; every bound is inclusive."""
+
+    start_ms: int | None = None  # origin time, epoch milliseconds
+    end_ms: int | None = None
+    magnitudes: MagnitudeRange = field(default_factory=MagnitudeRange)
+    min_depth: float | None = None  # km; an event without a depth matches neither bound
+    max_depth: float | None = None
+    box: Box | None = None
+    circle: Circle | None = None
+    types: tuple[str, ...] | None = None
+    but: str | None = None  # id of an event that is not meant
+
+    @classmethod
+    def around(cls, event: Event, *, radius_km: float, days: float) -> Self:
+        """The other events within a distance and within so many days on either side.
+
+        Raises:
+            BadUserInput: The distance or the time is not possible.
+        """
+        if not 0 <= days <= MOST_DAYS_AROUND:
+            raise BadUserInput(f"`days` must be from 0 to {MOST_DAYS_AROUND:,}.")
+        if not 0 <= radius_km <= GREATEST_RADIUS_KM:
+            raise BadUserInput(f"`radiusKm` must be from 0 to {GREATEST_RADIUS_KM:,}.")
+        reach = int(days * DAY_MS)
+        return cls(
+            start_ms=event.event_ts_ms - reach,
+            end_ms=event.event_ts_ms + reach,
+            circle=Circle(event.lat, event.lon, radius_km),
+            but=event.event_id,
+        )
+
+    def __post_init__(self) -> None:
+        _ordered("startTime", self.start_ms, "endTime", self.end_ms)
+        _ordered("minMagnitude", self.magnitudes.minimum, "maxMagnitude", self.magnitudes.maximum)
+        _ordered("minDepth", self.min_depth, "maxDepth", self.max_depth)
+        _possible("minMagnitude", self.magnitudes.minimum)
+        _possible("maxMagnitude", self.magnitudes.maximum)
+        _possible("minDepth", self.min_depth)
+        _possible("maxDepth", self.max_depth)
+        if self.types is not None:
+            if len(self.types) > MOST_TYPES:
+                raise BadUserInput(f"`types` takes at most {MOST_TYPES} values.")
+            if any(len(kind) > LONGEST_TEXT for kind in self.types):
+                raise BadUserInput(f"`types` takes values of at most {LONGEST_TEXT:,} characters.")
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and last millisecond, those of the calendar where none is asked for."""
+        first = FIRST_MS if self.start_ms is None else max(self.start_ms, FIRST_MS)
+        return first, LAST_MS if self.end_ms is None else min(self.end_ms, LAST_MS)
+
+    @property
+    def summarised(self) -> bool:
+        """Whether summaries and whole days tell exactly how many events match."""
+        others = (self.min_depth, self.max_depth, self.box, self.circle, self.types, self.but)
+        return self.magnitudes.on_tenths and all(other is None for other in others)
+
+    @property
+    def condition(self) -> Condition | None:
+        """What an item must fulfil besides its time, as far as a store can test it."""
+        types: Condition | None = None
+        if self.types is not None:
+            types = OneOf("type", self.types)
+        return all_of(
+            _at_least("mag", self.magnitudes.minimum),
+            _at_most("mag", self.magnitudes.maximum),
+            _at_least("depth", self.min_depth),
+            _at_most("depth", self.max_depth),
+            self.box.condition if self.box else None,
+            self.circle.condition if self.circle else None,
+            types,
+        )
+
+    @property
+    def admits(self) -> Callable[[Item], bool]:
+        """Tells whether an event is meant, by its item."""
+        first, last = self.span
+        matches = predicate(self.condition) if self.condition else None
+        keep = self.keep
+
+        def admitted(item: Item) -> bool:
+            return (
+                first <= item["eventTsMs"] <= last
+                and (matches is None or matches(item))
+                and (keep is None or keep(item))
+            )
+
+        return admitted
+
+    @property
+    def keep(self) -> Callable[[Item], bool] | None:
+        """The rest of the filter, which no store can test."""
+        circle, but = self.circle, self.but
+        if but is None:
+            return circle.holds if circle else None
+        return lambda item: item["eventId"] != but and (circle is None or circle.holds(item))
+
+
+def _at_least(attribute: str, value: float | None) -> Condition | None:
+    return None if value is None else Compare(attribute, ">=", value)
+
+
+def _at_most(attribute: str, value: float | None) -> Condition | None:
+    return None if value is None else Compare(attribute, "<=", value)
+
+
+def _longitudes(west: float, east: float) -> Condition:
+    """From `west` eastward to `east`, across the 180th meridian where that is the way."""
+    bounds = (Compare("lon", ">=", west), Compare("lon", "<=", east))
+    return AnyOf(bounds) if west > east else AllOf(bounds)
+
+
+def _ordered(low_name: str, low: float | None, high_name: str, high: float | None) -> None:
+    if low is not None and high is not None and low > high:
+        raise BadUserInput(f"`{low_name}` must not be greater than `{high_name}`.")
+
+
+def _possible(name: str, value: float | None) -> None:
+    """Refuse a number that no store compares with: beyond 1e126, or so small that it is none."""
+    if value is None:
+        return
+    try:
+        check_value(value)
+    except InvalidItem as error:
+        raise BadUserInput(f"`{name}` is far from any that occurs.") from error

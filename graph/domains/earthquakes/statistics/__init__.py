@@ -1,0 +1,1 @@
+"""Counts by magnitude and time, and what seismology makes of them."""

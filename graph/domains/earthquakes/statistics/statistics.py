@@ -1,0 +1,222 @@
+"""What the catalogue says as a whole: counts by magnitude and by time, from the summaries.
+
+A century takes a hundred small items. Only of the first and the last day, where a window cuts
+them, are the events themselves read.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
+
+from graph.core.days import date_of, day_bucket, day_span
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.entities import TIME_ORDERED
+from graph.domains.earthquakes.magnitudes import GREATEST_BIN, MagnitudeRange, bin_of
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.statistics.gutenberg_richter import Completeness, GutenbergRichter, gutenberg_richter
+from graph.domains.earthquakes.summaries import Summaries, Summary, promised_on
+from graph.store.conditions import Compare, Condition, all_of
+from graph.store.contract import Item, Table
+from graph.store.time_walk import Promise, items_of
+from graph.work.account import charge_rows, give_way
+
+MOST_PERIODS = 40_000  # a little more than the days of a century
+DAYS_AT_ONCE = 32  # of which the strongest event is looked for
+
+
+class Interval(Enum):
+    """The length of the periods of a series."""
+
+    DAY = 8
+    MONTH = 6
+    YEAR = 4  # characters of a day bucket that name the period
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """How many events each period has, without a gap. The first and the last one may be cut by the window."""
+
+    interval: Interval
+    start: date | None  # of the first period; None where there is none
+    counts: list[int]
+
+
+class Statistics:
+    """Statistics of a selection by time and magnitude, each of them computed when it is asked for."""
+
+    def __init__(self, table: Table, summaries: Summaries, selection: Selection, *, most_days_read: int) -> None:
+        """Say of what.
+
+        Raises:
+            BadUserInput: The magnitudes are not on tenths.
+        """
+        if not selection.summarised:
+            raise BadUserInput("`minMagnitude` and `maxMagnitude` must be on a tenth here, such as 4.5.")
+        self._table = table
+        self._summaries = summaries
+        self._selection = selection
+        self._most_days_read = most_days_read
+        first_ms, last_ms = selection.span
+        self._is_empty = first_ms > last_ms  # bounds beyond the calendar, which no day has
+        self._first, self._last = ("", "") if self._is_empty else (day_bucket(first_ms), day_bucket(last_ms))
+        self._cut: list[str] = []  # the days of which only a part lies within the window
+        if not self._is_empty:
+            cut = {self._first} if day_span(self._first)[0] < first_ms else set()
+            self._cut = sorted(cut | {self._last} if day_span(self._last)[1] > last_ms else cut)
+        self._of_cut_days: _CutDays | None = None
+        self._counts: Counter[int] | None = None
+
+    async def counts(self) -> Counter[int]:
+        """Lower edge of a magnitude bin, in tenths → how many events it has."""
+        if self._counts is None:
+            counts: Counter[int] = Counter()
+            async for _, summary in self._summarised(by_day=False):
+                counts.update(summary.bins(self._selection.magnitudes))
+            counts.update((await self._cut_days()).bins)
+            self._counts = +counts
+        return self._counts
+
+    def gutenberg_richter(self, counts: Counter[int], least: Completeness) -> GutenbergRichter:
+        """The relation of these counts, where no greatest magnitude cuts them, which would pass for a steep slope."""
+        maximum = self._selection.magnitudes.maximum
+        if maximum is not None and maximum * 10 < GREATEST_BIN:
+            return GutenbergRichter(reason="It takes all great events: leave out `maxMagnitude`.")
+        return gutenberg_richter(counts, least)
+
+    async def series(self, interval: Interval) -> Series:
+        """How many events each period has: of the window, and where that is open, from the first event or to the last.
+
+        Raises:
+            BadUserInput: There are too many periods.
+        """
+        if self._is_empty:
+            return Series(interval, None, [])
+        counts: Counter[int] = Counter()  # by the number of the period
+        async for name, count in self._counted(by_day=interval is not Interval.YEAR):
+            counts[_number(name[: interval.value])] += count
+        for day, count in (await self._cut_days()).days.items():
+            counts[_number(day[: interval.value])] += count
+        first, last = min(counts, default=None), max(counts, default=None)
+        if self._selection.start_ms is not None:
+            first = _number(self._first[: interval.value])
+        if self._selection.end_ms is not None:
+            last = _number(self._last[: interval.value])
+        if first is None or last is None or first > last:
+            return Series(interval, None, [])
+        if last - first >= MOST_PERIODS:
+            raise BadUserInput(f"That is more than {MOST_PERIODS:,} periods: take a longer `interval`.")
+        series = [0] * (last - first + 1)
+        for number, count in counts.items():
+            series[number - first] = count
+        return Series(interval, _start(interval, first), series)
+
+    async def largest(self) -> Event | None:
+        """The event with the greatest magnitude, the latest one of equals.
+
+        None where there is none, or where it may stand on more days than may be read.
+        """
+        counts = await self.counts()
+        if not counts:
+            return None
+        greatest = self._selection.magnitudes.maximum
+        top = MagnitudeRange(max(counts) / 10, greatest)
+        days = [day async for day, summary in self._summarised(by_day=True, only=top) if summary.matching(top)]
+        days = sorted([*days, *self._cut], reverse=True)
+        largest: Item | None = None
+        better: Condition = Compare("mag", ">=", max(counts) / 10)
+        for at in range(0, len(days), DAYS_AT_ONCE):
+            if at + DAYS_AT_ONCE > self._most_days_read < len(days):
+                return None
+            promises = [await self._promise(day, top) for day in days[at : at + DAYS_AT_ONCE]]
+            where = all_of(self._selection.condition, better)
+            found: Item | None = None
+            async for items in items_of(self._table, TIME_ORDERED, promises, between=self._selection.span, where=where):
+                found = max([*items, *([found] if found else [])], key=_by_magnitude_and_time, default=None)
+            if found is not None:
+                largest, better = found, Compare("mag", ">", found["mag"])
+                if found["mag"] == greatest:
+                    break  # no event that is selected has more
+        return Event(largest) if largest else None
+
+    async def _summarised(
+        self, *, by_day: bool, only: MagnitudeRange | None = None
+    ) -> AsyncIterator[tuple[str, Summary]]:
+        """The summaries of what lies within the window whole: of days, and unless `by_day`, of years.
+
+        Args:
+            only: leave out years that have no such magnitude.
+        """
+        for year, summary in (await self._summaries.years()).items():
+            begin, end = max(self._first, f"{year}0101"), min(self._last, f"{year}1231")
+            if begin > end or (only and not summary.matching(only)):
+                continue
+            if not by_day and (begin, end) == (f"{year}0101", f"{year}1231") and not {begin, end} & {*self._cut}:
+                yield year, summary
+                continue
+            days = (await self._summaries.days(year, summary)).days
+            await charge_rows(tested=len(days))
+            for day, of_day in days.items():
+                if begin <= day <= end and day not in self._cut:
+                    yield day, of_day
+            await give_way()
+
+    async def _counted(self, *, by_day: bool) -> AsyncIterator[tuple[str, int]]:
+        """What lies within the window whole and has selected events: days or, unless `by_day`, years where possible."""
+        async for name, summary in self._summarised(by_day=by_day):
+            if count := summary.matching(self._selection.magnitudes):
+                yield name, count
+
+    async def _cut_days(self) -> "_CutDays":
+        """The selected events of the days that the window cuts."""
+        if self._of_cut_days is None:
+            counted, within = _CutDays(), self._selection.span
+            promises = [await self._promise(day, self._selection.magnitudes) for day in self._cut]
+            where = self._selection.condition
+            async for items in items_of(self._table, TIME_ORDERED, promises, between=within, where=where):
+                counted.bins.update(bin_of(item["mag"])[0] for item in items)
+                counted.days.update(item["dayBucket"] for item in items)
+            self._of_cut_days = counted
+        return self._of_cut_days
+
+    async def _promise(self, day: str, magnitudes: MagnitudeRange) -> Promise:
+        """What the summaries say of one day."""
+        of_year = (await self._summaries.years()).get(day[:4])
+        of_day = (await self._summaries.days(day[:4], of_year)).days.get(day) if of_year else None
+        return promised_on(day, of_day.may_match(magnitudes) if of_day else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _CutDays:
+    """The selected events of the days that the window cuts, counted."""
+
+    bins: Counter[int] = field(default_factory=Counter)  # lower edge of a magnitude bin, in tenths
+    days: Counter[str] = field(default_factory=Counter)  # day buckets
+
+
+def _by_magnitude_and_time(item: Item) -> tuple[float, int]:
+    return item["mag"], item["eventTsMs"]
+
+
+def _number(period: str) -> int:
+    """The place of a period, named by the first characters of its day buckets, among all of its length."""
+    match len(period):
+        case 8:
+            return date_of(period).toordinal()
+        case 6:
+            return int(period[:4]) * 12 + int(period[4:])
+        case _:
+            return int(period)
+
+
+def _start(interval: Interval, number: int) -> date:
+    """The first day of a period, by its place among all of its length."""
+    match interval:
+        case Interval.DAY:
+            return date.fromordinal(number)
+        case Interval.MONTH:
+            return date((number - 1) // 12, (number - 1) % 12 + 1, 1)
+        case _:
+            return date(number, 1, 1)

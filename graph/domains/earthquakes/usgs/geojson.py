@@ -1,0 +1,217 @@
+"""Features of GeoJSON, read as a stream: from a file pulled by chunks, or a body pushed in chunks.
+
+Memory does not grow with the input: what is held at once is a chunk and one feature of at most
+`MAX_FEATURE_BYTES`, in a collection nested at most `MAX_DEPTH` deep. Whole numbers are read as int,
+others as float; NaN and infinities are no JSON. What each feature says is not judged here: it is
+a mapping as it was parsed, or an `UnreadableFeature` that takes its place and is counted like it.
+"""
+
+import hashlib
+import itertools
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Protocol
+
+from graph.domains.earthquakes.usgs.feature_json import RawFeature, UnreadableFeature, read_feature
+from graph.domains.earthquakes.usgs.feature_splitter import (
+    MAX_DEPTH,
+    MAX_FEATURE_BYTES,
+    FeatureSplitter,
+    InvalidGeoJson,
+)
+
+__all__ = [
+    "CHUNK_BYTES",
+    "MAX_DEPTH",
+    "MAX_FEATURE_BYTES",
+    "FeatureParser",
+    "Fingerprinted",
+    "InvalidGeoJson",
+    "RawFeature",
+    "Readable",
+    "UnreadableFeature",
+    "read_features",
+]
+
+CHUNK_BYTES = 64 * 1024  # how much is read at once, and how much of a file its form is told by
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_RECORD_SEPARATOR = b"\x1e"
+_GZIP_MAGIC = b"\x1f\x8b"
+_AROUND_LINES = b" \t\r\n" + _RECORD_SEPARATOR
+
+
+class Readable(Protocol):
+    """As much of a binary stream as is needed."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; none at the end."""
+
+
+class Fingerprinted:
+    """A binary stream that counts and hashes what is read through it."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+        self.size = 0  # bytes read so far
+
+    def read(self, size: int, /) -> bytes:
+        """Read on, at most `size` bytes."""
+        data = self._stream.read(size)
+        self.size += len(data)
+        self._digest.update(data)
+        return data
+
+    @property
+    def sha256(self) -> str:
+        """The hash of what was read so far, in hexadecimal digits."""
+        return self._digest.hexdigest()
+
+
+def read_features(stream: Readable) -> Iterator[RawFeature]:
+    """Read a file to its end: a FeatureCollection, or a feature a line, gzipped or not.
+
+    The form is told by the content. With a feature a line, blank lines, CRLF, a byte order mark
+    and the record separators of RFC 8142 are taken as they come, and a broken line harms no other.
+
+    Raises:
+        InvalidGeoJson: The file is none of these, or breaks off. Whatever was complete before
+            has been yielded by then.
+    """
+    head, rest = _peek(iter(lambda: stream.read(CHUNK_BYTES), b""))
+    if head.startswith(_GZIP_MAGIC):
+        head, rest = _peek(_gunzip(itertools.chain([head], rest)))
+    head = head.removeprefix(_BYTE_ORDER_MARK)
+    chunks = itertools.chain([head], rest)
+
+    separator = _RECORD_SEPARATOR if head.startswith(_RECORD_SEPARATOR) else b"\n"
+    outline = _outline_of(head.lstrip(_AROUND_LINES))
+    if outline.has_features or outline.type == "FeatureCollection":
+        yield from _read_collection(chunks)
+    elif any(map(_is_feature, head.split(separator))) or (outline.type == "Feature" and not outline.ended):
+        yield from _read_lines(chunks, separator)
+    else:
+        raise InvalidGeoJson("This is neither a GeoJSON FeatureCollection nor a file with a GeoJSON feature a line.")
+
+
+def _peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first `CHUNK_BYTES` or somewhat more, however they are cut, and the chunks behind them."""
+    head = bytearray()
+    for chunk in chunks:
+        head += chunk
+        if len(head) >= CHUNK_BYTES:
+            break
+    return bytes(head), chunks
+
+
+def _gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The content of a gzip file, of one or several members, in chunks of bounded size."""
+    inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        for chunk in chunks:
+            while chunk:
+                if inflate.eof:  # another member follows, or zeros that pad the file
+                    if not (chunk := chunk.lstrip(b"\0")):
+                        break
+                    inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+                yield inflate.decompress(chunk, CHUNK_BYTES)
+                chunk = inflate.unused_data if inflate.eof else inflate.unconsumed_tail
+        yield inflate.flush()
+    except zlib.error as error:
+        raise InvalidGeoJson("The file is gzipped, and the compressed data is damaged.") from error
+    if not inflate.eof:
+        raise InvalidGeoJson("The file is gzipped, and breaks off before its end.")
+
+
+def _outline_of(head: bytes) -> FeatureSplitter:
+    """The members of the object that `head` begins with, as far as they can be read."""
+    outline = FeatureSplitter()
+    with suppress(InvalidGeoJson):
+        _read_all(outline, head)
+    return outline
+
+
+def _is_feature(line: bytes) -> bool:
+    """Whether the line is a feature, even one that holds a number out of range."""
+    outline = FeatureSplitter()
+    try:
+        _read_all(outline, line.strip(_AROUND_LINES))
+    except InvalidGeoJson:
+        return False
+    return outline.ended and outline.type == "Feature"
+
+
+def _read_all(outline: FeatureSplitter, text: bytes) -> None:
+    for _ in outline.feed(text):
+        pass
+
+
+def _read_collection(chunks: Iterator[bytes]) -> Iterator[RawFeature]:
+    parser = FeatureParser()
+    for chunk in chunks:
+        try:
+            parser.feed(chunk)
+        except InvalidGeoJson:
+            yield from parser.take()
+            raise
+        yield from parser.take()
+    parser.close()
+
+
+def _read_lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[RawFeature]:
+    # A record separator stands before its record, so what is before the first one is no record.
+    first = 0 if separator == _RECORD_SEPARATOR else 1
+    for position, line in enumerate(_lines(chunks, separator), first):
+        if line is None:
+            yield UnreadableFeature(position, f"longer than {MAX_FEATURE_BYTES:,} bytes")
+        elif text := line.strip(_AROUND_LINES):
+            yield read_feature(text, position)
+
+
+def _lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[bytes | None]:
+    """The lines without their separators; None in place of one longer than `MAX_FEATURE_BYTES`."""
+    begun = bytearray()  # the line that the last chunk broke off in
+    too_long = False
+    for chunk in chunks:
+        end, *lines = chunk.split(separator)
+        if not too_long:
+            begun += end
+            too_long = len(begun) > MAX_FEATURE_BYTES
+        if lines:
+            yield None if too_long else bytes(begun)
+            yield from lines[:-1]
+            begun, too_long = bytearray(lines[-1]), False
+    yield None if too_long else bytes(begun)
+
+
+class FeatureParser:
+    """Reads a FeatureCollection that arrives in chunks, cut anywhere."""
+
+    def __init__(self) -> None:
+        self._splitter = FeatureSplitter()
+        self._features: list[RawFeature] = []
+
+    def feed(self, chunk: bytes) -> None:
+        """Parse on.
+
+        Raises:
+            InvalidGeoJson: What came so far is no beginning of a collection, or exceeds a limit. The
+                features before that can still be taken.
+        """
+        for feature in self._splitter.feed(chunk):
+            self._features.append(read_feature(feature, self._splitter.count))
+
+    def take(self) -> list[RawFeature]:
+        """The features completed since they were last taken, in order."""
+        features, self._features = self._features, []
+        return features
+
+    def close(self) -> None:
+        """Say that nothing more comes.
+
+        Raises:
+            InvalidGeoJson: What came is not all of a JSON value, or has no array `features`.
+        """
+        self._splitter.close()

@@ -1,0 +1,58 @@
+"""One feature of a USGS GeoJSON answer, read into an event by the rules of `model`."""
+
+from typing import Any
+
+from graph.domains.earthquakes.model import SOURCE, Event, RejectedFeature, Rejection, checked_event
+from graph.domains.earthquakes.usgs.geojson import RawFeature, UnreadableFeature
+
+
+def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
+    """Read one feature of a USGS GeoJSON answer.
+
+    Args:
+        feature: `geometry.coordinates` is [longitude °E, latitude °N, depth km];
+            `properties.time` is epoch milliseconds, UTC.
+        ingested_at: epoch milliseconds, UTC.
+
+    Returns:
+        The event; `depth` is None where the feed has null, since 0.0 is a measurement.
+
+    Raises:
+        RejectedFeature: It is no feature, or its id, time, magnitude or a coordinate is missing
+            or out of range.
+
+    Source: https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
+    """
+    if isinstance(feature, UnreadableFeature):
+        message = f"Feature {feature.position} is {feature.reason}."
+        raise RejectedFeature(Rejection(None, "FEATURE_UNREADABLE", message))
+    properties = _mapping(feature.get("properties"))
+    coordinates = _mapping(feature.get("geometry")).get("coordinates")
+    if not isinstance(coordinates, list):
+        coordinates = []
+    lon, lat, depth = coordinates if len(coordinates) == 3 else [*coordinates, None, None, None][:3]
+    get = properties.get
+    return checked_event(
+        event_id=feature.get("id"),
+        event_ts_ms=get("time"),
+        mag=get("mag"),
+        place=get("place"),
+        lat=lat,
+        lon=lon,
+        depth=depth,
+        source=SOURCE,
+        ingested_at=ingested_at,
+        mag_type=get("magType"),
+        type=get("type"),
+        status=get("status"),
+        updated=get("updated"),
+        url=get("url"),
+        tsunami=get("tsunami"),
+        felt=get("felt"),
+        alert=get("alert"),
+        sig=get("sig"),
+    )
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

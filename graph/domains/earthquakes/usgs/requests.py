@@ -1,0 +1,149 @@
+"""What USGS can be asked: a summary feed, a query of its FDSN service, or how many events that would match.
+
+Source: https://earthquake.usgs.gov/fdsnws/event/1/ and
+https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from math import isfinite
+
+from graph.core.errors import BadUserInput
+
+MAX_EVENTS = 20_000  # that the FDSN service answers with at once
+DEFAULT_EVENTS = 100
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class UsgsFeed(Enum):
+    """A summary feed, by least magnitude (or significance) and period; USGS renews each every minute."""
+
+    ALL_HOUR = "all_hour"
+    ALL_DAY = "all_day"
+    ALL_WEEK = "all_week"
+    ALL_MONTH = "all_month"
+    M1_0_HOUR = "1.0_hour"
+    M1_0_DAY = "1.0_day"
+    M1_0_WEEK = "1.0_week"
+    M1_0_MONTH = "1.0_month"
+    M2_5_HOUR = "2.5_hour"
+    M2_5_DAY = "2.5_day"
+    M2_5_WEEK = "2.5_week"
+    M2_5_MONTH = "2.5_month"
+    M4_5_HOUR = "4.5_hour"
+    M4_5_DAY = "4.5_day"
+    M4_5_WEEK = "4.5_week"
+    M4_5_MONTH = "4.5_month"
+    SIGNIFICANT_HOUR = "significant_hour"
+    SIGNIFICANT_DAY = "significant_day"
+    SIGNIFICANT_WEEK = "significant_week"
+    SIGNIFICANT_MONTH = "significant_month"
+
+    @property
+    def path(self) -> str:
+        """Where USGS keeps the feed."""
+        return f"/earthquakes/feed/v1.0/summary/{self.value}.geojson"
+
+    @property
+    def parameters(self) -> None:
+        """A feed is a file: it takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuery:
+    """The latest events that the FDSN service knows, within a window or without one."""
+
+    limit: int = DEFAULT_EVENTS  # events, 1 to 20,000
+    start_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for 30 days ago
+    end_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for now
+    min_magnitude: float | None = None  # inclusive
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.limit <= MAX_EVENTS:
+            raise BadUserInput(f"`limit` must be from 1 to {MAX_EVENTS:,}.")
+        if self.start_ms is not None and self.end_ms is not None and self.start_ms > self.end_ms:
+            raise BadUserInput("`startTime` must not be later than `endTime`.")
+        if self.min_magnitude is not None and not isfinite(self.min_magnitude):
+            raise BadUserInput("`minMagnitude` must be a number.")
+
+    @property
+    def path(self) -> str:
+        """Where USGS answers queries."""
+        return "/fdsnws/event/1/query"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The query in the words of FDSN."""
+        return {"format": "geojson", "orderby": "time", "limit": str(self.limit), **self.conditions}
+
+    @property
+    def conditions(self) -> Mapping[str, str]:
+        """What an event must fulfil, in the same words."""
+        parameters = {}
+        if self.start_ms is not None:
+            parameters["starttime"] = _iso_8601(self.start_ms)
+        if self.end_ms is not None:
+            parameters["endtime"] = _iso_8601(self.end_ms)
+        if self.min_magnitude is not None:
+            parameters["minmagnitude"] = str(self.min_magnitude)
+        return parameters
+
+
+def _iso_8601(ms: int) -> str:
+    time = (_EPOCH + timedelta(milliseconds=ms)).replace(tzinfo=None)
+    return time.isoformat(timespec="milliseconds") + "Z"
+
+
+@dataclass(frozen=True, slots=True)
+class EventCount:
+    """How many events fulfil the conditions of a query, whatever its limit."""
+
+    query: EventQuery
+
+    @property
+    def path(self) -> str:
+        """Where USGS counts."""
+        return "/fdsnws/event/1/count"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The conditions in the words of FDSN."""
+        return {"format": "geojson", **self.query.conditions}
+
+
+UsgsRequest = EventQuery | UsgsFeed
+
+
+@dataclass(frozen=True, slots=True)
+class RecentEvents:
+    """What a caller asks to be ingested, as it was given: a feed, or a query of the latest events."""
+
+    limit: int | None = None  # default 100, or all that a query can answer where a window is given
+    feed: UsgsFeed | None = None
+    start_ms: int | None = None
+    end_ms: int | None = None
+    min_magnitude: float | None = None
+
+    @property
+    def is_window(self) -> bool:
+        """Whether all events of some time are asked for, not the latest ones."""
+        return self.start_ms is not None or self.end_ms is not None
+
+    @property
+    def request(self) -> UsgsRequest:
+        """The request that this means.
+
+        Raises:
+            BadUserInput: A feed together with anything else, or a value out of its range.
+        """
+        window = (self.start_ms, self.end_ms, self.min_magnitude)
+        if self.feed is not None:
+            if any(value is not None for value in (self.limit, *window)):
+                raise BadUserInput("`feed` names its events itself: give no other argument with it.")
+            return self.feed
+        # A window with a small default limit would lose its older events without a word.
+        default = MAX_EVENTS if self.is_window else DEFAULT_EVENTS
+        return EventQuery(default if self.limit is None else self.limit, *window)

@@ -1,0 +1,1 @@
+"""Request logs: what was asked of the service, how it went, and which filters are popular."""

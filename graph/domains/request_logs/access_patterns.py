@@ -1,0 +1,165 @@
+"""The access patterns of the request logs: insert, page over days, read whole days."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+
+from graph.core.clock import Clock
+from graph.core.days import (
+    DAY_MS,
+    bucket_of,
+    date_of,
+    day_bucket,
+    day_span,
+    days_between,
+)
+from graph.core.errors import BadUserInput, DatabaseUnavailable
+from graph.core.paging import Page, Paging, Position
+from graph.domains.request_logs.budget import Amount
+from graph.domains.request_logs.model import (
+    COUNTS_PARTITION,
+    RETENTION_DAYS,
+    LogType,
+    RequestLog,
+    counts_key,
+    day_partition,
+    log_key,
+)
+from graph.store.conditions import Compare, Condition, all_of
+from graph.store.contract import Table, Update
+from graph.store.time_walk import Promise, Promises, Walk, items_of
+
+LONGEST_ROUTE = 256  # characters; ours are shorter than 30
+UNKNOWN = 1 << 30  # how many logs of a day match at most, so that it is read on its own
+
+
+@dataclass(frozen=True, slots=True)
+class LogSelection:
+    """The request logs that a query is about. What is None is not asked about."""
+
+    start_ms: int | None = None  # epoch milliseconds, inclusive
+    end_ms: int | None = None  # epoch milliseconds, inclusive
+    log_type: LogType | None = None
+    route: str | None = None
+    min_status: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.start_ms is not None and self.end_ms is not None and self.start_ms > self.end_ms:
+            raise BadUserInput("`startTime` must not be greater than `endTime`.")
+        if self.route is not None and len(self.route) > LONGEST_ROUTE:
+            raise BadUserInput(f"`route` has at most {LONGEST_ROUTE} characters.")
+
+    @property
+    def condition(self) -> Condition | None:
+        """What an item must fulfil besides its time."""
+        return all_of(
+            Compare("logType", "=", self.log_type.value) if self.log_type else None,
+            Compare("route", "=", self.route) if self.route is not None else None,
+            Compare("status", ">=", self.min_status) if self.min_status is not None else None,
+        )
+
+    def span(self, now: int) -> tuple[int, int]:
+        """The first and last millisecond of which there may be selected logs; `now` in epoch milliseconds."""
+        oldest, newest = now - (RETENTION_DAYS + 1) * DAY_MS, now + DAY_MS
+        return (
+            oldest if self.start_ms is None else max(self.start_ms, oldest),
+            newest if self.end_ms is None else min(self.end_ms, newest),
+        )
+
+
+class RequestLogs:
+    """The stored request logs."""
+
+    def __init__(self, table: Table, clock: Clock) -> None:
+        self._table = table
+        self._clock = clock
+
+    async def insert(self, log: RequestLog) -> None:
+        """Write one log. A count that is one too low afterwards is no reason to fail."""
+        await self._table.put(log.item)
+        with suppress(DatabaseUnavailable):
+            for addition in _additions([log]):
+                await self._table.update(addition)
+
+    async def insert_many(self, logs: Sequence[RequestLog]) -> None:
+        """Write logs, all or as many as the store took before it failed.
+
+        They are counted first. So a failure leaves a count too high, never too low.
+        """
+        for addition in _additions(logs):
+            await self._table.update(addition)
+        await self._table.put_many([log.item for log in logs])
+
+    async def counts(self) -> dict[str, Amount]:
+        """Day bucket → the logs of that day, of all days that have any."""
+        page = await self._table.query(self._table.design.primary, COUNTS_PARTITION)
+        return {str(i["sk"]).removeprefix("DAY#"): Amount(int(i["logs"]), int(i["bytes"])) for i in page.items}
+
+    async def at(self, positions: Collection[Position]) -> dict[Position, RequestLog]:
+        """Those of the logs that exist, by position."""
+        keys = {(key["pk"], key["sk"]) for key in map(log_key, positions)}
+        items = await self._table.get_many(keys) if keys else {}
+        logs = [RequestLog(item) for item in items.values()]
+        return {log.position: log for log in logs}
+
+    async def page(self, selection: LogSelection, paging: Paging) -> Page[RequestLog]:
+        """A page of the selected logs, newest first."""
+        first_ms, last_ms = selection.span(self._clock())
+        walk = Walk(
+            self._table,
+            self._table.design.primary,
+            partial(self._days, first_ms, last_ms),
+            # Sort keys are texts, `<epochMs>#<requestId>`: near now all times have as many digits, and `~` ends a tie.
+            (f"{first_ms}#", f"{last_ms}#~"),
+            selection.condition,
+        )
+        return await walk.page(paging, forward=False, key_of=log_key, record_of=RequestLog)
+
+    async def of_days(self, first: date, last: date, where: Condition | None) -> AsyncIterator[list[RequestLog]]:
+        """Every log of the days that fulfils a condition, a bounded number at a time.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many.
+        """
+        counts = await self.counts()
+        promises = [_promise(bucket_of(day), counts) for day in days_between(first, last)]
+        async for items in items_of(self._table, self._table.design.primary, promises, where=where):
+            yield list(map(RequestLog, items))
+
+    async def _days(
+        self, first_ms: int, last_ms: int, *, forward: bool, start: str | None
+    ) -> AsyncGenerator[Promises, None]:
+        """The days that may hold logs of a span."""
+        if first_ms > last_ms:
+            return
+        counts = await self.counts()
+        first, last = date_of(day_bucket(first_ms)), date_of(day_bucket(last_ms))
+        days = [_promise(bucket_of(day), counts) for day in days_between(first, last)]
+        yield (
+            promise
+            for promise in (days if forward else reversed(days))
+            if start is None or (promise.partition >= start if forward else promise.partition <= start)
+        )
+
+
+def _promise(bucket: str, counts: Mapping[str, Amount]) -> Promise:
+    """A day, to be read on its own: how many of its logs match is not known."""
+    return Promise(day_partition(bucket), UNKNOWN, counts.get(bucket, Amount()).rows)
+
+
+def _additions(logs: Sequence[RequestLog]) -> list[Update]:
+    """What counts these logs, one update a day."""
+    amounts: dict[str, Amount] = {}
+    for log in logs:
+        bucket = day_bucket(log.timestamp)
+        amounts[bucket] = amounts.get(bucket, Amount()) + Amount(1, log.size)
+    return [
+        Update(
+            counts_key(bucket),
+            set={"entity": "LOG_COUNT", "ttl": (day_span(bucket)[1] + RETENTION_DAYS * DAY_MS) // 1000},
+            add={"logs": amount.rows, "bytes": amount.size},
+        )
+        for bucket, amount in amounts.items()
+    ]

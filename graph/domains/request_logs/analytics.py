@@ -1,0 +1,83 @@
+"""What is asked most: the filters of the catalogue's queries, counted from their logs."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from graph.core.errors import BadUserInput
+from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog
+from graph.store.conditions import Compare, all_of
+
+CATALOGUE_ROUTE = "/earthquakes"
+MOST_FILTERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PopularFilter:
+    """One combination of filter values, and how it was used."""
+
+    starttime: int | None  # epoch milliseconds
+    endtime: int | None  # epoch milliseconds
+    minmagnitude: float | None
+    page_size: int | None
+    hits: int
+    has_next_token_count: int  # how many of its pages were not the last one
+    avg_result_count: float  # events a page, over the pages that succeeded; 0 where none did
+
+
+@dataclass(frozen=True, slots=True)
+class PopularFilters:
+    """The most used filters of a window of days."""
+
+    window_start: date  # UTC, inclusive
+    window_end: date  # UTC, inclusive
+    total_requests: int
+    filters: list[PopularFilter]  # most hits first
+
+
+async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit: int) -> PopularFilters:
+    """Count the filters of the events queries of the `window_days` days that end on `day`.
+
+    Raises:
+        BadUserInput: The window is not of 1 to 7 days, which is as long as logs are kept, or
+            `limit` is not between 1 and 100.
+    """
+    if not 1 <= window_days <= RETENTION_DAYS:
+        raise BadUserInput(f"`windowDays` must lie between 1 and {RETENTION_DAYS}: logs are kept no longer.")
+    if not 1 <= limit <= MOST_FILTERS:
+        raise BadUserInput(f"`limit` must lie between 1 and {MOST_FILTERS}.")
+    if day.toordinal() < window_days:
+        raise BadUserInput("`day` is too early for the window.")
+    first = day - timedelta(days=window_days - 1)
+    where = all_of(Compare("logType", "=", LogType.QUERY.value), Compare("route", "=", CATALOGUE_ROUTE))
+    uses: defaultdict[tuple[int | None, int | None, float | None, int | None], _Use] = defaultdict(_Use)
+    async for some in logs.of_days(first, day, where):
+        for log in some:
+            uses[log.starttime, log.endtime, log.minmagnitude, log.page_size].count(log)
+    popular = [
+        PopularFilter(
+            *values,
+            hits=use.hits,
+            has_next_token_count=use.more,
+            avg_result_count=use.results / use.pages if use.pages else 0.0,
+        )
+        for values, use in uses.items()
+    ]
+    popular.sort(key=lambda each: (-each.hits, str(each)))  # the second makes ties come in one order always
+    return PopularFilters(first, day, sum(each.hits for each in popular), popular[:limit])
+
+
+@dataclass(slots=True)
+class _Use:
+    hits: int = 0
+    more: int = 0
+    pages: int = 0
+    results: int = 0
+
+    def count(self, log: RequestLog) -> None:
+        self.hits += 1
+        self.more += bool(log.has_next_token)
+        if log.result_count is not None:
+            self.pages += 1
+            self.results += log.result_count

@@ -1,0 +1,159 @@
+"""The record of one logged root field: what was asked, how it went, how long it took. No I/O."""
+
+from datetime import datetime
+from enum import Enum
+from typing import Any, Self
+
+import orjson
+
+from graph.core.days import DAY_MS, datetime_of, day_bucket
+from graph.core.paging import Position
+from graph.store.contract import InvalidItem, Item, Key
+from graph.store.limits import check_value
+from graph.store.records import Record, Stored
+
+REQUEST_LOGS = "logs"  # the connection's name in cursors
+
+RETENTION_DAYS = 7
+
+
+class LogType(Enum):
+    """Whether a request wrote events or read."""
+
+    INGEST = "INGEST"
+    QUERY = "QUERY"
+
+
+def day_partition(bucket: str) -> str:
+    """The partition that holds the logs of a day."""
+    return f"LOG#{bucket}"
+
+
+COUNTS_PARTITION = "COUNTS#LOGS"
+
+
+def counts_key(bucket: str) -> Key:
+    """The primary key of the item that counts the logs of a day: attributes `logs` and `bytes`."""
+    return COUNTS_PARTITION, f"DAY#{bucket}"
+
+
+def sort_key(timestamp: int, request_id: str) -> str:
+    """Where a log stands within its day. Epoch milliseconds have 13 digits until the year 2286."""
+    return f"{timestamp}#{request_id}"
+
+
+def position_of(sort_key: str) -> Position | None:
+    """The position that a sort key names; None where no log has such a key."""
+    timestamp, _, request_id = sort_key.partition("#")
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 13 and request_id):
+        return None
+    return Position(REQUEST_LOGS, int(timestamp), request_id)
+
+
+def log_key(position: Position) -> dict[str, Any]:
+    """The primary key of the log at a position."""
+    partition = day_partition(day_bucket(position.time_ms))
+    return {"pk": partition, "sk": sort_key(position.time_ms, position.key)}
+
+
+class RequestLog(Record):
+    """One root field of one request. What does not apply is None, and absent from the item."""
+
+    __slots__ = ()
+
+    log_type = Stored("logType", LogType)
+    request_id = Stored[str]("requestId")  # UUID v4
+    timestamp = Stored[int]("timestamp")  # when the field was begun, epoch milliseconds
+    route = Stored[str]("route")  # one stable path for each root field, "/earthquakes"
+    status = Stored[int]("status")  # 200 to 599, as HTTP means it
+    latency_ms = Stored[int]("latencyMs")
+    error = Stored[str | None]("error", optional=True)  # a stable code such as INVALID_CURSOR, never a message
+    # INGEST
+    fetched = Stored[int | None]("fetched", optional=True)
+    upserted = Stored[int | None]("upserted", optional=True)
+    skipped = Stored[int | None]("skipped", optional=True)
+    rejected = Stored[int | None]("rejected", optional=True)
+    retries = Stored[int | None]("retries", optional=True)
+    upstream_size = Stored[int | None]("upstreamSize", optional=True)  # bytes
+    upstream_hash = Stored[str | None]("upstreamHash", optional=True)  # SHA-256, hexadecimal
+    # QUERY
+    starttime = Stored[int | None]("starttime", optional=True)  # epoch milliseconds
+    endtime = Stored[int | None]("endtime", optional=True)  # epoch milliseconds
+    minmagnitude = Stored[float | None]("minmagnitude", optional=True)
+    page_size = Stored[int | None]("pageSize", optional=True)
+    result_count = Stored[int | None]("resultCount", optional=True)
+    has_next_token = Stored[bool | None]("hasNextToken", optional=True)
+    buckets_scanned = Stored[int | None]("bucketsScanned", optional=True)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        log_type: LogType,
+        request_id: str,
+        timestamp: int,
+        route: str,
+        status: int,
+        latency_ms: int,
+        **others: str | float | None,
+    ) -> Self:
+        """The log with these values, which expires after `RETENTION_DAYS`.
+
+        What a client asked may be a number that no item can hold, such as a magnitude of 1e200. That
+        attribute is left out then, since a log that cannot be written would hold up those behind it.
+        """
+        item: Item = {
+            "pk": day_partition(day_bucket(timestamp)),
+            "sk": sort_key(timestamp, request_id),
+            "entity": "LOG",
+            "ttl": (timestamp + RETENTION_DAYS * DAY_MS) // 1000,
+            "logType": log_type.value,
+            "requestId": request_id,
+            "timestamp": timestamp,
+            "route": route,
+            "status": status,
+            "latencyMs": latency_ms,
+        }
+        for name, value in others.items():
+            if value is not None and (not isinstance(value, float) or _storable(value)):
+                item[ATTRIBUTES[name]] = value
+        return cls(item)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its item as JSON; 0 for what no store takes."""
+        try:
+            return len(orjson.dumps(self.item))
+        except TypeError:
+            return 0
+
+    @property
+    def time(self) -> datetime:
+        """When the field was begun, UTC."""
+        return datetime_of(self.timestamp)
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key, which no other object of the graph has."""
+        return "RequestLog", sort_key(self.timestamp, self.request_id)
+
+    @property
+    def position(self) -> Position:
+        """Where the record stands among the request logs."""
+        return Position(REQUEST_LOGS, self.timestamp, self.request_id)
+
+    @property
+    def cursor(self) -> str:
+        """Its position, as text."""
+        return self.position.cursor
+
+
+ATTRIBUTES = {name: stored.attribute for name, stored in RequestLog.stored()}
+
+
+def _storable(number: float) -> bool:
+    try:
+        check_value(number)
+    except InvalidItem:
+        return False
+    return True

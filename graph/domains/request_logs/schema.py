@@ -1,0 +1,151 @@
+"""The request logs in the graph: types that describe their records, and resolvers that translate and ask."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Annotated
+
+import strawberry
+from strawberry.types import Info
+
+from graph.access.callers import Scope
+from graph.api import relay
+from graph.api.context import Context
+from graph.api.recording import Logged
+from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import Cost, ListSize
+from graph.core.days import datetime_of
+from graph.core.paging import Page, Paging
+from graph.domains.request_logs import analytics, model
+from graph.domains.request_logs.access_patterns import LogSelection
+
+describe_enum(
+    model.LogType,
+    "Whether a request stored events or read.",
+    {model.LogType.INGEST: "An ingest.", model.LogType.QUERY: "A query."}.__getitem__,
+)
+
+
+@strawberry.type(description="One root field of one request. What does not apply to it is null. Kept for 7 days.")
+class RequestLog(relay.Node):
+    request_id: strawberry.ID = strawberry.field(description="UUID of the request.")
+    log_type: model.LogType = strawberry.field(description="Whether it stored events or read.")
+    timestamp: EpochMillis = strawberry.field(description="When it began, epoch milliseconds.")
+    time: datetime = strawberry.field(description="When it began.")
+    route: str = strawberry.field(description="The field's stable path, such as `/earthquakes`.")
+    status: int = strawberry.field(description="How it ended, as an HTTP status, 200 … 599.")
+    latency_ms: int = strawberry.field(description="How long it took, milliseconds.")
+    error: str | None = strawberry.field(description="Stable error code, where it failed.")
+    fetched: int | None = strawberry.field(description="INGEST: events given, or fetched.")
+    upserted: int | None = strawberry.field(description="INGEST: events inserted.")
+    skipped: int | None = strawberry.field(description="INGEST: events that were stored already.")
+    rejected: int | None = strawberry.field(description="INGEST: events that break a rule of the catalogue.")
+    retries: int | None = strawberry.field(description="INGEST: attempts on USGS after the first.")
+    upstream_size: float | None = strawberry.field(description="INGEST: bytes of the body or file; a whole number.")
+    upstream_hash: str | None = strawberry.field(description="INGEST: SHA-256 of the same, hexadecimal.")
+    starttime: EpochMillis | None = strawberry.field(description="QUERY: the filter's startTime, epoch milliseconds.")
+    endtime: EpochMillis | None = strawberry.field(description="QUERY: the filter's endTime, epoch milliseconds.")
+    minmagnitude: float | None = strawberry.field(description="QUERY: the filter's minMagnitude.")
+    page_size: int | None = strawberry.field(description="QUERY: records a page, as asked.")
+    result_count: int | None = strawberry.field(description="QUERY: records on the page.")
+    has_next_token: bool | None = strawberry.field(description="QUERY: whether more follow in the direction of paging.")
+    buckets_scanned: int | None = strawberry.field(description="QUERY: day buckets read for the page.")
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.RequestLog)
+
+
+@strawberry.type(description="A page of request logs.")
+class RequestLogConnection(relay.Connection[RequestLog]):
+    pass
+
+
+@strawberry.input(description="Which request logs are meant: those that fulfil everything that is given.")
+class RequestLogFilter:
+    start_time: datetime | None = strawberry.field(default=None, description="Earliest beginning, inclusive.")
+    end_time: datetime | None = strawberry.field(default=None, description="Latest beginning, inclusive.")
+    log_type: model.LogType | None = strawberry.field(default=None, description="Whether they stored events or read.")
+    route: str | None = strawberry.field(default=None, description="The field's path, such as `/earthquakes`.")
+    min_status: int | None = strawberry.field(default=None, description="Least status: 400 for all that failed.")
+
+    @property
+    def selection(self) -> LogSelection:
+        """The filter in the words of the access patterns."""
+        return LogSelection(
+            start_ms=millis_ceil(self.start_time) if self.start_time else None,
+            end_ms=millis_floor(self.end_time) if self.end_time else None,
+            log_type=self.log_type,
+            route=self.route,
+            min_status=self.min_status,
+        )
+
+
+@strawberry.type(description="One combination of filter values, and how it was used.")
+class PopularFilter:
+    starttime: EpochMillis | None = strawberry.field(description="The filter's startTime, epoch milliseconds.")
+    endtime: EpochMillis | None = strawberry.field(description="The filter's endTime, epoch milliseconds.")
+    minmagnitude: float | None = strawberry.field(description="The filter's minMagnitude.")
+    page_size: int | None = strawberry.field(description="Events a page, as asked.")
+    hits: int = strawberry.field(description="Number of queries.")
+    has_next_token_count: int = strawberry.field(description="Number of these whose page was not the last one.")
+    avg_result_count: float = strawberry.field(description="Events a page, on average of those that succeeded.")
+
+
+@strawberry.type(description="The filters of the `events` queries of some days, the most used first.")
+class PopularFilters:
+    window_start: date = strawberry.field(description="First day, UTC, inclusive.")
+    window_end: date = strawberry.field(description="Last day, UTC, inclusive.")
+    total_requests: int = strawberry.field(description="Number of `events` queries in the window.")
+    filters: list[PopularFilter] = strawberry.field(description="The most used filters, most hits first.")
+
+
+@strawberry.type
+class RequestLogQueries:
+    @strawberry.field(
+        description="Requests of the last 7 days, newest first. A query is found a second later at most.",
+        graphql_type=RequestLogConnection,
+        directives=[RequiresScope(scope=Scope.LOGS_READ), relay.PAGE_SIZE],
+        extensions=[Logged("/request-logs")],
+    )
+    async def request_logs(
+        self,
+        info: Info[Context, None],
+        filter: Annotated[RequestLogFilter | None, strawberry.argument(description="Which; all without it.")] = None,
+        first: relay.First = None,
+        after: relay.After = None,
+        last: relay.Last = None,
+        before: relay.Before = None,
+    ) -> Page[model.RequestLog]:
+        sizes = info.context.page_sizes
+        paging = Paging.of(model.REQUEST_LOGS, sizes, first=first, after=after, last=last, before=before)
+        return await info.context.request_logs.page(filter.selection if filter else LogSelection(), paging)
+
+    @strawberry.field(
+        description="What is asked most: the filters of the `events` queries of some days.",
+        graphql_type=PopularFilters,
+        directives=[
+            RequiresScope(scope=Scope.LOGS_READ),
+            Cost(weight="10"),  # the logs of its days are charged as they are read
+            ListSize(slicing_arguments=["limit"], assumed_size=10, sized_fields=["filters"]),
+        ],
+        extensions=[Logged("/analytics/popular-filters")],
+    )
+    async def popular_filters(
+        self,
+        info: Info[Context, None],
+        day: Annotated[
+            date | None, strawberry.argument(description="Last day of the window, UTC; today without it.")
+        ] = None,
+        window_days: Annotated[int, strawberry.argument(description="Number of days, 1 … 7.")] = 1,
+        limit: Annotated[int, strawberry.argument(description="At most so many filters, 1 … 100.")] = 10,
+    ) -> analytics.PopularFilters:
+        today = datetime_of(info.context.clock()).date()
+        return await analytics.popular_filters(info.context.request_logs, day or today, window_days, limit)
+
+
+async def logs_by_key(context: Context, keys: Sequence[str]) -> Mapping[str, model.RequestLog]:
+    """The request logs that nodes' keys name, as far as they exist."""
+    positions = {key: position for key in keys if (position := model.position_of(key))}
+    logs = await context.request_logs.at(set(positions.values()))
+    return {key: logs[position] for key, position in positions.items() if position in logs}

@@ -1,0 +1,121 @@
+"""Spans by OpenTelemetry's semantic conventions, exported over OTLP by HTTP.
+
+Where to, how many and under which name is set by OpenTelemetry's own variables
+(`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, `OTEL_SERVICE_NAME`, ...). A document and
+its variables are never part of a span: they hold what clients look for.
+
+Source: https://opentelemetry.io/docs/specs/semconv/graphql/graphql-spans/ and
+https://opentelemetry.io/docs/specs/semconv/database/database-spans/
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, get_current_span
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from graph import __version__
+from graph.core.errors import outcome_of
+
+SYSTEMS = {"dynamodb": "aws.dynamodb"}  # an engine of the store → what the conventions call it
+
+_TRACE_CONTEXT = TraceContextTextMapPropagator()
+
+
+@asynccontextmanager
+async def exporting() -> AsyncIterator["OtelTracing"]:
+    """Export spans in the background, and what is left at the end."""
+    provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    try:
+        yield OtelTracing(provider.get_tracer("quakegraph", __version__))
+    finally:
+        await asyncio.to_thread(provider.shutdown)
+
+
+def _resource() -> Resource:
+    named = SERVICE_NAME in OTELResourceDetector().detect().attributes  # by a variable
+    own = {SERVICE_VERSION: __version__} if named else {SERVICE_NAME: "quakegraph", SERVICE_VERSION: __version__}
+    return Resource.create(own)
+
+
+class OtelTracing:
+    """Makes spans with one tracer."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+
+    @contextmanager
+    def operation(self, headers: Mapping[str, str]) -> Iterator["_OperationSpan"]:
+        """Around an operation. Until its type is known, the span has the name that the conventions give such."""
+        caller = _TRACE_CONTEXT.extract(headers)
+        with self._tracer.start_as_current_span(
+            "GraphQL Operation",
+            caller,
+            SpanKind.SERVER,
+            record_exception=False,  # its message may hold what only the log should
+            set_status_on_exception=False,
+        ) as span:
+            yield _OperationSpan(span)
+
+    def store(self, engine: str, table: str) -> "_StoreSpans":
+        """Spans of calls of one table."""
+        return _StoreSpans(self._tracer, SYSTEMS.get(engine, engine), table)
+
+
+class _OperationSpan:
+    def __init__(self, span: Span) -> None:
+        self._span = span
+
+    def end(self, operation: str | None, name: str | None, code: str | None) -> None:
+        if operation:
+            self._span.update_name(operation)  # and not by its own name too, of which there are any number
+            self._span.set_attribute("graphql.operation.type", operation)
+        if name:
+            self._span.set_attribute("graphql.operation.name", name)
+        if code:
+            _fail(self._span, code)
+
+
+class _StoreSpans:
+    def __init__(self, tracer: Tracer, system: str, collection: str) -> None:
+        self._tracer = tracer
+        self._system = system
+        self._collection = collection
+
+    @contextmanager
+    def call(self, operation: str) -> Iterator[None]:
+        """Around a call, where an operation made it: what runs in the background belongs to no trace."""
+        if not get_current_span().get_span_context().is_valid:
+            yield
+            return
+        # The span is not made the current one: no other is made inside, and a scan may end elsewhere.
+        span = self._tracer.start_span(
+            f"{operation} {self._collection}",
+            kind=SpanKind.CLIENT,
+            attributes={
+                "db.system.name": self._system,
+                "db.operation.name": operation,
+                "db.collection.name": self._collection,
+            },
+        )
+        try:
+            yield
+        except asyncio.CancelledError:
+            _fail(span, "CANCELLED")
+            raise
+        except Exception as error:
+            _fail(span, str(outcome_of(error)[1]))
+            raise
+        finally:
+            span.end()
+
+
+def _fail(span: Span, code: str) -> None:
+    span.set_attribute("error.type", code)
+    span.set_status(Status(StatusCode.ERROR))

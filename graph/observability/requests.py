@@ -1,0 +1,91 @@
+"""What is told of each request of the graph, wherever it is told: a count, a span and a line of the log."""
+
+import logging
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from graph.observability.logs import get_logger
+from graph.observability.metrics import OK, Metrics, Operation
+from graph.observability.tracing import OperationSpan, Tracing
+
+ABANDONED, ABANDONED_STATUS = "ABANDONED", 499  # the client left before it had an answer
+LONGEST_NAME = 100  # characters of an operation's name, which a client chooses
+
+logger = get_logger(__name__)
+levels = logging.getLogger(__name__)  # asked first, since a line that nobody reads takes time to be put together
+
+
+@dataclass(slots=True)
+class Answer:
+    """What becomes of a request. Whoever answers it fills this in; untouched, nobody was answered."""
+
+    operation: Operation = "none"  # type of the operation, once it is known
+    name: str | None = None  # of the operation
+    code: str = ABANDONED  # of the first error, or OK
+    status: int = ABANDONED_STATUS  # of HTTP
+    points: int | None = None  # that it cost
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """Tells of requests."""
+
+    metrics: Metrics
+    tracing: Tracing
+
+    def request(self, headers: Mapping[str, str]) -> "AbstractContextManager[Answer]":
+        """Around a request of the graph, from its arrival until its answer is ready to be sent."""
+        return _Telling(self.metrics, self.tracing.operation(headers))
+
+
+class _Telling:
+    """Tells of one request at its end."""
+
+    __slots__ = ("_answer", "_metrics", "_operation", "_span", "_started")
+
+    def __init__(self, metrics: Metrics, operation: AbstractContextManager[OperationSpan]) -> None:
+        self._metrics = metrics
+        self._operation = operation
+        self._answer = Answer()
+
+    def __enter__(self) -> Answer:
+        self._started = perf_counter()
+        self._span = self._operation.__enter__()
+        return self._answer
+
+    def __exit__(self, *raised: Any) -> None:
+        answer, seconds = self._answer, perf_counter() - self._started
+        answer.name = answer.name[:LONGEST_NAME] if answer.name else None
+        known = None if answer.operation == "none" else answer.operation
+        self._span.end(known, answer.name, None if answer.code == OK else answer.code)
+        self._metrics.request(answer.operation, answer.code, seconds)
+        _say(answer, seconds)
+        self._operation.__exit__(*raised)
+
+
+def _say(answer: Answer, seconds: float) -> None:
+    """The line that an operator looks for: how a request went. Never its document or variables.
+
+    What went well is a line for debugging, since the request logs have it, and writing it would
+    take longer than to answer a small query.
+    """
+    level = logging.DEBUG if answer.code == OK else logging.INFO
+    if not levels.isEnabledFor(level):
+        return
+    told: dict[str, object] = {}
+    if answer.name:
+        told["operation_name"] = answer.name
+    if answer.points is not None:
+        told["points"] = answer.points
+    logger.log(
+        level,
+        "Answered",
+        operation=answer.operation,
+        code=answer.code,
+        status=answer.status,
+        milliseconds=round(seconds * 1000, 1),
+        **told,
+    )

@@ -1,0 +1,164 @@
+"""The GraphiQL page, and the files that it loads.
+
+By default no other host is asked for anything: the files lie in `static/`, where the build put
+them (`hatch_build.py`). Without them the page loads the same files from the public CDN, whole or
+not at all, since the browser checks each against its pinned hash. Whichever it is, the content
+security policy names exactly what the page loads, and there is no inline script.
+"""
+
+import json
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from graph.pages.headers import FOR_EVER, MEDIA_TYPES, page_headers
+
+PATH = "/graphiql"  # under which the page's files are served
+CDN = "https://cdn.jsdelivr.net/npm"  # serves the files of an npm package's release unchanged
+NOT_BUNDLED = (
+    f"GraphiQL's files are not in this package, since it was built without npm: the page loads them from {CDN}"
+)
+
+_HERE = Path(__file__).parent
+_STATIC = _HERE / "static"
+
+# GraphiQL's dialogs lock scrolling through one injected <style>, always with the same text on a page that has
+# no scroll bar; this is the hash of that text. Every other style is set by script, which needs no permission.
+_SCROLL_LOCK = "'sha256-Y/huXlwoYkVyQlxwSVcCi1RCDGDCSVBzDt0hYP9qlTc='"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A script or style sheet of the page."""
+
+    name: str  # as in the URL: carries a version or a hash of the content, so it may be cached for ever
+    path: Path  # where it lies in the package
+    integrity: str  # empty for our own files, which come with the page
+    origin: str  # its URL on the CDN; empty for our own files
+
+    @property
+    def is_style(self) -> bool:
+        return self.path.suffix == ".css"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A tab that GraphiQL opens with; its title is the operation's name."""
+
+    query: str
+    variables: str | None = None  # JSON, as the variables pane shows it
+
+
+def _third_party() -> tuple[File, ...]:
+    packages = tomllib.loads((_HERE / "files.toml").read_text())["package"]
+    return tuple(
+        File(
+            name=file["name"],
+            path=_STATIC / file["name"],
+            integrity=file["integrity"],
+            origin=f"{CDN}/{package['name']}@{package['version']}/{file['path']}",
+        )
+        for package in packages
+        for file in package["file"]
+        if Path(file["name"]).suffix in MEDIA_TYPES  # licences travel along, and no page loads them
+    )
+
+
+def _own(path: Path) -> File:
+    digest = sha256(path.read_bytes()).hexdigest()[:16]
+    return File(name=f"{path.stem}-{digest}{path.suffix}", path=path, integrity="", origin="")
+
+
+def _example(name: str, variables: str | None = None) -> Example:
+    return Example((_HERE / "examples" / f"{name}.graphql").read_text(), variables)
+
+
+THIRD_PARTY = _third_party()
+OWN = (_own(_HERE / "graphiql.css"), _own(_HERE / "graphiql.js"))
+EXAMPLES = (
+    _example("latest-earthquakes"),
+    _example("by-magnitude-and-box"),
+    _example("next-page-by-cursor", variables='{\n  "after": null\n}'),
+    _example("live-earthquakes", variables='{\n  "after": null\n}'),
+    _example("ingest"),
+    _example("request-logs"),
+)
+
+
+def bundled() -> bool:
+    """Whether the package has GraphiQL's files, so that the page asks no other host."""
+    return all(file.path.is_file() for file in THIRD_PARTY)
+
+
+def page(graphql_path: str = "/graphql", *, from_package: bool | None = None) -> Response:
+    """The answer to a browser that opens `graphql_path`; its queries go to the same path.
+
+    Args:
+        graphql_path: as the browser sees it.
+        from_package: whether to load GraphiQL's files from this package; by default, if it has them.
+    """
+    from_cdn = () if (bundled() if from_package is None else from_package) else THIRD_PARTY
+    elements = "\n".join(_element(file, on_cdn=file in from_cdn) for file in THIRD_PARTY + OWN)
+    tabs = json.dumps([{"query": example.query, "variables": example.variables} for example in EXAMPLES])
+    return HTMLResponse(
+        f"""\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Quakegraph</title>
+<link rel="icon" href="data:,">
+{elements}
+</head>
+<body><div id="graphiql" data-url="{escape(graphql_path)}" data-examples="{escape(tabs)}"></div></body>
+</html>
+""",
+        headers={
+            **page_headers(_policy(from_cdn)),
+            "Vary": "Accept",  # the same path answers JSON to those who ask for it
+        },
+    )
+
+
+def static_routes() -> list[BaseRoute]:
+    """The routes of the files that the page loads from this service."""
+    return [Route(f"{PATH}/{{name}}", _file)]
+
+
+def _element(file: File, *, on_cdn: bool) -> str:
+    url = file.origin if on_cdn else f"{PATH}/{file.name}"
+    check = f' integrity="{file.integrity}" crossorigin="anonymous"' if file.integrity else ""
+    if file.is_style:
+        return f'<link rel="stylesheet" href="{url}"{check}>'
+    return f'<script defer src="{url}"{check}></script>'
+
+
+def _policy(from_cdn: Sequence[File]) -> dict[str, list[str]]:
+    """What the page loads and asks."""
+    scripts = ["'self'", *(file.origin for file in from_cdn if not file.is_style)]
+    styles = ["'self'", _SCROLL_LOCK, *(file.origin for file in from_cdn if file.is_style)]
+    return {
+        "script-src": scripts,
+        "style-src": styles,
+        "connect-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'", "data:"],  # the style sheet carries its fonts in itself
+    }
+
+
+async def _file(request: Request) -> Response:
+    """One of the files, by its exact name; the folder has others, and none of them is served."""
+    wanted = request.path_params["name"]
+    found = next((file for file in THIRD_PARTY + OWN if file.name == wanted and file.path.is_file()), None)
+    if found is None:
+        raise HTTPException(404)
+    return FileResponse(found.path, media_type=MEDIA_TYPES[found.path.suffix], headers=FOR_EVER)

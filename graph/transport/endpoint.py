@@ -1,0 +1,186 @@
+"""GraphQL over HTTP: has what a request asks executed, and writes the answer.
+
+    request → caller → operation → answer, or a stream of answers
+
+A framework's own view would do, were it not for what the specification and our error contract
+ask: the media type and status of each kind of failure, `Allow` with 405, no `data` key where
+nothing was executed, a stable code on every error and nothing of the inside in any. A document
+that cannot be executed is 400 in the newer media type and 200 in `application/json`, as the
+audits of the npm package `graphql-http` have it. Where a stream alone is accepted, it is told in
+one, as the protocol of `graphql-sse` has it: a browser's `EventSource` cannot read a 400.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import orjson
+from graphql import ExecutionResult
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+
+from graph.access.rate import spender
+from graph.api.documents.prepared import InvalidDocument
+from graph.core.errors import BadRequest, GraphError, InternalServerError
+from graph.observability import metrics
+from graph.observability.logs import on_behalf_of
+from graph.observability.requests import Answer
+from graph.pages import graphiql
+from graph.transport.admission import Admission, Admitted, Asker
+from graph.transport.deadline import within
+from graph.transport.errors import code_of, told_of_refusal, told_of_result
+from graph.transport.request import (
+    EVENT_STREAM,
+    GRAPHQL_JSON,
+    JSON,
+    Head,
+    asked_by,
+    media_type,
+)
+from graph.transport.sse import HEART_BEAT_S, send_events
+
+COST_HEADER = "graphql-cost"  # asks for `extensions.cost`
+
+ANSWER_HEADERS = {
+    media: {
+        b"content-type": f"{media}; charset=utf-8".encode(),
+        b"vary": b"Accept",
+        b"cache-control": b"no-store",
+    }
+    for media in (JSON, GRAPHQL_JSON)
+}
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class GraphQLEndpoint:
+    """The ASGI application behind the graph's one path."""
+
+    def __init__(self, admission: Admission, *, with_graphiql: bool = True, heart_beat_s: float = HEART_BEAT_S) -> None:
+        self._admission = admission
+        self._heart_beat_s = heart_beat_s
+        self._with_graphiql = with_graphiql
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        head = Head(scope)
+        types = head.accepted
+        if self._with_graphiql and head.method in ("GET", "HEAD") and "text/html" in types:
+            await graphiql.page(scope["path"])(scope, receive, send)
+            return
+        try:
+            async with AsyncExitStack() as stack:
+                answered = await self._answered(_Asking(scope, receive, head, types), stack)
+                if isinstance(answered, _Stream):
+                    lasts_s, heart_beat_s = answered.lasts_s, self._heart_beat_s
+                    await send_events(answered.results, receive, send, lasts_s=lasts_s, heart_beat_s=heart_beat_s)
+                    return
+        except ClientDisconnect:
+            return  # nobody is left to be told
+        status, headers, body = answered
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _answered(self, asking: "_Asking", stack: AsyncExitStack) -> "tuple[int, Headers, bytes] | _Stream":
+        """The answer, or a stream of answers, which ends with the stack."""
+        media = media_type(asking.types)
+        headers: Mapping[str, str] = {}
+        status = 200
+        state = asking.scope["state"]
+        with state["telemetry"].request(asking.head.headers) as answer:
+            try:
+                if media is None and not asking.takes_stream:
+                    raise BadRequest(
+                        f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406
+                    )
+                admitted = await self._admitted(asking, answer)
+                if asking.head.method == "HEAD" and (admitted.is_subscription or media is None):
+                    raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
+                if admitted.is_subscription:
+                    stream = await self._stream(asking, admitted, stack)
+                    answer.code, answer.status = metrics.OK, status
+                    return stream
+                body = told_of_result(await admitted.result(unless_gone=asking.receive), state["request_id"])
+            except ClientDisconnect:
+                raise
+            except Exception as error:
+                body = {"errors": told_of_refusal(error, state["request_id"])}
+                status, headers = _status(error, media)
+            answer.code, answer.status = code_of(body), status
+        if answer.points is not None and asking.head.headers.get(COST_HEADER):
+            body["extensions"] = {"cost": {"points": answer.points, "limit": self._admission.limits.cost}}
+        written = orjson.dumps(body)
+        if media is None and status == 200:
+            return _Stream(_one(written), None)
+        own = {name.lower().encode(): value.encode() for name, value in headers.items()}
+        told_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
+        return status, list(told_headers.items()), written
+
+    async def _admitted(self, asking: "_Asking", answer: Answer) -> Admitted:
+        """What is asked, where it may be executed."""
+        state = asking.scope["state"]
+        address = asking.scope["client"][0] if asking.scope.get("client") else None
+        try:
+            asked = await asked_by(asking.head, asking.receive)
+            caller = await state["authenticate"](asking.head.headers.get("authorization"))
+        except GraphError:
+            await state["rates"].spend(spender(None, address), 1)  # so that refusals have an end too
+            raise
+        on_behalf_of(caller.subject)
+        asker = Asker(caller, spender(caller.subject, address), state["request_id"])
+        reading = asking.head.method != "POST"
+        work = self._admission.admitted(asked, asker, state, answer, reading=reading)
+        return await within(self._admission.limits.query_seconds, work, unless_gone=asking.receive)
+
+    async def _stream(self, asking: "_Asking", admitted: Admitted, stack: AsyncExitStack) -> "_Stream":
+        """The results of a subscription as they come."""
+        if not asking.takes_stream:
+            raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
+        results = await stack.enter_async_context(admitted.subscribed())
+        return _Stream(_written(results, admitted.asker.request_id), admitted.asker.caller.lasts_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A request that is being answered."""
+
+    scope: Scope
+    receive: Receive
+    head: Head
+    types: frozenset[str]  # that the client accepts
+
+    @property
+    def takes_stream(self) -> bool:
+        """Whether the client asks for a stream by name."""
+        return EVENT_STREAM in self.types
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """Answers that come one by one."""
+
+    results: AsyncIterator[bytes]  # as JSON
+    lasts_s: float | None  # at most
+
+
+async def _one(written: bytes) -> AsyncIterator[bytes]:
+    yield written
+
+
+async def _written(results: AsyncIterator[ExecutionResult], request_id: str) -> AsyncIterator[bytes]:
+    """Results as JSON. A failure between them is the last one."""
+    try:
+        async for result in results:
+            yield orjson.dumps(told_of_result(result, request_id))
+    except Exception as error:
+        yield orjson.dumps({"errors": told_of_refusal(error, request_id)})
+
+
+def _status(error: Exception, media: str | None) -> tuple[int, Mapping[str, str]]:
+    """Status and headers of a refusal."""
+    if isinstance(error, InvalidDocument):
+        return 400 if media == GRAPHQL_JSON else 200, {}
+    if not isinstance(error, GraphError):
+        return InternalServerError.status, {}
+    about_document = error.status == 400 and not isinstance(error, BadRequest)
+    return error.status if media == GRAPHQL_JSON or not about_document else 200, error.headers

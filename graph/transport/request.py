@@ -1,0 +1,190 @@
+"""Reads what a client asks from an HTTP request, and refuses what asks for nothing.
+
+Source: https://graphql.github.io/graphql-over-http/ and the audits of the npm package
+`graphql-http`.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
+
+from graph.core.errors import BadRequest, CsrfPrevention
+
+JSON = "application/json"
+GRAPHQL_JSON = "application/graphql-response+json"
+EVENT_STREAM = "text/event-stream"
+MOST_BODY_BYTES = 1024 * 1024  # a thousand events of an ingest take about 400 KB
+
+# A page can have a browser send any of these to another origin only after that origin has agreed to it.
+PREFLIGHTED = (
+    *("GraphQL-Require-Preflight", "Apollo-Require-Preflight", "X-Apollo-Operation-Name", "Authorization"),
+    "GraphQL-Cost",
+)
+MARKS_OF_A_BROWSER = ("sec-fetch-site", "origin", "referer", "cookie")
+REMEMBERED = 256  # values of a header; clients of one kind all send the same
+
+
+class Head:
+    """The head of a request: method, and headers by their names in lower case."""
+
+    __slots__ = ("headers", "method", "query_string")
+
+    def __init__(self, scope: Scope) -> None:
+        self.method: str = scope["method"]
+        self.query_string: bytes = scope["query_string"]
+        self.headers: dict[str, str] = {}
+        for raw_name, raw_value in scope["headers"]:
+            name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+            self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
+
+    @property
+    def accepted(self) -> frozenset[str]:
+        """The media types that the client accepts, in lower case; not those with a quality of 0, and all by default."""
+        return _accepted(self.headers.get("accept", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The parameters of a request."""
+
+    query: str | None  # None where `extensions` name a document
+    variables: dict[str, Any] | None
+    operation_name: str | None
+    extensions: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, parameters: object) -> "Asked":
+        """Read the parameters of a request; None is the same as absent, and unknown ones are ignored."""
+        if not isinstance(parameters, dict):
+            raise BadRequest("The body must be one JSON object: `query`, and perhaps `variables` and `operationName`.")
+        query, variables, name, extensions = map(parameters.get, ("query", "variables", "operationName", "extensions"))
+        if not isinstance(variables, dict | None):
+            raise BadRequest("`variables` must be a JSON object.")
+        if not isinstance(name, str | None):
+            raise BadRequest("`operationName` must be text.")
+        if not isinstance(extensions, dict | None):
+            raise BadRequest("`extensions` must be a JSON object.")
+        if not isinstance(query, str | None) or not (query or (extensions or {}).get("persistedQuery") is not None):
+            raise BadRequest("`query` must be a GraphQL document as text.")
+        return cls(query or None, variables, name or None, extensions)
+
+
+async def asked_by(head: Head, receive: Receive) -> Asked:
+    """What a request asks.
+
+    Raises:
+        BadRequest: It cannot be read.
+        CsrfPrevention: Any page could have had a browser send it.
+        ClientDisconnect: The client went away before its body was there.
+    """
+    match head.method:
+        case "POST":
+            return Asked.of(await _json_body(head, receive))
+        case "GET" | "HEAD":
+            if _any_page_could_send(head):
+                raise CsrfPrevention
+            return Asked.of(_url_parameters(head.query_string))
+        case _:
+            raise BadRequest("Send queries by POST or GET, mutations by POST.", status=405, allow="GET, HEAD, POST")
+
+
+def same_origin(origin: str | None, host: str | None) -> bool:
+    """Whether a page of an origin is one of the service's own. What is no page, and some own pages, name none."""
+    if origin is None:
+        return True
+    scheme, _, named = origin.partition("://")  # no more, since a browser writes nothing else than these two
+    return scheme in ("http", "https") and named == host
+
+
+def _any_page_could_send(head: Head) -> bool:
+    """Whether a browser sends such a GET for a page of any origin without a preflight.
+
+    What bears no mark of a browser is let through: audit 5A70 asks for a bare GET. Every browser
+    names itself `Mozilla`, and a page can change that only with a preflight. A POST needs no such
+    question, since only `application/json` will do, which takes one too.
+    """
+    headers = head.headers
+    if any(headers.get(name.lower()) for name in PREFLIGHTED):
+        return False
+    if _content_type(headers.get("content-type", ""))[0] == JSON:
+        return False
+    by_name = {GRAPHQL_JSON, EVENT_STREAM} & head.accepted  # the latter is what an `EventSource` asks for
+    if (
+        by_name
+        and same_origin(headers.get("origin"), headers.get("host"))
+        and headers.get("sec-fetch-site") not in ("cross-site", "same-site")
+    ):
+        return False
+    return headers.get("user-agent", "").startswith("Mozilla/") or any(name in headers for name in MARKS_OF_A_BROWSER)
+
+
+@lru_cache(REMEMBERED)
+def _content_type(header: str) -> tuple[str, frozenset[str]]:
+    """The media type and its charsets, in lower case."""
+    media_type, *parameters = (part.strip().lower() for part in header.split(";"))
+    charsets = (p.removeprefix("charset=").strip('"') for p in parameters if p.startswith("charset="))
+    return media_type, frozenset(charsets)
+
+
+async def _json_body(head: Head, receive: Receive) -> object:
+    """The parsed body, read no further than its greatest size."""
+    media_type, charsets = _content_type(head.headers.get("content-type", ""))
+    if media_type != JSON or not charsets <= {"utf-8", "utf8"}:
+        raise BadRequest(f"The body must be {JSON} in UTF-8.", status=415)
+    if head.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise BadRequest("The body must not be compressed.", status=415)
+    body = b""
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        if len(body) > MOST_BODY_BYTES:
+            raise BadRequest(f"The body must not be larger than {MOST_BODY_BYTES:,} bytes.", status=413)
+        more = message.get("more_body", False)
+    return _parsed(body, "The body")
+
+
+def _url_parameters(query_string: bytes) -> dict[str, Any]:
+    parameters: dict[str, Any] = dict(parse_qsl(query_string.decode("latin-1"), keep_blank_values=True))
+    for name in ("variables", "extensions"):
+        if text := parameters.get(name):
+            parameters[name] = _parsed(text, f"`{name}`")
+        else:
+            parameters.pop(name, None)
+    return parameters
+
+
+def _parsed(text: str | bytes, what: str) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"{what} is not JSON: {error.msg}.") from error
+
+
+@lru_cache(REMEMBERED)
+def _accepted(header: str) -> frozenset[str]:
+    found = set()
+    for part in (header.lower() or "*/*").split(","):
+        media_type, *parameters = (piece.strip() for piece in part.split(";"))
+        if media_type and not any(_is_zero_quality(parameter) for parameter in parameters):
+            found.add(media_type)
+    return frozenset(found)
+
+
+def _is_zero_quality(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    return name == "q" and value.strip("0.") == ""
+
+
+def media_type(types: frozenset[str]) -> str | None:
+    """The media type to answer in: the newer one only where it is asked for by name."""
+    if GRAPHQL_JSON in types:
+        return GRAPHQL_JSON
+    return JSON if types & {JSON, "application/*", "*/*"} else None

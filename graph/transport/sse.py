@@ -1,0 +1,77 @@
+"""Results as server-sent events: `next` with each, `complete` at the end, and a comment now and then.
+
+Source: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md, its mode of distinct
+connections, and https://html.spec.whatwg.org/multipage/server-sent-events.html
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from starlette.types import Receive, Send
+
+from graph.transport.request import EVENT_STREAM
+
+HEART_BEAT_S = 12.0  # proxies end what is silent, after half a minute at the earliest
+
+HEADERS = [
+    (b"content-type", f"{EVENT_STREAM}; charset=utf-8".encode()),
+    (b"vary", b"Accept"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),  # nginx would wait until a buffer is full
+]
+COMPLETE = b"event: complete\ndata:\n\n"
+HEART_BEAT = b":\n\n"
+
+
+def next_event(result: bytes) -> bytes:
+    """A result, as JSON in one line."""
+    return b"event: next\ndata: " + result + b"\n\n"
+
+
+async def send_events(
+    results: AsyncIterator[bytes], receive: Receive, send: Send, *, lasts_s: float | None, heart_beat_s: float
+) -> None:
+    """Send results until they end, the client is gone or so many seconds have passed.
+
+    `send` waits while the client does not take what was sent, and thus whatever makes the results waits too.
+    """
+    await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+    # At once, since a client knows by the first bytes that it is connected.
+    await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
+    sending = asyncio.ensure_future(_send_all(results, send, lasts_s, heart_beat_s))
+    gone = asyncio.ensure_future(_until_gone(receive))
+    try:
+        await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sending, gone):
+            task.cancel()
+        await asyncio.wait((sending, gone))
+    if not sending.cancelled():
+        sending.result()
+
+
+async def _send_all(results: AsyncIterator[bytes], send: Send, lasts_s: float | None, heart_beat_s: float) -> None:
+    loop = asyncio.get_running_loop()
+    end = None if lasts_s is None else loop.time() + lasts_s
+    coming = asyncio.ensure_future(anext(results, None))
+    try:
+        while end is None or loop.time() < end:
+            left_s = heart_beat_s if end is None else end - loop.time()
+            if not (await asyncio.wait((coming,), timeout=min(heart_beat_s, left_s)))[0]:
+                if left_s < heart_beat_s:
+                    break
+                await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
+                continue
+            if (result := coming.result()) is None:
+                break
+            await send({"type": "http.response.body", "body": next_event(result), "more_body": True})
+            coming = asyncio.ensure_future(anext(results, None))
+    finally:
+        coming.cancel()
+        await asyncio.wait((coming,))
+    await send({"type": "http.response.body", "body": COMPLETE})
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,199 @@
+"""What operations cost: as the directives of the schema say, and never less than what is resolved."""
+
+from math import ceil
+from typing import Any
+
+import pytest
+from graphql import (
+    DocumentNode,
+    FragmentDefinitionNode,
+    GraphQLObjectType,
+    OperationDefinitionNode,
+    get_introspection_query,
+    parse,
+    validate,
+)
+from hypothesis import given
+from hypothesis_graphql import queries
+
+from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
+from graph.api.schema import printed, schema
+from graph.core.errors import QueryTooComplex
+from graph.core.paging import PageSizes
+from graph.settings import Settings
+from tests.service import Service
+
+PRICING = Pricing(schema, PageSizes(default=50, most=1000))
+LIMIT = Settings().max_cost
+TEN = "eventId eventTsMs time mag place lat lon depth dayBucket source"
+INTROSPECTION = get_introspection_query(
+    descriptions=True,
+    specified_by_url=True,
+    directive_is_repeatable=True,
+    schema_description=True,
+    input_value_deprecation=True,
+)
+
+
+def cost(text: str, **variables: Any) -> int:
+    """What the document's only operation costs."""
+    document = parse(text)
+    assert validate(schema, document) == []
+    return priced(document, **variables)
+
+
+def priced(document: DocumentNode, **variables: Any) -> int:
+    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+    (operation,) = (node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    return PRICING.price(operation, fragments)(variables)
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("{ __typename }", 1),
+        ('{ event(eventId: "x") { id mag } }', 3),
+        ("{ events { nodes { id } } }", 1 + 1 + 50 + 5),
+        ("{ events(first: 7) { nodes { id mag } } }", 1 + 1 + 7 * 2 + 1),
+        ("{ events(last: 7) { edges { cursor node { id } } } }", 1 + 1 + 7 * 3 + 1),
+        ("{ events(first: 7, last: 3) { nodes { id } } }", 1 + 1 + 7 + 1),
+        ("{ events(first: 0) { totalCount } }", 1 + 10),
+        ("{ events(first: 7) { nodes { id } pageInfo { hasNextPage } bucketsScanned } }", 1 + 1 + 7 + 2 + 1 + 1),
+        ("{ events(first: 7) { nodes { id } edges { node { id } } } }", 1 + 1 + 7 + 1 + 7 * 2 + 1),
+        ("{ events(first: 2000) { nodes { id } } }", 1 + 1 + 1000 + 100),
+        ("{ events(first: -1) { nodes { id } } }", 1 + 1),
+        ("{ events(first: null) { nodes { id } } }", 1 + 1 + 50 + 5),
+        ("{ events(first: 7) { asGeoJson } }", 1 + 7 * 16 + 1),
+        ('{ event(eventId: "x") { nearby(first: 7) { nodes { id } } } }', 1 + 10 + 1 + 7 + 1),
+        ("{ catalogueStatistics { count magnitudeFrequency { count } } }", 10 + 1 + 1 + 121),
+        ("{ catalogueStatistics { series { start counts } } }", 10 + 10 + 1 + 40_000 // 50),
+        ("{ requestLogs(first: 3) { nodes { id } } }", 1 + 1 + 3 + 1),
+        ("{ popularFilters { filters { hits } } }", 10 + 1 + 10 + 1),
+        ("{ popularFilters(limit: 3) { filters { hits } } }", 10 + 1 + 3 + 1),
+        ('{ nodes(ids: ["a", "b"]) { id } }', 1 + 2),
+        ('{ nodes(ids: "a") { id } }', 1 + 1),
+        ("mutation { ingestRecent { fetched } }", 100 + 1 + 100),
+        ("mutation { ingestRecent { rejections { code } } }", 100 + 1 + 1000 + 100),
+        ("mutation { ingestEvents(input: {events: []}) { fetched } }", 1 + 1),
+    ],
+)
+def test_a_field_costs_a_point_times_the_size_of_its_list(text: str, points: int) -> None:
+    assert cost(text) == points
+
+
+@pytest.mark.parametrize(
+    ("variables", "size"),
+    [
+        ({"n": 7}, 7),
+        ({"n": 7.0}, 7),
+        ({"n": 10**30}, 1000),
+        ({"n": -7}, 0),
+        ({}, 20),
+        ({"n": None}, 50),
+        ({"n": "many"}, 1),  # which is refused before anything is executed
+        ({"n": {"a": 1}}, 1),
+        ({"other": 7}, 20),
+    ],
+)
+def test_a_size_may_come_in_a_variable(variables: dict[str, Any], size: int) -> None:
+    assert cost("query($n: Int = 20) { events(first: $n) { nodes { id } } }", **variables) == 2 + size + ceil(size / 10)
+
+
+@pytest.mark.parametrize(
+    ("variables", "events"),
+    [
+        ({"input": {"events": [{}] * 500}}, 500),
+        ({"input": {"events": {}}}, 1),
+        ({"input": {"events": [{}] * 5000}}, 1000),
+        ({"input": {}}, 50),
+        ({"input": "x"}, 50),
+        ({}, 50),
+    ],
+)
+def test_events_that_are_given_cost_a_point_each_and_so_do_their_rejections(
+    variables: dict[str, Any], events: int
+) -> None:
+    mutation = "mutation($input: IngestEventsInput!) { ingestEvents(input: $input) { fetched %s } }"
+
+    assert cost(mutation % "", **variables) == 2 + events
+    assert cost(mutation % "rejections { code message }", **variables) == 3 + 3 * events
+
+
+def test_a_variable_may_stand_for_a_part_of_an_input() -> None:
+    mutation = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { fetched } }"
+
+    assert cost(mutation, events=[{}] * 30) == 32
+
+
+def test_a_field_that_is_selected_twice_is_resolved_and_paid_once() -> None:
+    once = "{ events(first: 10) { nodes { id mag } } }"
+    twice = "{ events(first: 10) { nodes { id } ...F } ...G } fragment F on EventConnection { nodes { mag id } }"
+
+    assert cost(twice + " fragment G on Query { events(first: 10) { nodes { id } } }") == cost(once) == 23
+    assert cost("{ events(first: 10) { nodes { id x: id } } }") == 23
+    assert cost("{ a: events(first: 10) { nodes { id } } b: events(first: 10) { nodes { id } } }") == 26
+
+
+def test_what_a_directive_might_leave_out_is_paid() -> None:
+    assert cost('{ event(eventId: "x") { id @skip(if: true) mag @include(if: false) } }') == 3
+
+
+def test_a_node_costs_what_it_would_as_any_of_its_types() -> None:
+    assert cost('{ node(id: "x") { id ... on Event { mag place } ... on RequestLog { route } } }') == 1 + 4
+
+
+def test_a_page_of_a_thousand_with_ten_fields_fits_and_a_product_does_not() -> None:
+    assert cost(f"{{ events(first: 1000) {{ nodes {{ {TEN} }} }} }}") == 10_102 < LIMIT
+    assert cost(f"{{ events(first: 1000) {{ edges {{ cursor node {{ {TEN} }} }} }} }}") == 12_102 < LIMIT
+    aliased = " ".join(f"{name}: events(first: 1000) {{ nodes {{ {TEN} }} }}" for name in "ab")
+    assert cost(f"{{ {aliased} }}") == 20_204 > LIMIT
+
+
+def test_the_introspection_of_tools_fits_and_circles_do_not() -> None:
+    assert LIMIT / 4 < cost(INTROSPECTION) < LIMIT * 2 / 3
+    level = "fields { type { name %s } }"
+    circle = "name"
+    for _ in range(5):
+        circle = level % circle
+    assert priced(parse(f"{{ __schema {{ types {{ {circle} }} }} }}")) > LIMIT
+
+
+def test_fragments_that_multiply_are_given_up() -> None:
+    """Two in two, and so on, each under a name of its own: more fields than are ever counted."""
+    fragments = [
+        f"fragment F{i} on __Type {{ a: ofType {{ ...F{i + 1} }} b: ofType {{ ...F{i + 1} }} }}" for i in range(40)
+    ]
+    text = '{ __type(name: "Event") { ...F0 } }' + "".join(fragments) + "fragment F40 on __Type { name }"
+
+    with pytest.raises(QueryTooComplex):
+        cost(text)
+    assert MOST_FIELDS_VISITED < 2**40
+
+
+def resolved(value: Any) -> int:
+    """How many fields an answer has."""
+    if isinstance(value, dict):
+        return sum(1 + resolved(each) for each in value.values())
+    return sum(map(resolved, value)) if isinstance(value, list) else 0
+
+
+@given(queries(printed(), fields=["events", "event", "node", "nodes", "requestLogs"]))
+def test_a_cost_is_never_less_than_the_fields_of_the_answer(week: Service, text: str) -> None:
+    answer = week.answer(text)
+    if "errors" not in answer:
+        assert resolved(answer["data"]) <= priced(parse(text))
+
+
+def test_every_list_of_the_schema_has_a_size() -> None:
+    """Of its own, or from the field above it: else a list would cost as if it had one element."""
+    sized = {"Query.nodes", "EventConnection.edges", "EventConnection.nodes", "RequestLogConnection.edges"}
+    sized |= {"RequestLogConnection.nodes", "PopularFilters.filters", "IngestPayload.rejections"}
+    sized |= {"CatalogueStatistics.magnitudeFrequency", "CountSeries.counts"}
+    lists = {
+        f"{named.name}.{name}"
+        for named in schema.type_map.values()
+        if isinstance(named, GraphQLObjectType) and not named.name.startswith("__")
+        for name, field in named.fields.items()
+        if "[" in str(field.type)
+    }
+    assert lists == sized

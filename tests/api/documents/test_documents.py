@@ -1,0 +1,122 @@
+"""Documents: bounded before they are read, remembered where they are valid, and only as many as fit."""
+
+from typing import Any
+
+import pytest
+from graphql import OperationType
+
+from graph.access.callers import Scope
+from graph.api.documents.limits import Limits
+from graph.api.documents.prepared import Documents, InvalidDocument
+from graph.api.schema import schema
+from graph.core.errors import OperationResolutionFailure, QueryTooComplex
+from graph.core.paging import PageSizes
+from graph.settings import Settings
+
+ROOM = 2**20
+
+
+def documents(limits: dict[str, Any] | None = None, *, introspection: bool = True) -> Documents:
+    return Documents(
+        schema,
+        Limits.of(Settings(**(limits or {}))),
+        PageSizes(),
+        introspection=introspection,
+        remembered_bytes=ROOM,
+    )
+
+
+def test_a_valid_document_is_read_once() -> None:
+    known = documents()
+
+    assert known.of("{ __typename }") is known.of("{ __typename }")
+    assert known.of("{ __typename }") is not known.of("{  __typename }")
+
+
+def test_an_invalid_document_is_not_remembered() -> None:
+    known = documents()
+
+    for text, code in (("{", "GRAPHQL_PARSE_FAILED"), ("{ nothing }", "GRAPHQL_VALIDATION_FAILED")):
+        for _ in range(2):
+            with pytest.raises(InvalidDocument) as caught:
+                known.of(text)
+            assert caught.value.code == code
+
+
+def test_no_more_is_remembered_than_there_is_room_for() -> None:
+    known = documents()
+    remembered = known._remembered
+    for number in range(200):
+        known.of(f"{{ __typename }} #{number} {'x' * 2000}")
+        assert remembered.currsize <= remembered.maxsize == ROOM
+
+    assert 50 < len(remembered) < 200
+    assert remembered.currsize == sum(document.size for document in remembered.values())
+
+
+def test_a_document_that_is_larger_than_all_the_room_is_executed_all_the_same() -> None:
+    known = documents({"max_document_bytes": 1_000_000})
+
+    assert known.of("{ __typename } #" + "x" * (ROOM - 100_000)).operation(None).name is None
+
+    assert len(known._remembered) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("{ __typename } #" + "é" * 50, {"max_document_bytes": 100}),
+        ("{" + " __typename" * 99 + "}", {"max_tokens": 100}),
+        ("{a" * 900, {}),
+        ("{ a(b: " + "[" * 1900, {}),
+        ("{ a(b: " + "{c:" * 600, {}),
+        ("query($a: " + "[" * 1900, {}),
+    ],
+)
+def test_what_is_too_large_to_be_read_is_not_read(text: str, limit: dict[str, int]) -> None:
+    with pytest.raises(QueryTooComplex):
+        documents(limit).of(text)
+
+
+def test_an_operation_is_found_by_its_name_or_by_being_the_only_one() -> None:
+    two = documents().of("query A { __typename } mutation B { ingestEvents(input: {events: []}) { fetched } }")
+
+    assert [two.operation(name).type for name in "AB"] == [OperationType.QUERY, OperationType.MUTATION]
+    assert [two.operation(name).scopes({}) for name in "AB"] == [frozenset(), {Scope.EVENTS_WRITE}]
+    for name in (None, "C"):
+        with pytest.raises(OperationResolutionFailure):
+            two.operation(name)
+    assert documents().of("query A { __typename }").operation(None).name == "A"
+
+
+def test_the_scopes_of_an_operation_are_those_of_its_fields_and_of_its_fragments() -> None:
+    document = documents().of(
+        """
+        query A { ...F events { totalCount } }
+        query B { ... { popularFilters { totalRequests } } }
+        query C { ...F }
+        fragment F on Query { __typename ...G }
+        fragment G on Query { event(eventId: "us1") { id } }
+        """
+    )
+
+    assert document.operation("A").scopes({}) == document.operation("C").scopes({}) == {Scope.EVENTS_READ}
+    assert document.operation("B").scopes({}) == {Scope.LOGS_READ}
+
+
+@pytest.mark.parametrize("text", ["{ __schema { types { name } } }", '{ __type(name: "Event") { name } }'])
+def test_the_schema_is_not_shown_where_introspection_is_off(text: str) -> None:
+    documents().of(text)
+    with pytest.raises(InvalidDocument) as caught:
+        documents(introspection=False).of(text)
+    assert caught.value.code == "GRAPHQL_VALIDATION_FAILED"
+    documents(introspection=False).of("{ __typename }")
+
+
+def test_names_are_suggested_only_where_the_schema_is_shown() -> None:
+    for introspection in (True, False):
+        with pytest.raises(InvalidDocument) as caught:
+            documents(introspection=introspection).of('{ evnts { id } event(eventID: "x") { plce } }')
+        told = " ".join(error.message for error in caught.value.errors)
+        assert ("Did you mean" in told) is introspection
+        assert ('"events"' in told or "'events'" in told) is introspection

@@ -1,0 +1,362 @@
+"""A graph in which everything is that compiled functions may meet, and documents and records for it."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Annotated, Any
+
+import strawberry
+from graphql import GraphQLSchema
+from hypothesis import strategies as st
+from strawberry.schema.config import StrawberryConfig
+from strawberry.types import Info
+
+from graph.api.fast.resolvers import shorten
+from graph.api.scalars import SCALARS, EpochMillis
+from graph.core.paging import Later
+from graph.store.contract import KeptItem
+from graph.store.records import Record, Stored
+
+
+@strawberry.enum
+class Colour(Enum):
+    GREY = "grey"
+    RED = "red"
+
+
+class StoneRecord(Record):
+    """A stone as a store holds it. What it stands on is another item inside of its own."""
+
+    __slots__ = ()
+
+    name = Stored[Any]("name")
+    weight = Stored[Any]("weight")
+    count = Stored[Any]("count", optional=True)
+    heavy = Stored[Any]("heavy", bool, optional=True)
+    key = Stored[Any]("key")
+    millis = Stored[Any]("millis")
+    when = Stored[Any]("when", optional=True)
+    colour = Stored[Any]("colour")
+    tags = Stored[Any]("tags", optional=True)
+    grain = Stored[Any]("grain", optional=True)
+
+    @property
+    def below(self) -> Any:
+        below = self.item.get("below")
+        return StoneRecord(below) if isinstance(below, dict) else below
+
+    @property
+    def beside(self) -> Any:
+        beside = self.item.get("beside", [])
+        return [StoneRecord(each) if isinstance(each, dict) else each for each in beside]
+
+
+@strawberry.interface
+class Named:
+    name: str
+
+
+@strawberry.type
+class Grain:
+    """What has no interface, so that no type is asked whether a value is one of it."""
+
+    size: float
+
+
+@strawberry.type
+class Stone(Named):
+    weight: float
+    count: int | None
+    heavy: bool | None
+    key: strawberry.ID
+    millis: EpochMillis
+    when: datetime | None
+    colour: Colour
+    tags: list[str] | None
+    grain: Grain | None
+    below: "Stone | None"
+    beside: "list[Stone | None]"
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, StoneRecord)
+
+    @strawberry.field
+    @staticmethod
+    def shout(record: strawberry.Parent[Any]) -> str:
+        return record.name.upper()  # type: ignore[no-any-return]  # which fails where it is no text
+
+    @strawberry.field
+    @staticmethod
+    async def whisper(record: strawberry.Parent[Any]) -> str:
+        return str(record.name).lower()
+
+    @strawberry.field
+    @staticmethod
+    def times(record: strawberry.Parent[Any], n: int = 2) -> str:
+        return f"{record.name}" * n
+
+    @strawberry.field
+    @staticmethod
+    def itself(record: strawberry.Parent[Any]) -> "Stone":
+        return record  # type: ignore[no-any-return]
+
+
+@strawberry.input
+class Corner:
+    x: float
+    label: str | None = None
+
+
+@strawberry.input
+class Chain:
+    next: "Chain | None" = None
+    corners: list[Corner] | None = None
+
+
+@strawberry.input
+class Sieve:
+    least: float | None = None
+    colours: list[Colour] | None = None
+    corners: list[Corner] | None = None
+    name: str = "any"
+    after: datetime | None = None
+    exact: EpochMillis | None = None
+
+
+@dataclass
+class Quarry:
+    """The context: what resolvers find."""
+
+    stones: list[Any] = field(default_factory=list)
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    async def stones(self, info: Info[Quarry, None]) -> list[Stone]:
+        return info.context.stones
+
+    @strawberry.field
+    async def perhaps(self, info: Info[Quarry, None]) -> list[Stone | None] | None:
+        return info.context.stones
+
+    @strawberry.field(graphql_type=list[Named | None])
+    async def named(self, info: Info[Quarry, None]) -> Any:
+        return info.context.stones
+
+    @strawberry.field
+    async def first(self, info: Info[Quarry, None]) -> Stone | None:
+        return info.context.stones[0] if info.context.stones else None
+
+    @strawberry.field
+    async def sieved(
+        self,
+        info: Info[Quarry, None],
+        sieve: Annotated[Sieve | None, strawberry.argument(description="Which.")] = None,
+        sieves: list[Sieve | None] | None = None,
+        size: int = 3,
+        at_least: float | None = None,
+    ) -> str:
+        return repr((sieve, sieves, size, at_least))
+
+    @strawberry.field
+    async def chained(self, chain: Chain) -> str:
+        return repr(chain)
+
+
+def _schema() -> GraphQLSchema:
+    config = StrawberryConfig(scalar_map=SCALARS)
+    schema: GraphQLSchema = strawberry.Schema(Query, types=[Stone], config=config)._schema
+    return schema
+
+
+ORDINARY = _schema()
+SHORTENED = _schema()
+shorten(SHORTENED.type_map.values())
+
+
+async def _soon(value: Any) -> Any:
+    return value
+
+
+ODD: list[Any] = [
+    *(None, "", "text", 3, -(2**40), 2**63 - 1, 2.5, 2.0, float("nan"), float("inf"), True, False, [], ["a"], [None]),
+    *({}, Colour.RED, "red", datetime(2023, 8, 3, tzinfo=UTC), ValueError("odd"), Later(lambda: _soon("later"))),
+]
+"""What an attribute may hold beside what its type says."""
+
+RIGHT: dict[str, st.SearchStrategy[Any]] = {
+    "name": st.text(max_size=3),
+    "weight": st.floats(allow_nan=False, allow_infinity=False),
+    "count": st.integers(-5, 5),
+    "heavy": st.sampled_from([0, 1, True]),
+    "key": st.text(max_size=3),
+    "millis": st.integers(0, 2**52),
+    "when": st.just(datetime(2023, 8, 3, 2, 52, 13, tzinfo=UTC)),
+    "colour": st.sampled_from(Colour),
+    "tags": st.lists(st.text(max_size=2), max_size=2),
+}
+
+
+@st.composite
+def items(draw: st.DrawFn, depth: int = 0) -> dict[str, Any]:
+    """A stone's item, right but for at most two attributes."""
+    item = {name: draw(strategy) for name, strategy in RIGHT.items()}
+    if depth < 2:
+        item["below"] = draw(st.none() | items(depth + 1))
+        item["beside"] = draw(st.lists(st.none() | items(depth + 1), max_size=2))
+    for name in draw(st.lists(st.sampled_from(sorted(item)), max_size=draw(st.sampled_from([0, 0, 0, 1, 2])))):
+        if name == "beside":
+            item[name] = [*item[name], draw(st.sampled_from(ODD))]
+        elif draw(st.booleans()):
+            item[name] = draw(st.sampled_from(ODD))
+        else:
+            item.pop(name, None)
+    return item
+
+
+def quarries() -> st.SearchStrategy[Quarry]:
+    """Some stones, of which one may be none."""
+    stones = st.lists(items().map(KeptItem).map(StoneRecord), max_size=3)
+    odd = st.lists(st.sampled_from(ODD), max_size=1)
+    return st.builds(lambda some, others: Quarry([*some, *others]), stones, st.just([]) | st.just([]) | odd)
+
+
+LEAVES = ("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "tags", "shout", "whisper")
+SWITCHES = ("$yes", "$no", "true", "false")
+
+
+@st.composite
+def directives(draw: st.DrawFn) -> str:
+    """Mostly none."""
+    names = draw(st.sampled_from([[], [], [], ["skip"], ["include"], ["skip", "include"]]))
+    return "".join(f" @{name}(if: {draw(st.sampled_from(SWITCHES))})" for name in names)
+
+
+@st.composite
+def selections(draw: st.DrawFn, of: str = "Stone", depth: int = 0) -> str:
+    """A selection set of a stone, or of something named."""
+    parts = []
+    for _ in range(draw(st.integers(1, 4))):
+        leaf = draw(st.sampled_from(LEAVES if of == "Stone" else ("name",)))
+        kinds = ["leaf", "leaf", "leaf", "alias", "typename", "inline"]
+        kinds += ["on", "spread"] if depth < 2 else []
+        kinds += ["below", "beside", "itself", "times"] if of == "Stone" and depth < 2 else []
+        kind = draw(st.sampled_from(kinds))
+        tail = draw(directives())
+        match kind:
+            case "leaf":
+                parts.append(f"{leaf}{tail}")
+            case "alias":
+                parts.append(f"{leaf}_{draw(st.integers(1, 2))}: {leaf}{tail}")
+            case "typename":
+                parts.append(f"__typename{tail}")
+            case "inline":
+                parts.append(f"...{tail} {{ {leaf} }}")
+            case "on":
+                parts.append(f"... on Stone{tail} {{ {draw(selections('Stone', depth + 1))} }}")
+            case "spread":
+                parts.append(f"...{draw(st.sampled_from(['Few', 'More']))}{tail}")
+            case "times":
+                number = draw(st.integers(1, 2))
+                parts.append(f"times{number}: times(n: {number}){tail}")
+            case _:
+                parts.append(f"{kind}{tail} {{ {draw(selections('Stone', depth + 1))} }}")
+    return " ".join(parts)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    """A query of one or more root fields."""
+    roots = draw(
+        st.lists(st.sampled_from(["stones", "perhaps", "named", "first"]), min_size=1, max_size=2, unique=True)
+    )
+    asked = " ".join(f"{root} {{ {draw(selections('Named' if root == 'named' else 'Stone'))} }}" for root in roots)
+    return (
+        f"query ($yes: Boolean!, $no: Boolean = false) {{ {asked} __typename @include(if: $yes) @skip(if: $no) }}\n"
+        f"fragment Few on Stone {{ name weight }}\n"
+        f"fragment More on Stone {{ ...Few count below {{ ...Few shout }} }}"
+    )
+
+
+CORNERS = st.fixed_dictionaries(
+    {"x": st.floats(-9, 9) | st.integers(-9, 9)}, optional={"label": st.none() | st.just("a")}
+)
+SIEVES = st.fixed_dictionaries(
+    {},
+    optional={
+        "least": st.none() | st.integers(-5, 5) | st.floats(-5, 5),
+        "colours": st.none() | st.lists(st.sampled_from(["GREY", "RED"]), max_size=2) | st.just("RED"),
+        "corners": st.none() | st.lists(CORNERS, max_size=2) | CORNERS,
+        "name": st.text(max_size=3),
+        "after": st.none() | st.just("2023-08-03T02:52:13Z"),
+        "exact": st.none() | st.integers(0, 2**53 - 1) | st.just(1e12),
+    },
+)
+JUNK: st.SearchStrategy[Any] = st.sampled_from([None, "", "x", 2.5, 2**70, True, [], {}, {"least": "x"}, {"other": 1}])
+BROKEN_SIEVES: list[Any] = [
+    *({"other": 1}, {"least": 1, "other": 1}, {"corners": [{}]}, {"corners": [{"x": None}]}, {"corners": [None]}),
+    *({"name": None}, {"colours": ["BLUE"]}, {"after": "soon"}, {"exact": 2**53}, {"least": float("nan")}, 7, "x", []),
+]
+VARIABLES: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
+    "sieve": ("Sieve", st.none() | SIEVES),
+    "sieves": ("[Sieve]", st.none() | st.lists(st.none() | SIEVES, max_size=2) | SIEVES),
+    "size": ("Int!", st.integers(-5, 5) | st.just(3.0)),
+    "atLeast": ("Float", st.none() | st.integers(-5, 5) | st.floats(-5, 5)),
+}
+LITERALS = {
+    "sieve": ("null", "{}", '{least: 2, name: "b"}', "{corners: {x: 1}, colours: [RED, GREY]}", "{least: $atLeast}"),
+    "sieves": ("null", "[]", "[null, {exact: 7}]", "{least: 1.5}"),
+    "size": ("4",),
+    "atLeast": ("null", "2", "2.5"),
+}
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    """A query of one field with arguments, as literals and as variables, and what is sent for these."""
+    declared, arguments, sent = ["$atLeast: Float"], [], {}
+    for name, (of, values) in VARIABLES.items():
+        way = draw(st.sampled_from(["left out", "literal", "variable", "variable"]))
+        if way == "literal":
+            arguments.append(f"{name}: {draw(st.sampled_from(LITERALS[name]))}")
+        elif way == "variable":
+            arguments.append(f"{name}: ${name}")
+            if name != "atLeast":
+                # A variable that may be null stands in for one that may not, where it has a default.
+                of = "Int = 5" if name == "size" and draw(st.booleans()) else of
+                declared.append(f"${name}: {of}")
+        if draw(st.sampled_from([True, True, True, False])) and (way == "variable" or name == "atLeast"):
+            sent[name] = draw(JUNK if draw(st.integers(0, 7)) == 0 else values)
+    listed = f"({', '.join(arguments)})" if arguments else ""
+    chain = draw(st.sampled_from(["", "", " chained(chain: {next: {corners: [{x: 1}]}})"]))
+    return f"query ({', '.join(declared)}) {{ sieved{listed}{chain} __typename @skip(if: true) }}", sent
+
+
+PLACES = {name: name for name in LEAVES} | {
+    "grain": "grain { __typename }",
+    "below": "below { __typename name }",
+    "beside": "beside { __typename }",
+}
+"""Attribute → how it is selected."""
+
+
+def right_stone(**changes: Any) -> StoneRecord:
+    """A stone in which all is right but what is changed."""
+    grain = StoneRecord({"size": 1.5})
+    item = {
+        "name": "a",
+        "weight": 1.5,
+        "count": 1,
+        "heavy": 1,
+        "key": "k",
+        "millis": 1,
+        "when": None,
+        "tags": ["t"],
+        "colour": Colour.GREY,
+        "grain": grain,
+        "below": None,
+        "beside": [],
+    }
+    return StoneRecord(KeptItem({**item, **changes}))

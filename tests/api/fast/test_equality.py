@@ -1,0 +1,180 @@
+"""What is compiled answers as graphql-core and Strawberry do, to the last byte, errors included.
+
+Documents with fragments, aliases, `@skip`, `@include` and `__typename` are executed over records
+that are right, null, of wrong types, failing or awaitable, both ways. The compiled way is taken
+three times: the second time it keeps what it made of a record, and the third time it uses that.
+"""
+
+import asyncio
+import gc
+import weakref
+from collections import Counter
+from typing import Any
+
+import orjson
+import pytest
+from graphql import (
+    ExecutionResult,
+    NoUnusedFragmentsRule,
+    NoUnusedVariablesRule,
+    OperationDefinitionNode,
+    execute,
+    parse,
+    specified_rules,
+    validate,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strawberry.execution import optimized_is_awaitable
+
+from graph.api.fast.coercion import Coercions
+from graph.api.fast.executor import PlainExecutor
+from graph.api.fast.plan import Plan
+from tests.api.fast.stones import (
+    BROKEN_SIEVES,
+    ODD,
+    ORDINARY,
+    PLACES,
+    SHORTENED,
+    Quarry,
+    documents,
+    quarries,
+    questions,
+    right_stone,
+)
+
+RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, NoUnusedVariablesRule)]
+ATTRIBUTES = {"shout": "name", "whisper": "name"}  # resolver → what it reads
+ODD_JSON: list[Any] = [None, "", "x", 2.5, 3.0, 2**31, -(2**31) - 1, 2**70, True, [], [None], {}]
+EXAMPLES = 400
+THOROUGHLY = settings(
+    max_examples=EXAMPLES, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+def plan_of(text: str) -> Plan:
+    document = parse(text)
+    assert validate(SHORTENED, document, RULES) == []
+    (operation,) = (node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    return Plan(SHORTENED, Coercions(), document, operation)
+
+
+def told(result: ExecutionResult) -> bytes:
+    """The answer as it is sent. What JSON cannot hold has no answer in either way."""
+    try:
+        return orjson.dumps({"data": result.data, "errors": [error.formatted for error in result.errors or ()]})
+    except TypeError as error:
+        return f"unwritable: {error}".encode()
+
+
+async def ordinarily(text: str, variables: dict[str, Any], quarry: Quarry) -> bytes:
+    result: Any = execute(
+        ORDINARY,
+        parse(text),
+        context_value=quarry,
+        variable_values=variables,
+        is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
+    )
+    return told(await result if optimized_is_awaitable(result) else result)
+
+
+async def compiled(plan: Plan, given: dict[str, Any], quarry: Quarry) -> bytes:
+    variables = plan.variables(given, max_errors=50, hide_suggestions=False)
+    if isinstance(variables, list):
+        return told(ExecutionResult(None, variables))
+    return told(await PlainExecutor(plan, variables, quarry, hide_suggestions=False).execute())
+
+
+def both_ways_agree(runner: asyncio.Runner, plan: Plan, text: str, variables: dict[str, Any], quarry: Quarry) -> bytes:
+    """The answer, which all ways have."""
+
+    async def answers() -> list[bytes]:
+        expected = await ordinarily(text, variables, quarry)
+        return [expected, *[await compiled(plan, variables, quarry) for _ in range(3)]]
+
+    expected, *found = runner.run(answers())
+    assert found == [expected] * 3
+    return expected
+
+
+def test_a_compiled_selection_answers_as_the_executor_does() -> None:
+    met: Counter[str] = Counter()
+
+    with asyncio.Runner() as runner:
+
+        @THOROUGHLY
+        @given(documents(), quarries(), st.booleans(), st.sampled_from([{}, {"no": True}, {"no": False}]))
+        def agree(text: str, quarry: Quarry, yes: bool, no: dict[str, Any]) -> None:
+            plan = plan_of(text)
+            for switch in (yes, not yes):
+                answer = both_ways_agree(runner, plan, text, {"yes": switch, **no}, quarry)
+                met["failed" if b'"errors":[{' in answer else "succeeded"] += 1
+            met["compiled"] += any(plan._functions.values())
+            met["not plain"] += None in plan._functions.values()
+
+        agree()
+    # Hypothesis draws on constants of the code under test, so the shares move with every change of it.
+    assert min(met[kind] for kind in ("failed", "succeeded", "compiled", "not plain")) > EXAMPLES / 20
+
+
+def test_what_is_kept_with_a_record_keeps_no_document_alive() -> None:
+    quarry = Quarry([right_stone()])
+    plan = plan_of("{ stones { key } }")
+    with asyncio.Runner() as runner:
+        both_ways_agree(runner, plan, "{ stones { key } }", {}, quarry)
+    document = weakref.ref(plan)
+
+    del plan
+    gc.collect()
+
+    assert document() is None
+    assert any(getattr(stone.item, "made", None) for stone in quarry.stones)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_whatever_an_attribute_holds_is_answered_alike(place: str) -> None:
+    text = f"{{ stones {{ key {PLACES[place]} }} perhaps {{ {PLACES[place]} }} first {{ {PLACES[place]} }} }}"
+    plan = plan_of(text)
+    with asyncio.Runner() as runner:
+        for odd in ODD:
+            held = [odd] if place == "beside" else odd
+            quarry = Quarry([right_stone(), right_stone(**{ATTRIBUTES.get(place, place): held})])
+            both_ways_agree(runner, plan, text, {}, quarry)
+            both_ways_agree(runner, plan, text, {}, Quarry(quarry.stones[::-1]))
+            both_ways_agree(runner, plan, text, {}, Quarry([odd]))
+
+
+@pytest.mark.parametrize("sent", [*BROKEN_SIEVES, *ODD_JSON], ids=repr)
+def test_a_variable_that_is_wrong_is_refused_in_the_same_words(sent: Any) -> None:
+    declared = "$sieve: Sieve, $sieves: [Sieve], $size: Int!"
+    text = f"query ({declared}) {{ sieved(sieve: $sieve, sieves: $sieves, size: $size) }}"
+    plan = plan_of(text)
+    with asyncio.Runner() as runner:
+        for variables in ({"sieve": sent, "size": 1}, {"sieves": [sent], "size": 1}, {"size": sent}, {"sieve": sent}):
+            both_ways_agree(runner, plan, text, variables, Quarry())
+
+
+def test_compiled_variables_and_arguments_reach_resolvers_as_they_always_did() -> None:
+    met: Counter[str] = Counter()
+
+    with asyncio.Runner() as runner:
+
+        @THOROUGHLY
+        @given(questions())
+        def agree(question: tuple[str, dict[str, Any]]) -> None:
+            text, variables = question
+            answer = both_ways_agree(runner, plan_of(text), text, variables, Quarry())
+            met["refused" if b'"data":null' in answer else "answered"] += 1
+
+        agree()
+    assert min(met["refused"], met["answered"]) > EXAMPLES / 10
+
+
+@pytest.mark.parametrize(("sent", "taken"), [({"size": None}, None), ({"size": 4}, 4), ({}, 5)])
+def test_null_does_not_pass_for_what_may_not_be_null_though_its_variable_may(
+    sent: dict[str, Any], taken: int | None
+) -> None:
+    text = "query ($size: Int = 5) { sieved(size: $size) }"
+    with asyncio.Runner() as runner:
+        answer = both_ways_agree(runner, plan_of(text), text, sent, Quarry())
+    assert orjson.loads(answer)["data"] == ({"sieved": f"(None, None, {taken}, None)"} if taken else None)

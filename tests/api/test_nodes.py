@@ -1,0 +1,162 @@
+"""Objects by their ids: `event`, `node` and `nodes`, and global ids that mean the same for ever."""
+
+import re
+from base64 import urlsafe_b64encode
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from graph.api.relay import global_id
+from tests.service import Service
+
+NEWEST = "MTpFdmVudDpuYzczOTE5OTg2"  # of the event nc73919986
+PANAMA = "MTpFdmVudDp1czYwMDBreGZs"  # of the event us6000kxfl
+NODES = "query Nodes($ids: [ID!]!) { nodes(ids: $ids) { id ... on Event { eventId } } }"
+
+
+def an_id(text: str) -> str:
+    """A global id that says just this."""
+    return urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
+def test_an_event_is_found_by_its_usgs_id_with_all_that_is_known_of_it(week: Service) -> None:
+    query = """{ event(eventId: "us6000kxfl") {
+      id eventId eventTsMs time mag place lat lon depth dayBucket source ingestedAt
+      magType type status updated url tsunami felt alert sig
+    } }"""
+
+    assert week.ask(query)["event"] == {
+        "id": PANAMA,
+        "eventId": "us6000kxfl",
+        "eventTsMs": 1691025921579,
+        "time": "2023-08-03T01:25:21.579Z",
+        "mag": 5.9,
+        "place": "266 km S of Burica, Panama",
+        "lat": 5.6346,
+        "lon": -82.6217,
+        "depth": 8.0,
+        "dayBucket": "20230803",
+        "source": "USGS",
+        "ingestedAt": 1700000000000,
+        "magType": "mww",
+        "type": "earthquake",
+        "status": "reviewed",
+        "updated": 1691112504245,
+        "url": "https://earthquake.usgs.gov/earthquakes/eventpage/us6000kxfl",
+        "tsunami": False,
+        "felt": 3,
+        "alert": "green",
+        "sig": 537,
+    }
+
+
+def test_an_event_that_is_not_there_is_null(week: Service) -> None:
+    for event_id in ("us1", "", "US6000KXFL", "us6000kxfl ", "x" * 64, "x" * 65, "x" * 10_000, "\0", "\n", "地震"):
+        assert week.ask("query($id: String!) { event(eventId: $id) { id } }", {"id": event_id}) == {"event": None}
+
+
+def test_an_events_global_id_is_the_same_for_ever(week: Service) -> None:
+    assert week.ask('{ event(eventId: "nc73919986") { id } }') == {"event": {"id": NEWEST}}
+    assert week.ask("{ events(first: 1) { nodes { id } } }") == {"events": {"nodes": [{"id": NEWEST}]}}
+    assert week.ask(f'{{ node(id: "{NEWEST}") {{ __typename id }} }}') == {
+        "node": {"__typename": "Event", "id": NEWEST}
+    }
+
+
+@pytest.mark.parametrize(("type_name", "key"), [("Event", "~" * 64), ("RequestLog", f"1700000000000#{UUID(int=0)}")])
+def test_a_global_id_is_short_and_fit_for_a_url(type_name: str, key: str) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9_-]{1,128}", global_id(type_name, key))
+
+
+def test_nodes_come_in_the_order_of_their_ids_each_as_often_as_it_was_asked_for(week: Service) -> None:
+    newest, panama = {"id": NEWEST, "eventId": "nc73919986"}, {"id": PANAMA, "eventId": "us6000kxfl"}
+    gone = an_id("1:Event:us1")
+
+    found = week.ask(NODES, {"ids": [PANAMA, gone, NEWEST, PANAMA, gone]})
+
+    assert found == {"nodes": [panama, None, newest, panama, None]}
+    assert week.ask(NODES, {"ids": []}) == {"nodes": []}
+
+
+def test_a_hundred_nodes_may_be_asked_for_at_once(week: Service) -> None:
+    ids = [node["id"] for node in week.ask("{ events(first: 100) { nodes { id } } }")["events"]["nodes"]]
+
+    assert [node["id"] for node in week.ask(NODES, {"ids": ids})["nodes"]] == ids
+    assert week.codes(NODES, {"ids": [*ids, NEWEST]}) == ["BAD_USER_INPUT"]
+
+
+@pytest.mark.parametrize(
+    "node_id",
+    [
+        "",
+        "x",
+        "nc73919986",
+        NEWEST + "=",
+        NEWEST + "\n",
+        "=" + NEWEST,
+        " " + NEWEST,
+        NEWEST.replace("M", "N", 1),
+        "é" * 20,
+        an_id(""),
+        an_id("1:Event:"),
+        an_id("1:event:us1"),
+        an_id("Event:us1"),
+        an_id("0:Event:us1"),
+        an_id("2:Event:us1"),
+        an_id("01:Event:us1"),
+        an_id("١:Event:us1"),
+        an_id("9" * 5000 + ":Event:us1"),
+        an_id("1:Place:us1"),
+        an_id("1:Query:us1"),
+        an_id("1:Event:us1\n"),
+        an_id("1:Event:" + "x" * 101),
+        an_id("1:Event:us1").swapcase(),
+        "x" * 100_000,
+    ],
+)
+def test_what_this_graph_never_gave_out_as_an_id_is_refused(week: Service, node_id: str) -> None:
+    assert week.codes("query($id: ID!) { node(id: $id) { id } }", {"id": node_id}) == ["BAD_USER_INPUT"]
+    assert week.codes(NODES, {"ids": [NEWEST, node_id]}) == ["BAD_USER_INPUT"]
+
+
+@pytest.mark.parametrize(
+    "key", ["1700000000000#", "1700000000000", "#", "x#y", "-1#y", "99999999999999#y", "1700000000000#y", "1.5#y"]
+)
+def test_a_request_log_that_is_not_there_is_null(week: Service, key: str) -> None:
+    assert week.ask(NODES, {"ids": [an_id(f"1:RequestLog:{key}")]}) == {"nodes": [None]}
+
+
+def test_a_request_log_is_a_node(service: Service) -> None:
+    ingest = service.ask("mutation { ingestEvents(input: {events: []}) { requestId } }")["ingestEvents"]
+    logged = service.ask("{ requestLogs(filter: {logType: INGEST}) { nodes { id requestId route } } }")["requestLogs"]
+
+    (node,) = logged["nodes"]
+    assert node == {
+        "id": an_id(f"1:RequestLog:1700000000000#{ingest['requestId']}"),
+        "requestId": ingest["requestId"],
+        "route": "/ingest/events",
+    }
+    query = "query($id: ID!) { node(id: $id) { __typename id ... on RequestLog { requestId route } } }"
+    assert service.ask(query, {"id": node["id"]}) == {"node": {"__typename": "RequestLog", **node}}
+
+
+def test_fragments_aliases_and_directives_are_obeyed(week: Service) -> None:
+    query = """
+    query Mixed($yes: Boolean!, $no: Boolean!) {
+      newest: events(first: 1) { ...Page }
+      oldest: events(first: 1, orderBy: TIME_ASC) { ...Page }
+      left: event(eventId: "us6000kxfl") @include(if: $no) { mag }
+      skipped: event(eventId: "us6000kxfl") @skip(if: $yes) { mag }
+      event(eventId: "us6000kxfl") @include(if: $yes) { ... on Node { id } ...Size @skip(if: $no) again: mag }
+    }
+    fragment Page on EventConnection { nodes { ...Size ... @include(if: $no) { place } } }
+    fragment Size on Event { mag }
+    """
+    expected: dict[str, Any] = {
+        "newest": {"nodes": [{"mag": 1.32}]},
+        "oldest": {"nodes": [{"mag": 0.44}]},
+        "event": {"id": PANAMA, "mag": 5.9, "again": 5.9},
+    }
+
+    assert week.ask(query, {"yes": True, "no": False}) == expected

@@ -1,0 +1,202 @@
+"""The graph's schema: what the contract says, all of it described, and printed where clients look for it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    build_schema,
+    introspection_from_schema,
+    is_introspection_type,
+    is_specified_scalar_type,
+    lexicographic_sort_schema,
+)
+
+from graph.api.schema import printed
+
+CHECKED_IN = Path(__file__).parents[2] / "schema.graphql"
+
+CONTRACT = """
+type Subscription {
+  events(filter: EventFilter, after: String): EventNotice!
+}
+type EventNotice {
+  event: Event
+  cursor: String!
+  lost: Int!
+}
+type Query {
+  node(id: ID!): Node
+  nodes(ids: [ID!]!): [Node]!
+  event(eventId: String!): Event
+  events(
+    filter: EventFilter, orderBy: EventOrder! = TIME_DESC, first: Int, after: String, last: Int, before: String
+  ): EventConnection!
+  requestLogs(filter: RequestLogFilter, first: Int, after: String, last: Int, before: String): RequestLogConnection!
+  ingestStatus: IngestStatus!
+  popularFilters(day: Date, windowDays: Int! = 1, limit: Int! = 10): PopularFilters!
+  catalogueStatistics(filter: StatisticsFilter): CatalogueStatistics!
+}
+type Mutation {
+  ingestRecent(input: IngestRecentInput): IngestPayload!
+  ingestEvents(input: IngestEventsInput!): IngestPayload!
+}
+interface Node { id: ID! }
+type Event implements Node {
+  id: ID!  eventId: String!  eventTsMs: EpochMillis!  time: DateTime!  mag: Float!  place: String!
+  lat: Float!  lon: Float!  depth: Float  dayBucket: String!  source: String!  ingestedAt: EpochMillis!
+  magType: String  type: String  status: String  updated: EpochMillis  url: String  tsunami: Boolean  felt: Int
+  alert: String  sig: Int
+  nearby(
+    radiusKm: Float! = 100, days: Float! = 30, first: Int, after: String, last: Int, before: String
+  ): EventConnection!
+}
+input EventFilter {
+  startTime: DateTime  endTime: DateTime
+  minMagnitude: Float  maxMagnitude: Float  minDepth: Float  maxDepth: Float
+  box: BoxInput  circle: CircleInput  types: [String!]
+}
+input BoxInput { minLat: Float!  maxLat: Float!  minLon: Float!  maxLon: Float! }
+input CircleInput { lat: Float!  lon: Float!  radiusKm: Float! }
+enum EventOrder { TIME_DESC TIME_ASC }
+type EventConnection {
+  edges: [EventEdge!]!  nodes: [Event!]!  pageInfo: PageInfo!  totalCount: Int  bucketsScanned: Int!  asGeoJson: JSON!
+}
+type EventEdge { cursor: String!  node: Event! }
+type PageInfo { hasNextPage: Boolean!  hasPreviousPage: Boolean!  startCursor: String  endCursor: String }
+input IngestRecentInput {
+  limit: Int  feed: UsgsFeed  startTime: DateTime  endTime: DateTime  minMagnitude: Float
+}
+enum UsgsFeed {
+  ALL_HOUR ALL_DAY ALL_WEEK ALL_MONTH
+  M1_0_HOUR M1_0_DAY M1_0_WEEK M1_0_MONTH
+  M2_5_HOUR M2_5_DAY M2_5_WEEK M2_5_MONTH
+  M4_5_HOUR M4_5_DAY M4_5_WEEK M4_5_MONTH
+  SIGNIFICANT_HOUR SIGNIFICANT_DAY SIGNIFICANT_WEEK SIGNIFICANT_MONTH
+}
+input IngestEventsInput { events: [EventInput!]! }
+input EventInput {
+  eventId: String!  eventTsMs: EpochMillis!  mag: Float!  place: String  lat: Float!  lon: Float!  depth: Float
+  source: String! = "USGS"  magType: String  type: String  status: String  updated: EpochMillis  url: String
+  tsunami: Boolean  felt: Int  alert: String  sig: Int
+}
+type IngestStatus {
+  polling: Boolean!  lastSuccess: EpochMillis  lastError: String  lastErrorAt: EpochMillis
+  failures: Int!  nextAttempt: EpochMillis  newestEventLagSeconds: Float
+}
+type IngestPayload {
+  requestId: ID!  fetched: Int!  upserted: Int!  skipped: Int!  rejected: Int!  rejections: [Rejection!]!
+  retries: Int!  upstreamSize: Int  upstreamHash: String  latencyMs: Int!
+}
+input StatisticsFilter { startTime: DateTime  endTime: DateTime  minMagnitude: Float  maxMagnitude: Float }
+type CatalogueStatistics {
+  count: Int!  largest: Event  series(interval: Interval! = MONTH): CountSeries!  magnitudeFrequency: [MagnitudeBin!]!
+  completeness(corrected: Boolean! = false): Completeness!
+  gutenbergRichter(corrected: Boolean! = false): GutenbergRichter!
+}
+enum Interval { DAY MONTH YEAR }
+type CountSeries { interval: Interval!  start: Date  counts: [Int!]! }
+type MagnitudeBin { magnitude: Float!  count: Int!  cumulative: Int! }
+type Completeness { magnitude: Float  reason: String }
+type GutenbergRichter { b: Float  uncertainty: Float  a: Float  events: Int!  reason: String }
+scalar JSON @specifiedBy(url: "https://ecma-international.org/wp-content/uploads/ECMA-404_2nd_edition_december_2017.pdf")
+scalar EpochMillis
+scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time")
+scalar Date @specifiedBy(url: "https://scalars.graphql.org/andimarek/local-date")
+
+type Rejection { eventId: String  code: String!  message: String! }
+
+# Only the names of these are in the contract.
+type RequestLog implements Node { id: ID! }
+type RequestLogConnection { pageInfo: PageInfo! }
+input RequestLogFilter { minStatus: Int }
+type PopularFilters { totalRequests: Int! }
+"""
+OUTLINED = {"RequestLog", "RequestLogConnection", "RequestLogFilter", "PopularFilters"}
+
+# The attributes of the documented items, but for their keys, their kind and their expiry.
+EVENT_ITEM = """
+    eventId eventTsMs mag place lat lon depth dayBucket source ingestedAt
+    magType type status updated url tsunami felt alert sig
+"""
+LOG_ITEM = """
+    logType requestId timestamp route status latencyMs error
+    fetched upserted skipped rejected retries upstreamSize upstreamHash
+    starttime endtime minmagnitude pageSize resultCount hasNextToken bucketsScanned
+"""
+
+
+@pytest.fixture(scope="module")
+def schema() -> GraphQLSchema:
+    """The schema as a client reads it."""
+    return build_schema(printed())
+
+
+def own_types(schema: GraphQLSchema) -> dict[str, GraphQLNamedType]:
+    """The types that GraphQL itself does not bring."""
+    return {
+        name: named
+        for name, named in schema.type_map.items()
+        if not (is_introspection_type(named) or is_specified_scalar_type(named))
+    }
+
+
+def members(named: GraphQLNamedType) -> dict[str, Any]:
+    """Name → definition of a type's fields or values."""
+    if isinstance(named, GraphQLObjectType | GraphQLInterfaceType | GraphQLInputObjectType):
+        return dict(named.fields)
+    return dict(named.values) if isinstance(named, GraphQLEnumType) else {}
+
+
+def test_the_checked_in_schema_is_the_printed_one() -> None:
+    assert CHECKED_IN.read_text() == printed()
+
+
+def test_the_schema_is_what_the_contract_says(schema: GraphQLSchema) -> None:
+    contract, ours = introspected(build_schema(CONTRACT)), introspected(schema)
+
+    assert {name: ours[name] for name in contract.keys() - OUTLINED} == {
+        name: contract[name] for name in contract.keys() - OUTLINED
+    }
+    assert ours.keys() - contract.keys() == {"LogType", "PopularFilter", "RequestLogEdge"}
+
+
+def introspected(schema: GraphQLSchema) -> dict[str, Any]:
+    """Each type without its description, as clients learn it from the service, with its members in one order."""
+    answer = introspection_from_schema(lexicographic_sort_schema(schema), descriptions=False)
+    return {named["name"]: named for named in answer["__schema"]["types"] if named["name"] in own_types(schema)}
+
+
+def test_everything_in_it_is_described(schema: GraphQLSchema) -> None:
+    assert list(undescribed(schema)) == []
+
+
+def undescribed(schema: GraphQLSchema) -> Iterator[str]:
+    for name, named in own_types(schema).items():
+        if not (named.description or "").strip():
+            yield name
+        for member_name, member in members(named).items():
+            if not (member.description or "").strip():
+                yield f"{name}.{member_name}"
+            for argument_name, argument in getattr(member, "args", {}).items():
+                if not (argument.description or "").strip():
+                    yield f"{name}.{member_name}({argument_name})"
+
+
+def test_what_may_be_left_out_has_no_default_of_null() -> None:
+    assert "= null" not in printed()
+
+
+def test_every_attribute_of_an_event_can_be_asked_for(schema: GraphQLSchema) -> None:
+    assert members(own_types(schema)["Event"]).keys() == set(EVENT_ITEM.split()) | {"id", "time", "nearby"}
+
+
+def test_every_attribute_of_a_request_log_can_be_asked_for(schema: GraphQLSchema) -> None:
+    assert members(own_types(schema)["RequestLog"]).keys() == set(LOG_ITEM.split()) | {"id", "time"}

@@ -1,0 +1,252 @@
+"""Each code of the error contract, caused for real: what a client is told, what is logged, and what stays inside."""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from graph.core.errors import GraphError
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.settings import Settings
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
+from tests.service import Service, running, settings
+from tests.store.engines import create_table
+from tests.store.meddler import Answer, always, meddling
+
+DOCUMENTED = {
+    "BAD_REQUEST": 400,
+    "CSRF_PREVENTION": 400,
+    "QUERY_TOO_COMPLEX": 400,
+    "PERSISTED_QUERY_NOT_FOUND": 200,
+    "PERSISTED_QUERY_NOT_SUPPORTED": 200,
+    "PERSISTED_QUERY_NOT_IN_LIST": 403,
+    "UNAUTHENTICATED": 401,
+    "FORBIDDEN": 403,
+    "KEY_SET_UNAVAILABLE": 503,
+    "RATE_LIMITED": 429,
+    "TOO_MANY_SUBSCRIPTIONS": 429,
+    "TIMEOUT": 504,
+    "OVERLOADED": 503,
+    "GRAPHQL_PARSE_FAILED": 400,
+    "GRAPHQL_VALIDATION_FAILED": 400,
+    "OPERATION_RESOLUTION_FAILURE": 400,
+    "BAD_USER_INPUT": 400,
+    "INVALID_CURSOR": 400,
+    "UPSTREAM_UNAVAILABLE": 503,
+    "INVALID_UPSTREAM_RESPONSE": 502,
+    "DATABASE_UNAVAILABLE": 503,
+    "INTERNAL_SERVER_ERROR": 500,
+}
+"""Codes that the design names, with the status that a log records."""
+LATEST = "{ events(first: 1) { nodes { place } } }"
+OLDEST = "{ events(first: 500, orderBy: TIME_ASC) { nodes { place } } }"
+INGEST = "mutation { ingestRecent { upserted } }"
+
+INSIDE = (
+    *("Traceback", 'File "', ".py", "site-packages", "Exception", "KeyError", "OperationalError", "DatabaseError"),
+    *("SELECT", "no such table", "malformed", "not a database", "sqlite", "SQLite", "earthquake-events"),
+    *("botocore", "aiohttp", "ClientError", "DynamoDB", "AWS", "arn:aws", "ResourceNotFound", "Could not connect"),
+    *("127.0.0.1", "localhost", "httpx", "Connection refused", "All connection attempts failed", str(Path.cwd())),
+)
+"""What may stand in a log, and in no answer."""
+
+
+def refusal(service: Service, query: str, variables: dict[str, Any] | None = None) -> tuple[str, str]:
+    """The code and the message of the one error that a client is told."""
+    answer = service.http.post("/graphql", json={"query": query, "variables": variables})
+    (error,) = answer.json()["errors"]
+    assert error.keys() <= {"message", "locations", "path", "extensions"}
+    assert error["extensions"].keys() <= {"code", "classification"}
+    assert [word for word in INSIDE if word in answer.text] == []
+    return error["extensions"]["code"], error["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("{", "GRAPHQL_PARSE_FAILED"),
+        ("{ nothing }", "GRAPHQL_VALIDATION_FAILED"),
+        ("query A { __typename } query B { __typename }", "OPERATION_RESOLUTION_FAILURE"),
+        ("{ events(first: -1) { totalCount } }", "BAD_USER_INPUT"),
+        ("{ events(first: 1, last: 1) { totalCount } }", "BAD_USER_INPUT"),
+        ("{ events(filter: {minMagnitude: 5, maxMagnitude: 4}) { totalCount } }", "BAD_USER_INPUT"),
+        ('{ node(id: "x") { id } }', "BAD_USER_INPUT"),
+        ("{ popularFilters(windowDays: 8) { totalRequests } }", "BAD_USER_INPUT"),
+        ("mutation { ingestRecent(input: {limit: 0}) { fetched } }", "BAD_USER_INPUT"),
+        ("mutation { ingestRecent(input: {feed: ALL_DAY, limit: 1}) { fetched } }", "BAD_USER_INPUT"),
+        ('{ events(after: "x") { totalCount } }', "INVALID_CURSOR"),
+        ('{ requestLogs(before: "") { nodes { id } } }', "INVALID_CURSOR"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_told(week: Service, query: str, code: str) -> None:
+    assert refusal(week, query)[0] == code
+
+
+def test_a_number_that_no_magnitude_comes_near_is_the_callers_mistake(week: Service) -> None:
+    """Also one that overflows, or that a store could not compare with."""
+    for number in ("1e400", "-1e400", "1e200", "1e-200"):
+        for bound in ("minMagnitude", "maxMagnitude", "minDepth", "maxDepth"):
+            query = f"{{ events(filter: {{{bound}: {number}}}) {{ totalCount nodes {{ id }} }} }}"
+            assert refusal(week, query)[0] == "BAD_USER_INPUT", query
+    for number in ("1e400", "1e200"):
+        query = f"{{ events(filter: {{circle: {{lat: 0, lon: 0, radiusKm: {number}}}}}) {{ totalCount }} }}"
+        assert refusal(week, query)[0] == "BAD_USER_INPUT", query
+
+
+def test_null_in_a_variable_for_an_argument_that_must_not_be_null_is_the_callers_mistake(week: Service) -> None:
+    code, message = refusal(week, 'query($id: ID = "x") { node(id: $id) { id } }', {"id": None})
+
+    assert code == "BAD_USER_INPUT"
+    assert message.startswith("Argument 'id' has invalid value")
+
+
+def test_usgs_that_refuses_is_told_apart_from_usgs_that_is_away(service: Service, usgs: UsgsServer) -> None:
+    usgs.answer_next(status(503, retry_after="3600"), status(404))
+
+    assert refusal(service, INGEST) == (
+        "UPSTREAM_UNAVAILABLE",
+        "USGS is overloaded (status 503): try again in 3600 seconds, as it asks.",
+    )
+    code, message = refusal(service, INGEST)
+    assert (code, message[:41]) == ("INVALID_UPSTREAM_RESPONSE", "USGS refused the request with status 404:")
+
+
+def test_where_usgs_was_looked_for_is_not_told(tmp_path: Path) -> None:
+    nowhere = Settings(store=f"sqlite:///{tmp_path}/empty.db", usgs_url="http://127.0.0.1:9")
+    with running(nowhere) as service:
+        assert refusal(service, INGEST) == ("UPSTREAM_UNAVAILABLE", "USGS cannot be reached: try again later.")
+
+
+def drop_table(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as db:
+        db.execute('DROP TABLE "earthquake-events"')
+
+
+def overwrite(file: Path) -> None:
+    file.write_bytes(b"no longer what it was" * 10_000)
+
+
+EVERY_WAY = (LATEST, "{ requestLogs { nodes { id } } }", '{ event(eventId: "us1") { id } }', INGEST)
+
+
+# Once request logs are flushed over a file of rubbish, what was written last can be read again: one query it is.
+# It reads what the service has not read since its start, as it has for its metrics the newest event.
+@pytest.mark.parametrize(("harm", "queries", "ready"), [(drop_table, EVERY_WAY, 503), (overwrite, (OLDEST,), None)])
+def test_a_file_that_is_broken_under_the_service_is_an_unavailable_database(
+    tmp_path: Path,
+    week_file: Path,
+    usgs: UsgsServer,
+    caplog: pytest.LogCaptureFixture,
+    harm: Any,
+    queries: Any,
+    ready: int | None,
+) -> None:
+    file = tmp_path / "broken.db"
+    file.write_bytes(week_file.read_bytes())
+    with running(settings(file, usgs)) as service:
+        assert service.ask("{ __typename }") == {"__typename": "Query"}
+        harm(file)
+        for query in queries:
+            assert refusal(service, query) == (
+                "DATABASE_UNAVAILABLE",
+                "The catalogue's store does not answer at the moment. Nothing was half-done: try again.",
+            )
+        if ready:
+            answer = service.http.get("/readyz")
+            assert (answer.status_code, answer.json()) == (ready, {"status": "unavailable", "store": "unreachable"})
+        assert service.http.get("/healthz").status_code == 200
+
+    told = [record.__dict__["keywords"] for record in caplog.records if record.name == "graph.transport.errors"]
+    assert [each["code"] for each in told] == ["DATABASE_UNAVAILABLE"] * len(queries)
+    assert all("SQLite cannot read: " in each["cause"] for each in told)
+
+
+def causes(caplog: pytest.LogCaptureFixture) -> str:
+    """What only the log was told."""
+    return " ".join(str(getattr(record, "keywords", {}).get("cause")) for record in caplog.records)
+
+
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/earthquake-events"
+TABLE_IS_GONE = Answer.error(
+    "ResourceNotFoundException", message=f"Requested resource not found: Table: {ARN} not found"
+)
+
+
+async def test_a_table_that_is_gone_is_an_unavailable_database(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = f"errors-{uuid4().hex}"
+    await create_table(table, EARTHQUAKE_EVENTS)
+    async with meddling(dynamodb_endpoint) as meddler:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+
+        def scenario() -> None:
+            with running(Settings(store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9")) as service:
+                assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
+                meddler.rule = always(TABLE_IS_GONE)
+                assert refusal(service, LATEST)[0] == "DATABASE_UNAVAILABLE"
+
+        await asyncio.to_thread(scenario)
+    assert f"table {table} does not exist: run `quakegraph tables create`" in causes(caplog)
+
+
+async def test_an_endpoint_that_is_gone_is_an_unavailable_database(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = f"errors-{uuid4().hex}"
+    await create_table(table, EARTHQUAKE_EVENTS)
+    async with AsyncExitStack() as stack:
+        meddler = await stack.enter_async_context(meddling(dynamodb_endpoint))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+        with running(Settings(store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9")) as service:
+            assert await asyncio.to_thread(service.ask, "{ events { totalCount } }") == {"events": {"totalCount": 0}}
+            await stack.aclose()  # from here on nothing listens there
+            code, _ = await asyncio.to_thread(refusal, service, LATEST)
+    assert code == "DATABASE_UNAVAILABLE"
+    assert f"table {table} does not answer: check the network and AWS_ENDPOINT_URL" in causes(caplog)
+
+
+def test_anything_unforeseen_is_logged_with_its_trace_under_the_id_that_the_client_is_told(
+    tmp_path: Path, week_file: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "odd.db"
+    file.write_bytes(week_file.read_bytes())
+    with closing(sqlite3.connect(file)) as db, db:  # an event without a place, as no version ever wrote one
+        db.execute("""UPDATE "earthquake-events" SET item = CAST(json_remove(CAST(item AS TEXT), '$.place') AS BLOB)""")
+    with running(settings(file, usgs)) as service:
+        answer = service.http.post("/graphql", json={"query": LATEST})
+        code, message = refusal(service, LATEST)
+
+    request_id = answer.headers["X-Request-Id"]
+    assert answer.json()["errors"][0]["message"] == (
+        f"Something went wrong here. Report it with the request id {request_id}."
+    )
+    assert (answer.status_code, answer.json()["data"], code) == (200, None, "INTERNAL_SERVER_ERROR")
+    assert request_id not in message  # the second request has another one
+    told = [record for record in caplog.records if record.name == "graph.transport.errors"]
+    (logged,) = [record for record in told if record.__dict__["keywords"]["request_id"] == request_id]
+    assert len(told) == 2
+    assert logged.levelno == logging.ERROR
+    assert logged.exc_info is not None
+    assert repr(logged.exc_info[1]) == "KeyError('place')"
+    assert logged.exc_info[2] is not None
+
+
+def test_each_cause_has_a_documented_code_and_status_of_its_own() -> None:
+    causes = [kind for kind in subclasses(GraphError) if "code" in vars(kind)]
+
+    assert len({kind.code for kind in causes}) == len(causes)
+    of_documents = {"GRAPHQL_PARSE_FAILED": 400, "GRAPHQL_VALIDATION_FAILED": 400}  # raised by graphql-core
+    assert {kind.code: kind.status for kind in causes} | of_documents == DOCUMENTED
+
+
+def subclasses(kind: type[GraphError]) -> Iterator[type[GraphError]]:
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from subclasses(subclass)

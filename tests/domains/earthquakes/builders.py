@@ -1,0 +1,80 @@
+"""Events and filled tables to test with: `an_event(mag=6.5)`, `async with stored(engine, events) as table`."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+import httpx
+
+from graph.core.days import DAY_MS, EPOCH_TIME, LAST_MS
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_GIVEN, Ingest
+from graph.domains.earthquakes.model import Event, checked_event
+from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.store.contract import Table
+from tests.store.engines import empty_table
+
+INGESTED_AT = LAST_MS - DAY_MS  # so late that an event of any year may be ingested
+
+
+def at(time: str) -> int:
+    """An ISO 8601 time as epoch milliseconds, UTC unless it says otherwise."""
+    parsed = datetime.fromisoformat(time)
+    since = (parsed if parsed.tzinfo else parsed.replace(tzinfo=EPOCH_TIME.tzinfo)) - EPOCH_TIME
+    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+
+
+NOON = at("2023-08-03T12:00:00")
+
+
+def an_event(event_id: str = "us7000abcd", event_ts_ms: int = NOON, mag: float = 4.5, **others: Any) -> Event:
+    """An event that breaks no rule; what is not given does not matter."""
+    values = {"place": "10 km S of Here", "lat": 35.6, "lon": -117.6, "depth": 8.0, "type": "earthquake"}
+    given = {"source": "USGS", "ingested_at": INGESTED_AT, **values, **others}
+    return checked_event(event_id=event_id, event_ts_ms=event_ts_ms, mag=mag, **given)
+
+
+def events_at(*times_ms: int, **others: Any) -> list[Event]:
+    """One event at each of the times, called e000, e001, …"""
+    return [an_event(f"e{number:03}", time_ms, **others) for number, time_ms in enumerate(times_ms)]
+
+
+async def ingest(table: Table, events: Sequence[Event]) -> int:
+    """Put events into the catalogue as the service does; how many were new."""
+    ingest = Ingest(table, _unasked_usgs(), RequestLogs(table, lambda: INGESTED_AT), lambda: INGESTED_AT)
+    values = [
+        {name: value for name, value in event.values().items() if name not in ("ingested_at", "day_bucket")}
+        for event in events
+    ]
+    upserted = 0
+    for first in range(0, len(values), MOST_EVENTS_GIVEN):
+        upserted += (await ingest.events(values[first : first + MOST_EVENTS_GIVEN])).upserted
+    return upserted
+
+
+@cache
+def _unasked_usgs() -> UsgsClient:
+    """What an ingest of given events needs and never uses."""
+    return UsgsClient(httpx.AsyncClient(), "http://127.0.0.1:9", timeout_s=1)
+
+
+@asynccontextmanager
+async def stored(engine: str, events: Sequence[Event]) -> AsyncIterator[Table]:
+    """A table of its own that holds just these events."""
+    async with empty_table(engine, EARTHQUAKE_EVENTS) as table:
+        assert await ingest(table, events) == len(events)
+        yield table
+
+
+def catalogue_of(table: Table, *, most_days_counted: int = 1000) -> Catalogue:
+    """The catalogue in a table, with nothing remembered yet."""
+    return Catalogue(table, most_days_counted=most_days_counted)
+
+
+def ids(events: Sequence[Event]) -> list[str]:
+    """The events' ids, in order."""
+    return [event.event_id for event in events]

@@ -1,0 +1,128 @@
+"""Ingests to test with, and what they leave in a table: events, logs, and summaries beside a recount."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_FLOOR, Decimal
+from io import BytesIO
+from typing import Any
+
+import httpx
+import orjson
+
+from graph.core.clock import Clock
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.store.contract import Item, Key, Table
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.store.engines import empty_table
+
+NOW = 1_691_118_537_000  # 2023-08-04T03:08:57Z, when USGS generated the sample; every ingest here runs then
+TODAYS_LOGS = "LOG#20230804"
+TTL = NOW // 1000 + 7 * 86_400
+
+ORIGIN = {"geometry": {"type": "Point", "coordinates": [-117.6, 35.6, 8.25]}}
+
+
+def standing_still() -> int:
+    """A clock that always says `NOW`."""
+    return NOW
+
+
+@dataclass(frozen=True)
+class Station:
+    """An empty table, a USGS, and an ingest between them that never really waits."""
+
+    table: Table
+    usgs: UsgsServer
+    ingest: Ingest
+    http: httpx.AsyncClient
+    clock: Clock
+    pauses: list[float] = field(default_factory=list)  # seconds that it would have waited before each retry
+
+    def ingest_into(self, table: Table) -> Ingest:
+        """Another ingest, into another table or through another connection to the same one."""
+        return an_ingest(table, self.http, self.usgs.url, self.pauses, self.clock)
+
+
+@asynccontextmanager
+async def a_station(engine: str, usgs: UsgsServer, clock: Clock = standing_still) -> AsyncIterator[Station]:
+    """A station on that engine, with nothing stored yet."""
+    usgs.forget()
+    async with (
+        empty_table(engine, EARTHQUAKE_EVENTS, clock=clock) as table,
+        httpx.AsyncClient(trust_env=False) as http,
+    ):
+        pauses: list[float] = []
+        yield Station(table, usgs, an_ingest(table, http, usgs.url, pauses, clock), http, clock, pauses)
+
+
+def an_ingest(
+    table: Table, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = standing_still
+) -> Ingest:
+    """An ingest whose pauses are noted in place of waited for."""
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, between=lambda low, high: high)
+    return Ingest(table, usgs, RequestLogs(table, clock), clock)
+
+
+def a_feature(event_id: Any = "us7000abcd", **properties: Any) -> dict[str, Any]:
+    """A feature as USGS gives it, which breaks no rule."""
+    given = {"mag": 4.5, "place": "10 km S of Here", "time": NOW, **properties}
+    return {"type": "Feature", "id": event_id, "properties": given, **ORIGIN}
+
+
+def located(event_id: str, *coordinates: Any) -> dict[str, Any]:
+    """Such a feature at other coordinates: longitude, latitude, depth."""
+    return a_feature(event_id) | {"geometry": {"type": "Point", "coordinates": list(coordinates)}}
+
+
+def file_of(features: Iterable[Any]) -> BytesIO:
+    """A GeoJSON file."""
+    return BytesIO(orjson.dumps({"type": "FeatureCollection", "features": list(features)}))
+
+
+def counts(report: IngestReport) -> tuple[int, int, int, int]:
+    """Fetched, upserted, skipped, rejected."""
+    return report.fetched, report.upserted, report.skipped, report.rejected
+
+
+async def events_in(table: Table) -> dict[str, Item]:
+    """Every event's item by the event's id."""
+    return {item["eventId"]: item async for item in table.scan() if item["entity"] == "EVENT"}
+
+
+async def logs_in(table: Table) -> list[Item]:
+    """The items of the request logs."""
+    return (await table.query(EARTHQUAKE_EVENTS.primary, TODAYS_LOGS)).items
+
+
+async def summaries_in(table: Table) -> dict[Key, Item]:
+    """Every summary's counts by its key."""
+    items = [item async for item in table.scan() if item["entity"] == "SUMMARY"]
+    beside = {"pk", "sk", "entity", "revision"}
+    return {
+        (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in beside} for item in items
+    }
+
+
+async def recounted(table: Table) -> dict[Key, Item]:
+    """The counts that the summaries must have, from the events alone."""
+    counts: dict[Key, Counter[str]] = {}
+    for item in (await events_in(table)).values():
+        day = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=item["eventTsMs"])).date()
+        tenths = Decimal(str(item["mag"])) * 10
+        floor = tenths.to_integral_value(ROUND_FLOOR)
+        bins = ["events", f"bin{floor}", *([f"edge{floor}"] if tenths == floor else [])]
+        year = f"{day.year:04}"
+        for key in ((f"SUMMARY#{year}", f"DAY#{year}{day:%m%d}"), ("SUMMARY#YEARS", f"YEAR#{year}")):
+            counts.setdefault(key, Counter()).update(bins)
+    return {key: dict(counter) for key, counter in counts.items()}

@@ -1,0 +1,94 @@
+"""Ingests of files, which are read and stored a bounded number of events at a time."""
+
+import tracemalloc
+from collections.abc import Collection
+from hashlib import sha256
+from io import BytesIO
+
+import orjson
+
+from graph.store.contract import Item, Key, Table
+from tests.domains.earthquakes.ingest.ingests import (
+    Station,
+    a_feature,
+    counts,
+    events_in,
+    file_of,
+    recounted,
+    summaries_in,
+)
+from tests.domains.earthquakes.watched_table import WatchedTable
+
+
+async def test_a_file_is_told_about_as_it_is_read(station: Station) -> None:
+    content = file_of(a_feature(f"us{n}") for n in range(2500)).getvalue()
+    told: list[tuple[int, int]] = []
+
+    report = await station.ingest.file(BytesIO(content), lambda now: told.append((now.fetched, now.upstream_size or 0)))
+
+    assert [fetched for fetched, _ in told] == [1000, 2000, 2500]
+    sizes = [size for _, size in told]
+    assert sizes == sorted(sizes)
+    assert (0 < sizes[0] < len(content), sizes[-1]) == (True, len(content))
+    assert (report.upstream_size, report.upstream_hash) == (len(content), sha256(content).hexdigest())
+
+
+class Endless:
+    """A file of so many lines, which exist only as they are read."""
+
+    def __init__(self, line: bytes, count: int) -> None:
+        self._line = line
+        self._left = count
+
+    def read(self, size: int, /) -> bytes:
+        lines = min(max(size // len(self._line), 1), self._left)
+        self._left -= lines
+        return self._line * lines
+
+
+async def test_memory_does_not_grow_with_the_events_of_a_file(station: Station) -> None:
+    line = orjson.dumps(a_feature("us1", mag=None)) + b"\n"
+
+    async def peak_of(count: int) -> int:
+        tracemalloc.start()
+        try:
+            assert counts(await station.ingest.file(Endless(line, count))) == (count, 0, 0, count)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    short, long = await peak_of(4000), await peak_of(20_000)
+    assert long < short + 500_000
+
+
+async def test_an_event_again_far_behind_in_a_file_is_skipped(station: Station) -> None:
+    once = [a_feature(f"us{n}", mag=1.0) for n in range(1200)]
+    again = [a_feature(f"us{n}", mag=2.0) for n in range(1200)]
+
+    report = await station.ingest.file(file_of([*once, *again]))
+
+    assert counts(report) == (2400, 1200, 1200, 0)
+    assert {event["mag"] for event in (await events_in(station.table)).values()} == {1.0}
+    assert await summaries_in(station.table) == await recounted(station.table)
+
+
+class LookUps(WatchedTable):
+    """Keeps of how many keys it was asked at once."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.sizes: list[int] = []
+
+    async def get_many(self, keys: Collection[Key], *, only: Collection[str] | None = None) -> dict[Key, Item]:
+        self.sizes.append(len(keys))
+        return await super().get_many(keys, only=only)
+
+
+async def test_events_are_looked_up_first_until_all_are_new_and_again_once_one_is_not(station: Station) -> None:
+    table = LookUps(station.table)
+    features = [a_feature(f"us{n}") for n in range(4999)]
+
+    await station.ingest_into(table).file(file_of([*features[:2500], features[0], *features[2500:]]))
+
+    assert table.sizes == [1000, 1000, 1000]  # the first thousand, and from the fourth on, the third having shown one
+    assert await summaries_in(station.table) == await recounted(station.table)

@@ -1,0 +1,182 @@
+"""The two mutations, over HTTP: what they take, what they answer, and the log that stands behind each answer."""
+
+import re
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from tests.domains.earthquakes.builders import NOON
+from tests.domains.earthquakes.usgs.usgs_server import (
+    FDSN_QUERY,
+    UsgsServer,
+    collection,
+    html,
+    status,
+    week,
+    week_features,
+)
+from tests.service import Service
+
+PAYLOAD = """fragment payload on IngestPayload {
+  requestId fetched upserted skipped rejected rejections { eventId code message } retries upstreamSize upstreamHash
+  latencyMs
+}"""
+RECENT = f"mutation R($input: IngestRecentInput) {{ answer: ingestRecent(input: $input) {{ ...payload }} }} {PAYLOAD}"
+EVENTS = f"mutation E($input: IngestEventsInput!) {{ answer: ingestEvents(input: $input) {{ ...payload }} }} {PAYLOAD}"
+LOGS = """{ requestLogs(filter: {logType: INGEST}) { nodes {
+  requestId logType route status error fetched upserted skipped rejected retries upstreamSize upstreamHash
+} } }"""
+EVENT = {"eventId": "us1", "eventTsMs": NOON, "mag": 4.5, "lat": 35.6, "lon": -117.6}
+UUID_4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+def logs(service: Service) -> list[dict[str, Any]]:
+    """What the request logs say of ingests, without what does not apply."""
+    nodes = service.ask(LOGS)["requestLogs"]["nodes"]
+    return [{name: value for name, value in node.items() if value is not None} for node in nodes]
+
+
+def test_the_hundred_latest_events_are_ingested_where_nothing_else_is_asked(service: Service, usgs: UsgsServer) -> None:
+    payload = service.ask(RECENT)["answer"]
+
+    body = bytes(collection(week_features()[:100]).body)
+    counts = {"fetched": 100, "upserted": 100, "skipped": 0, "rejected": 0, "retries": 0}
+    upstream = {"upstreamSize": len(body), "upstreamHash": sha256(body).hexdigest()}
+    request_id = payload["requestId"]
+    assert UUID_4.fullmatch(request_id)
+    assert payload == {"requestId": request_id, "rejections": [], "latencyMs": 0, **counts, **upstream}
+    about = {"requestId": request_id, "logType": "INGEST", "route": "/ingest/recent", "status": 200}
+    assert logs(service) == [{**about, **counts, **upstream}]
+    assert [request.query for request in usgs.requests] == ["format=geojson&orderby=time&limit=100"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "requested", "fetched"),
+    [
+        (None, f"{FDSN_QUERY}?format=geojson&orderby=time&limit=100", 100),
+        ({}, f"{FDSN_QUERY}?format=geojson&orderby=time&limit=100", 100),
+        ({"limit": 20_000}, f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000", 2124),
+        ({"feed": "M2_5_WEEK"}, "/earthquakes/feed/v1.0/summary/2.5_week.geojson?", 253),
+        ({"feed": "SIGNIFICANT_DAY"}, "/earthquakes/feed/v1.0/summary/significant_day.geojson?", 0),
+        (
+            {
+                "startTime": "2023-08-01T02:00:00.0001+02:00",
+                "endTime": "2023-08-01T23:59:59.9999Z",
+                "minMagnitude": 2.5,
+            },
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&starttime=2023-08-01T00%3A00%3A00.001Z"
+            "&endtime=2023-08-01T23%3A59%3A59.999Z&minmagnitude=2.5",
+            42,
+        ),
+        (
+            {"limit": 7, "startTime": "2023-08-01T00:00:00Z"},
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=7&starttime=2023-08-01T00%3A00%3A00.000Z",
+            7,
+        ),
+    ],
+)
+def test_usgs_is_asked_for_what_the_input_says(
+    service: Service, usgs: UsgsServer, asked: Any, requested: str, fetched: int
+) -> None:
+    payload = service.ask(RECENT, {"input": asked})["answer"]
+
+    assert [f"{request.path}?{request.query}" for request in usgs.requests] == [requested]
+    assert (payload["fetched"], payload["upserted"]) == (fetched, fetched)
+
+
+def test_every_feed_of_the_graph_is_one_of_usgs(service: Service, usgs: UsgsServer) -> None:
+    feeds = service.ask('{ __type(name: "UsgsFeed") { enumValues { name } } }')["__type"]["enumValues"]
+
+    for feed in feeds:
+        service.ask(RECENT, {"input": {"feed": feed["name"]}})
+
+    assert len(feeds) == len({request.path for request in usgs.requests}) == 20
+
+
+def test_an_outage_of_usgs_is_told_by_its_code_and_logged(service: Service, usgs: UsgsServer) -> None:
+    usgs.answer_next(status(429, retry_after="61"), status(404))
+
+    assert service.codes(RECENT) == ["UPSTREAM_UNAVAILABLE"]
+    assert service.codes(RECENT) == ["INVALID_UPSTREAM_RESPONSE"]
+
+    failures = {(log["status"], log["error"], log["retries"]) for log in logs(service)}
+    assert failures == {(503, "UPSTREAM_UNAVAILABLE", 0), (502, "INVALID_UPSTREAM_RESPONSE", 0)}
+
+
+def test_a_page_for_people_in_place_of_a_catalogue_is_tried_again(service: Service, usgs: UsgsServer) -> None:
+    usgs.answer_next(html())
+
+    payload = service.ask(RECENT, {"input": {"feed": "ALL_WEEK"}})["answer"]
+
+    assert (payload["upserted"], payload["retries"], payload["upstreamSize"]) == (2124, 1, len(week()))
+
+
+def test_given_events_are_stored_as_they_are_given(service: Service) -> None:
+    full = {
+        **EVENT, "eventId": "us2", "place": "10 km S of Here", "depth": 8.5, "source": "EMSC", "magType": "mww",
+        "type": "quarry blast", "status": "reviewed", "updated": NOON + 1, "url": "https://example.org/us2",
+        "tsunami": True, "felt": 3, "alert": "green", "sig": 312,
+    }  # fmt: skip
+
+    payload = service.ask(EVENTS, {"input": {"events": [EVENT, full]}})["answer"]
+
+    assert (payload["fetched"], payload["upserted"], payload["upstreamSize"], payload["retries"]) == (2, 2, None, 0)
+    names = " ".join(full)
+    stored = service.ask(f'{{ bare: event(eventId: "us1") {{ {names} }} full: event(eventId: "us2") {{ {names} }} }}')
+    assert stored["full"] == full
+    assert stored["bare"] == {**dict.fromkeys(full), **EVENT, "place": "35.60°N 117.60°W", "source": "USGS"}
+
+
+def test_given_events_are_judged_one_by_one(service: Service) -> None:
+    events = [
+        EVENT,
+        {**EVENT, "mag": 11.0},
+        {**EVENT, "eventId": "i" * 65},
+        {**EVENT, "eventId": "us2", "lat": 91.0},
+        {**EVENT, "eventId": "us3", "depth": -1.5, "mag": 11.0, "lon": 1e-300},
+        {**EVENT, "eventId": "us4", "source": "s" * 500_000},
+    ]
+
+    payload = service.ask(EVENTS, {"input": {"events": events}})["answer"]
+
+    counts = {"fetched": 6, "upserted": 3, "skipped": 1, "rejected": 2}
+    assert {name: payload[name] for name in counts} == counts
+    assert [(each["eventId"], each["code"]) for each in payload["rejections"]] == [
+        (None, "ID_INVALID"),
+        ("us2", "COORDINATES_INVALID"),
+    ]
+    assert logs(service) == [
+        {
+            "requestId": payload["requestId"],
+            "logType": "INGEST",
+            "route": "/ingest/events",
+            "status": 200,
+            "retries": 0,
+            **counts,
+        }
+    ]
+    stored = service.ask('{ us1: event(eventId: "us1") { mag } us3: event(eventId: "us3") { mag depth lon } }')
+    assert stored == {"us1": {"mag": 4.5}, "us3": {"mag": 10.0, "depth": 0.0, "lon": 0.0}}
+
+
+def test_a_thousand_events_are_taken_at_once_and_one_more_is_refused_whole(service: Service) -> None:
+    events = [{**EVENT, "eventId": f"us{n}"} for n in range(1001)]
+
+    assert service.codes(EVENTS, {"input": {"events": events}}) == ["BAD_USER_INPUT"]
+    assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
+
+    assert service.ask(EVENTS, {"input": {"events": events[:1000]}})["answer"]["upserted"] == 1000
+    assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 1000}}
+
+
+def test_no_events_are_no_error(service: Service) -> None:
+    payload = service.ask(EVENTS, {"input": {"events": []}})["answer"]
+
+    assert [payload[name] for name in ("fetched", "upserted", "skipped", "rejected")] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_window_beyond_the_calendar_is_no_defect(service: Service, usgs: UsgsServer, time: str) -> None:
+    assert service.codes(RECENT, {"input": {"startTime": time}}) == ["BAD_USER_INPUT"]
+    assert usgs.requests == []

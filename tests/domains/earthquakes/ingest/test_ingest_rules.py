@@ -1,0 +1,195 @@
+"""Every row of the rules for data that does not fit the documented item, fed in by a real server; and any data."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.core.days import DAY_MS, FIRST_MS
+from graph.domains.earthquakes.ingest.report import REJECTIONS_TOLD
+from graph.domains.earthquakes.usgs.requests import RecentEvents
+from tests.domains.earthquakes.ingest.ingests import (
+    NOW,
+    Station,
+    a_feature,
+    a_station,
+    events_in,
+    file_of,
+    located,
+    recounted,
+    summaries_in,
+)
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection
+
+NOTHING = object()  # for an attribute that must be absent
+PLACE = "35.60°N 117.60°W"
+
+# Feature → what of its item the rules decide.
+STORED: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (a_feature("magnitude-above", mag=10.7), {"mag": 10.0}),
+    (a_feature("magnitude-below", mag=-2.3), {"mag": -2.0}),
+    (a_feature("magnitude-greatest", mag=10), {"mag": 10.0}),
+    (a_feature("magnitude-least", mag=-2), {"mag": -2.0}),
+    (a_feature("magnitude-tiny", mag=1e-200), {"mag": 0.0}),
+    (located("depth-negative", -117.6, 35.6, -1.27), {"depth": 0.0}),
+    (located("depth-zero", -117.6, 35.6, 0.0), {"depth": 0.0}),
+    (located("depth-tiny", -117.6, 35.6, 1e-200), {"depth": 0.0}),
+    (located("depth-null", -117.6, 35.6, None), {"depth": NOTHING}),
+    (located("depth-missing", -117.6, 35.6), {"depth": NOTHING}),
+    (located("coordinates-four", -117.6, 35.6, 8.0, 9.0), {"lon": -117.6, "lat": 35.6, "depth": 8.0}),
+    (located("coordinates-at-the-edges", -180, 90, 1), {"lon": -180.0, "lat": 90.0}),
+    (located("coordinates-at-the-other-edges", 180, -90, 1), {"lon": 180.0, "lat": -90.0}),
+    (located("coordinates-tiny", 1e-300, -1e-300, 1), {"lon": 0.0, "lat": 0.0}),
+    (a_feature("place-null", place=None), {"place": PLACE}),
+    (a_feature("place-empty", place=""), {"place": PLACE}),
+    (a_feature("place-a-number", place=7), {"place": PLACE}),
+    (located("place-south-east", 178.4417, -18.1416, 1) | {"properties": {"mag": 1, "time": NOW}},
+     {"place": "18.14°S 178.44°E"}),
+    (a_feature("place-512", place="é" * 512), {"place": "é" * 512}),
+    (a_feature("place-513", place="🌋" * 513), {"place": "🌋" * 512}),
+    (a_feature("i" * 64), {"eventId": "i" * 64}),
+    (a_feature("ñandú 1"), {"eventId": "ñandú 1"}),
+    (a_feature("time-30-days-ahead", time=NOW + 30 * DAY_MS), {"dayBucket": "20230903"}),
+    (a_feature("time-before-1970", time=-1), {"eventTsMs": -1, "gsi1pk": "DAY#19691231", "gsi1sk": -1}),
+    (a_feature("time-earliest", time=FIRST_MS), {"dayBucket": "00010101"}),
+    (
+        a_feature("others", magType="mww", type="quarry blast", status="automatic", updated=NOW, url="u", tsunami=1,
+                  felt=0, alert="red", sig=-3),
+        {"magType": "mww", "type": "quarry blast", "status": "automatic", "updated": NOW, "url": "u", "tsunami": 1,
+         "felt": 0, "alert": "red", "sig": -3},
+    ),
+    (
+        a_feature("others-null", magType=None, type=None, status=None, updated=None, url=None, tsunami=None, felt=None,
+                  alert=None, sig=None),
+        dict.fromkeys(("magType", "type", "status", "updated", "url", "tsunami", "felt", "alert", "sig"), NOTHING),
+    ),
+    (
+        a_feature("others-odd", magType=3, type=[], status={}, updated="now", url="", tsunami=7, felt=2.5, alert=True,
+                  sig=2**31),
+        dict.fromkeys(("magType", "type", "status", "updated", "url", "tsunami", "felt", "alert", "sig"), NOTHING),
+    ),
+]  # fmt: skip
+
+# Feature → the id and code of its rejection.
+REJECTED: list[tuple[Any, str | None, str]] = [
+    (a_feature("magnitude-null", mag=None), "magnitude-null", "MAGNITUDE_MISSING"),
+    ({**a_feature("magnitude-missing"), "properties": {"time": NOW}}, "magnitude-missing", "MAGNITUDE_MISSING"),
+    (a_feature("magnitude-text", mag="4.5"), "magnitude-text", "MAGNITUDE_INVALID"),
+    (a_feature("magnitude-true", mag=True), "magnitude-true", "MAGNITUDE_INVALID"),
+    (located("depth-text", -117.6, 35.6, "8"), "depth-text", "DEPTH_INVALID"),
+    (located("depth-beyond-any-number", -117.6, 35.6, 1e200), "depth-beyond-any-number", "DEPTH_INVALID"),
+    (a_feature(None), None, "ID_MISSING"),
+    (a_feature(""), None, "ID_MISSING"),
+    ({"type": "Feature", "properties": a_feature()["properties"]}, None, "ID_MISSING"),
+    (a_feature(7), None, "ID_INVALID"),
+    (a_feature("i" * 65), None, "ID_INVALID"),
+    (a_feature("us1\n"), None, "ID_INVALID"),
+    (a_feature("us\x001"), None, "ID_INVALID"),
+    (a_feature("us\x7f1"), None, "ID_INVALID"),
+    (a_feature("us\u202e1"), None, "ID_INVALID"),  # turns the direction of writing
+    (a_feature("time-null", time=None), "time-null", "TIME_INVALID"),
+    (a_feature("time-fraction", time=NOW + 0.5), "time-fraction", "TIME_INVALID"),
+    (a_feature("time-text", time="2023-08-04"), "time-text", "TIME_INVALID"),
+    (a_feature("time-true", time=True), "time-true", "TIME_INVALID"),
+    (a_feature("time-ahead", time=NOW + 30 * DAY_MS + 1), "time-ahead", "TIME_OUT_OF_RANGE"),
+    (a_feature("time-too-early", time=FIRST_MS - 1), "time-too-early", "TIME_OUT_OF_RANGE"),
+    (a_feature("geometry-null") | {"geometry": None}, "geometry-null", "COORDINATES_INVALID"),
+    (a_feature("geometry-text") | {"geometry": "here"}, "geometry-text", "COORDINATES_INVALID"),
+    (a_feature("coordinates-null") | {"geometry": {"coordinates": None}}, "coordinates-null", "COORDINATES_INVALID"),
+    (located("coordinates-none"), "coordinates-none", "COORDINATES_INVALID"),
+    (located("longitude-alone", -117.6), "longitude-alone", "COORDINATES_INVALID"),
+    (located("latitude-null", -117.6, None, 8), "latitude-null", "COORDINATES_INVALID"),
+    (located("latitude-text", -117.6, "35.6", 8), "latitude-text", "COORDINATES_INVALID"),
+    (located("latitude-beyond", -117.6, 90.001, 8), "latitude-beyond", "COORDINATES_INVALID"),
+    (located("longitude-beyond", -180.001, 35.6, 8), "longitude-beyond", "COORDINATES_INVALID"),
+    (a_feature("properties-null") | {"properties": None}, "properties-null", "TIME_INVALID"),
+    (None, None, "FEATURE_UNREADABLE"),
+    ("us1", None, "FEATURE_UNREADABLE"),
+    ([a_feature()], None, "FEATURE_UNREADABLE"),
+]
+
+
+async def test_each_feature_is_stored_or_rejected_by_its_own_rule(station: Station) -> None:
+    mixed = [feature for feature, _ in STORED]
+    for place, (feature, _, _) in enumerate(REJECTED):
+        mixed.insert(2 * place, feature)
+    station.usgs.answer_next(collection(mixed))
+
+    report = await station.ingest.recent(RecentEvents())
+
+    items = await events_in(station.table)
+    assert {
+        feature["id"]: {name: items[feature["id"]].get(name, NOTHING) for name in rules} for feature, rules in STORED
+    } == {feature["id"]: rules for feature, rules in STORED}
+    assert [(told.event_id, told.code) for told in report.rejections] == [(id_, code) for _, id_, code in REJECTED]
+    assert (report.fetched, report.upserted, report.skipped) == (len(mixed), len(STORED), 0)
+    assert len(items) == len(STORED)
+    assert await summaries_in(station.table) == await recounted(station.table)
+
+
+async def test_a_rejection_says_what_is_wrong(station: Station) -> None:
+    features = [a_feature("us1", mag=None), a_feature("us2", time=NOW + 0.5), a_feature("i" * 65), 3]
+
+    report = await station.ingest.file(file_of(features))
+
+    assert [rejection.message for rejection in report.rejections] == [
+        "The event has no magnitude yet. A later ingest takes it once it has one.",
+        "The time must be a whole number of milliseconds since 1970.",
+        "The id must be text of at most 64 characters, none of them a control.",
+        "Feature 4 is not a JSON object.",
+    ]
+
+
+async def test_all_rejections_are_counted_and_the_first_thousand_told(station: Station) -> None:
+    report = await station.ingest.file(file_of(a_feature(f"us{n}", mag=None) for n in range(1003)))
+
+    assert (report.fetched, report.rejected, await events_in(station.table)) == (1003, 1003, {})
+    assert [told.event_id for told in report.rejections] == [f"us{n}" for n in range(REJECTIONS_TOLD)]
+
+
+# Anything at all
+
+WHOLE = st.integers(-(2**63) + 1, 2**63 - 1)  # that the parser of collections takes
+anything = st.recursive(
+    st.none() | st.booleans() | WHOLE | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda values: st.lists(values, max_size=4) | st.dictionaries(st.text(max_size=8), values, max_size=4),
+    max_leaves=8,
+)
+nearly_features = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from(["us1", "us2", "us3", "ci4", "", "i" * 65]) | anything,
+        "properties": st.fixed_dictionaries(
+            {
+                "time": st.sampled_from([NOW, NOW - DAY_MS, -1, FIRST_MS]) | anything,
+                "mag": st.floats(-12, 12) | st.integers(-12, 12) | anything,
+            },
+            optional=dict.fromkeys(("place", "updated", "url", "tsunami", "felt", "alert", "sig"), anything),
+        )
+        | anything,
+        "geometry": st.fixed_dictionaries(
+            {
+                "coordinates": st.tuples(st.floats(-190, 190), st.floats(-95, 95), st.none() | st.floats(-10, 700))
+                | anything
+            }
+        )
+        | anything,
+    }
+)
+
+
+@A_FEW
+@given(features=st.lists(nearly_features | anything, max_size=30), data=st.data())
+async def test_whatever_the_features_are_each_is_counted_once(
+    engine: str, usgs: UsgsServer, features: list[Any], data: st.DataObject
+) -> None:
+    features += data.draw(st.lists(st.sampled_from(features), max_size=5)) if features else []
+    async with a_station(engine, usgs) as station:
+        first = await station.ingest.file(file_of(features))
+        again = await station.ingest.file(file_of(features))
+
+        assert first.fetched == first.upserted + first.skipped + first.rejected == len(features)
+        assert len(await events_in(station.table)) == first.upserted
+        assert (again.upserted, again.skipped) == (0, first.upserted + first.skipped)
+        assert again.rejections == first.rejections
+        assert await summaries_in(station.table) == await recounted(station.table)

@@ -1,0 +1,553 @@
+"""Polling: polite to USGS, in turn with other processes, and nothing but the end of the service ends it."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from email.utils import formatdate
+
+import orjson
+import pytest
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from graph.core.days import DAY_MS
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.polling import feed_after, polling
+from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.ingest.turns import KEY, TURN_MS, PollState, Turns
+from graph.domains.earthquakes.usgs.client import Validators
+from graph.domains.earthquakes.usgs.requests import UsgsFeed
+from graph.store.contract import Action, Table, Update
+from tests.domains.earthquakes.ingest.held_time import HeldTime
+from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, events_in, logs_in
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body, html, stall, status
+from tests.domains.earthquakes.watched_table import WatchedTable
+
+FEEDS = "/earthquakes/feed/v1.0/summary/"
+ALL_DAY = f"{FEEDS}all_day.geojson"
+ALL_WEEK = f"{FEEDS}all_week.geojson"
+ALL_MONTH = f"{FEEDS}all_month.geojson"
+MINUTE = 60.0
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture
+def time() -> HeldTime:
+    return HeldTime()
+
+
+@pytest.fixture
+async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
+    async with a_station(engine, usgs, time) as station:
+        yield station
+
+
+def longest(low: float, high: float) -> float:
+    """The longest pause within two bounds."""
+    return high
+
+
+def shortest(low: float, high: float) -> float:
+    """The shortest."""
+    return low
+
+
+@asynccontextmanager
+async def polls(
+    station: Station,
+    time: HeldTime,
+    *,
+    table: Table | None = None,
+    ingest: Ingest | None = None,
+    every_s: float = MINUTE,
+    between: Callable[[float, float], float] = longest,
+) -> AsyncIterator[None]:
+    """A process that polls every minute."""
+    table = table or station.table
+    async with polling(ingest or station.ingest, table, every_s, time, time.sleep, between):
+        yield
+
+
+async def state_in(station: Station) -> PollState:
+    return await Turns(station.table).state()
+
+
+def asked(station: Station) -> list[str]:
+    """The paths that USGS was asked for."""
+    return [request.path for request in station.usgs.requests]
+
+
+def conditions(station: Station) -> tuple[str | None, str | None]:
+    """What the last request named of the version that is known."""
+    headers = station.usgs.requests[-1].headers
+    return headers.get("if-none-match"), headers.get("if-modified-since")
+
+
+def version(event_id: str, **headers: str) -> Response:
+    """A feed with one event."""
+    return body(orjson.dumps({"type": "FeatureCollection", "features": [a_feature(event_id)]}), **headers)
+
+
+async def begun(station: Station, time: HeldTime) -> None:
+    """A catalogue that has been polled, and is due again in a minute."""
+    async with polls(station, time):
+        await time.all_asleep()
+
+
+# Turns
+
+
+async def test_the_first_poll_ingests_a_month(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+
+    (log,) = await logs_in(station.table)
+    assert (log["route"], log["status"], log["fetched"], log["upserted"]) == ("/ingest/recent", 200, 2124, 2124)
+    assert len(await events_in(station.table)) == 2124
+    assert asked(station) == [ALL_MONTH]
+
+
+async def test_of_three_processes_one_has_each_turn(station: Station, time: HeldTime) -> None:
+    async with AsyncExitStack() as processes:
+        for _ in range(3):
+            await processes.enter_async_context(polls(station, time))
+        for turns in range(1, 6):
+            await time.all_asleep(3)
+            assert len(station.usgs.requests) == turns
+            time.move(MINUTE - 1)
+            await time.all_asleep(3)
+            assert len(station.usgs.requests) == turns
+            time.move(1)
+
+
+async def test_a_process_that_starts_between_two_turns_waits_for_the_next(station: Station, time: HeldTime) -> None:
+    async with polls(station, time):
+        await time.all_asleep()
+        time.move(20)
+        async with polls(station, time):
+            await time.all_asleep(2)
+            assert len(station.usgs.requests) == 1
+            for second, turns in ((59, 1), (60, 2), (119, 2), (120, 3)):
+                time.move(second - time.passed_s)
+                await time.all_asleep(2)
+                assert len(station.usgs.requests) == turns
+
+
+async def test_a_service_that_starts_again_and_again_asks_once_a_minute(station: Station, time: HeldTime) -> None:
+    for second in range(0, 120, 20):
+        time.move(second - time.passed_s)
+        await begun(station, time)
+
+    assert len(station.usgs.requests) == 2
+
+
+async def test_another_process_takes_over_the_turns_of_one_that_ended(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    time.move(20)
+
+    async with polls(station, time):
+        await time.all_asleep()
+        assert len(station.usgs.requests) == 1
+        time.move(40)
+        await time.all_asleep()
+        assert len(station.usgs.requests) == 2
+
+
+async def test_of_three_processes_another_goes_on_when_the_one_whose_turn_it_is_dies(
+    station: Station, time: HeldTime
+) -> None:
+    """Nobody asks USGS before that turn has ended by itself."""
+    asked = stalled(station.usgs)
+    async with AsyncExitStack() as others:
+        async with polls(station, time):
+            await asyncio.to_thread(asked.wait)
+            for _ in range(2):
+                await others.enter_async_context(polls(station, time))
+            await time.all_asleep(2)
+        for _ in range(2):
+            assert len(station.usgs.requests) == 1
+            time.move(TURN_MS / 2000)
+            await time.all_asleep(2)
+
+        assert len(station.usgs.requests) == 2
+        state = await state_in(station)
+        assert (state.last_success, state.failures) == (time.now, 0)
+
+
+def stalled(usgs: UsgsServer) -> threading.Event:
+    """Have the next answer never end; set when it was asked for."""
+    asked = threading.Event()
+
+    async def note_and_stall(scope: Scope, receive: Receive, send: Send) -> None:
+        asked.set()
+        await stall(scope, receive, send)
+
+    usgs.answer_next(note_and_stall)
+    return asked
+
+
+async def test_of_two_that_take_a_turn_one_gets_it(station: Station, time: HeldTime) -> None:
+    turns = Turns(station.table)
+    state = await turns.state()
+
+    taken = [await turns.take(state, time.now) for _ in range(2)]
+
+    assert [bool(turn) for turn in taken] == [True, False]
+    assert (await turns.state()).next_attempt == time.now + TURN_MS
+
+
+async def test_a_process_that_outlasts_its_turn_changes_nothing(station: Station, time: HeldTime) -> None:
+    turns = Turns(station.table)
+    late = await turns.take(await turns.state(), time.now)
+    state = await turns.state()
+    assert await turns.take(state, time.now)
+    before = await turns.state()
+    assert late
+
+    await turns.fail(late, state, "UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=0)
+    await turns.succeed(late, state, UsgsFeed.ALL_DAY, Validators('"1"'), began=time.now, next_attempt=0)
+
+    assert await turns.state() == before
+
+
+async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, time: HeldTime) -> None:
+    asked = stalled(station.usgs)
+    async with asyncio.timeout(60):  # which is as long as the ingest would wait
+        async with polls(station, time):
+            await asyncio.to_thread(asked.wait)
+
+    assert await logs_in(station.table) == []
+
+
+async def test_a_process_that_dies_in_its_turn_fails(station: Station, time: HeldTime) -> None:
+    turns = Turns(station.table)
+    for _ in range(3):
+        assert await turns.take(await turns.state(), time.now)
+        last = time.now
+        time.move(((await turns.state()).due(last) - last) / 1000)
+
+    assert (await turns.state()).failures == 2
+    assert time.now - last == 4 * TURN_MS
+    await begun(station, time)
+    assert (await turns.state()).failures == 0
+
+
+async def test_a_turn_that_was_ended_since_is_not_taken(station: Station, time: HeldTime) -> None:
+    turns = Turns(station.table)
+    late = await turns.take(await turns.state(), time.now)
+    assert late
+    read = await turns.state()
+    await turns.fail(late, read, "UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=time.now + HOUR_MS)
+
+    assert await turns.take(read, time.now) is None
+
+
+async def test_an_attempt_that_a_wrong_clock_put_off_is_made_now(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    await station.table.update(Update(KEY, set={"nextAttempt": time.now + 400 * 24 * HOUR_MS}))
+
+    await begun(station, time)
+
+    assert len(asked(station)) == 2
+
+
+async def test_an_outage_begins_where_the_last_success_did(
+    station: Station, time: HeldTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch = station.ingest.feed
+
+    async def suspended(feed: UsgsFeed, known: Validators) -> tuple[IngestReport, Validators]:
+        done = await fetch(feed, known)
+        time.now += 60 * HOUR_MS
+        return done
+
+    with monkeypatch.context() as patched:
+        patched.setattr(station.ingest, "feed", suspended)
+        await begun(station, time)
+    await begun(station, time)
+
+    assert asked(station) == [ALL_MONTH, ALL_WEEK]
+
+
+async def test_once_a_day_the_week_is_looked_through_for_what_came_late(station: Station, time: HeldTime) -> None:
+    for _ in range(7):
+        await begun(station, time)
+        time.move(6 * 3600)
+
+    assert asked(station) == [ALL_MONTH, ALL_DAY, ALL_DAY, ALL_DAY, ALL_WEEK, ALL_DAY, ALL_DAY]
+
+
+async def test_a_feed_without_any_events_is_not_believed(station: Station, time: HeldTime) -> None:
+    station.usgs.answer_next(body(orjson.dumps({"type": "FeatureCollection", "features": []})))
+
+    await begun(station, time)
+
+    state = await state_in(station)
+    assert (state.last_success, state.last_error) == (None, "INVALID_UPSTREAM_RESPONSE")
+
+
+# What has changed alone
+
+
+async def test_a_feed_that_has_not_changed_is_a_success_without_events(station: Station, time: HeldTime) -> None:
+    async with polls(station, time):
+        for _ in range(3):
+            await time.all_asleep()
+            time.move(MINUTE)
+        await time.all_asleep()
+
+    logs = await logs_in(station.table)
+    assert [(log["status"], log["fetched"], log["upstreamSize"]) for log in logs[2:]] == [(200, 0, 0)] * 2
+    assert [log["fetched"] for log in logs[:2]] == [2124, 228]
+    state = await state_in(station)
+    assert (state.last_success, state.failures, state.last_error) == (time.now, 0, None)
+    fresh = await station.http.get(station.usgs.url + ALL_DAY)
+    station.usgs.requests.pop()
+    assert conditions(station) == (fresh.headers["etag"], fresh.headers["last-modified"])
+
+
+async def test_a_changed_feed_is_taken_and_its_version_remembered(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    station.usgs.answer_next(version("us1", etag='W/"1"'), version("us2", etag='W/"2"', last_modified="today"))
+    async with polls(station, time):
+        for known in ((None, None), ('W/"1"', None), ('W/"2"', "today")):
+            time.move(MINUTE)
+            await time.all_asleep()
+            assert conditions(station) == known
+
+    assert {"us1", "us2"} < (await events_in(station.table)).keys()
+    assert [log["upserted"] for log in await logs_in(station.table)] == [2124, 1, 1, 0]
+
+
+async def test_each_feed_has_a_version_of_its_own(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    month = (await state_in(station)).validators(UsgsFeed.ALL_MONTH)
+    time.move(MINUTE)
+    await begun(station, time)
+    assert conditions(station) == (None, None)
+    time.move(10 * 86_400)
+    await begun(station, time)
+
+    assert asked(station) == [ALL_MONTH, ALL_DAY, ALL_MONTH]
+    assert conditions(station) == (month.etag, month.last_modified)
+    assert (await state_in(station)).validators(UsgsFeed.ALL_DAY).etag
+
+
+@pytest.mark.parametrize("etag", ["é", "x" * 201])
+async def test_a_version_that_cannot_be_sent_back_is_not_kept(station: Station, time: HeldTime, etag: str) -> None:
+    await begun(station, time)
+    station.usgs.answer_next(version("us1", etag=etag, last_modified="today"))
+    for _ in range(2):
+        time.move(MINUTE)
+        await begun(station, time)
+
+    assert conditions(station) == (None, "today")
+    assert (await state_in(station)).failures == 0
+
+
+class Failing(WatchedTable):
+    """Fails at the first change of the state, or at the first transaction."""
+
+    def __init__(self, table: Table, failure: Exception, *, of: str) -> None:
+        super().__init__(table)
+        self._failures = {of: failure}
+
+    async def update(self, update: Update) -> bool:
+        if update.key == KEY:
+            self._fail("turn")
+        return await super().update(update)
+
+    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
+        self._fail("ingest")
+        return await super().transact(actions)
+
+    def _fail(self, of: str) -> None:
+        if failure := self._failures.pop(of, None):
+            raise failure
+
+
+async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    time.move(MINUTE)
+    station.usgs.answer_next(version("us1", etag='"1"'))
+    failing = station.ingest_into(Failing(station.table, DatabaseUnavailable("the disk is full"), of="ingest"))
+    async with polls(station, time, ingest=failing):
+        await time.all_asleep()
+        assert "us1" not in await events_in(station.table)
+        assert (await state_in(station)).last_error == "DATABASE_UNAVAILABLE"
+
+        station.usgs.answer_next(version("us1", etag='"1"'))
+        time.move(2 * MINUTE)
+        await time.all_asleep()
+
+    assert conditions(station) == (None, None)
+    assert "us1" in await events_in(station.table)
+
+
+# When it fails
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "cause"),
+    [
+        (DatabaseUnavailable("the disk is full"), "DATABASE_UNAVAILABLE", "the disk is full"),
+        (RuntimeError("a defect"), "INTERNAL_SERVER_ERROR", "RuntimeError('a defect')"),
+    ],
+)
+@pytest.mark.parametrize("of", ["turn", "ingest"])
+async def test_a_failure_of_the_store_and_a_defect_do_not_end_polling(
+    station: Station,
+    time: HeldTime,
+    caplog: pytest.LogCaptureFixture,
+    failure: Exception,
+    code: str,
+    cause: str,
+    of: str,
+) -> None:
+    table = Failing(station.table, failure, of=of)
+    async with polls(station, time, table=table, ingest=station.ingest_into(table)):
+        await time.all_asleep()
+        (warning,) = polling_logs(caplog)
+        assert warning.__dict__["keywords"] == {"code": code, "cause": cause}
+        assert bool(warning.exc_info) == isinstance(failure, RuntimeError)
+        assert len(station.usgs.requests) == (of == "ingest")
+        assert (await state_in(station)).last_error == (code if of == "ingest" else None)
+
+        time.move(2 * MINUTE)
+        await time.all_asleep()
+        state = await state_in(station)
+        assert (state.last_success, state.failures) == (time.now, 0)
+
+    assert len(await events_in(station.table)) == 2124
+
+
+@pytest.mark.parametrize(
+    ("between", "every_s", "pauses"),
+    [
+        (longest, MINUTE, [120, 240, 480, 960, 1800, 1800, 1800]),
+        (shortest, MINUTE, [60, 120, 240, 480, 900, 900, 900]),
+        (shortest, 1000, [1000, 1000, 1000]),  # never more often than while all is well
+        (longest, 3600, [3600, 3600]),
+    ],
+)
+async def test_the_pause_grows_from_failure_to_failure_up_to_half_an_hour(
+    station: Station,
+    time: HeldTime,
+    between: Callable[[float, float], float],
+    every_s: float,
+    pauses: list[float],
+) -> None:
+    """Each is one attempt, and the first success ends it."""
+    station.usgs.answer_next(*[html()] * len(pauses))
+    async with polls(station, time, every_s=every_s, between=between):
+        for failures, pause_s in enumerate(pauses, 1):
+            await time.all_asleep()
+            state = await state_in(station)
+            assert (state.failures, state.next_attempt) == (failures, time.now + pause_s * 1000)
+            assert (state.last_error, state.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", time.now)
+            time.move(pause_s - 1)
+            await time.all_asleep()
+            assert len(station.usgs.requests) == failures
+            time.move(1)
+        await time.all_asleep()
+
+        state = await state_in(station)
+        assert (state.last_success, state.failures) == (time.now, 0)
+        assert state.next_attempt == time.now + every_s * 1000
+        assert (state.last_error, state.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", time.now - pauses[-1] * 1000)
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "pause_s"),
+    [
+        ("7200", 7200),
+        (formatdate((NOW + 7_200_000) / 1000, usegmt=True), 7200),
+        ("10", 120),  # its own pause is longer
+        ("9" * 400, 86_400),
+        ("soon", 120),
+    ],
+)
+@pytest.mark.parametrize("code", [429, 503])
+async def test_as_long_as_usgs_asks_for_nobody_asks_again(
+    station: Station, time: HeldTime, code: int, retry_after: str, pause_s: int
+) -> None:
+    station.usgs.answer_next(status(code, retry_after=retry_after))
+    await begun(station, time)
+
+    time.move(pause_s - 1)
+    await begun(station, time)
+    assert len(station.usgs.requests) == 1
+    assert (await state_in(station)).last_error == "UPSTREAM_UNAVAILABLE"
+    time.move(1)
+    await begun(station, time)
+    assert len(station.usgs.requests) == 2
+
+
+async def test_hours_without_usgs_are_one_warning_whichever_process_polls(
+    station: Station, time: HeldTime, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Queries are answered all along."""
+    caplog.set_level("INFO")
+    await begun(station, time)
+    station.usgs.answer_next(*[status(400)] * 5, *[html()] * 5)
+    for failures in range(1, 11):
+        time.move(1800)
+        await begun(station, time)
+        assert (await state_in(station)).failures == failures
+        assert len(await events_in(station.table)) == 2124
+    time.move(1800)
+    await begun(station, time)
+
+    said = [record.getMessage() for record in polling_logs(caplog)]
+    assert said == ["Polled USGS", "Polling fails, and goes on", "Polled USGS", "Polling USGS works again"]
+
+
+def polling_logs(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    """What polling said of its troubles."""
+    return [record for record in caplog.records if record.name == "graph.domains.earthquakes.ingest.polling"]
+
+
+# After an outage
+
+
+@pytest.mark.parametrize(
+    ("hours", "path"),
+    [(2, ALL_DAY), (48, ALL_WEEK), (240, ALL_MONTH)],
+)
+@pytest.mark.parametrize("tried", [True, False])
+async def test_after_an_outage_the_feed_reaches_back_to_its_begin(
+    station: Station, time: HeldTime, hours: int, path: str, tried: bool
+) -> None:
+    """Whether USGS was away, or nobody polled. Afterwards, it is the narrow one again."""
+    await begun(station, time)
+    if tried:
+        station.usgs.answer_next(status(503), status(503))
+        for _ in range(2):
+            time.move(300)
+            await begun(station, time)
+    time.move(hours * 3600 - time.passed_s)
+    await begun(station, time)
+    assert asked(station)[-1] == path
+
+    time.move(MINUTE)
+    await begun(station, time)
+    assert asked(station)[-1] == ALL_DAY
+
+
+@pytest.mark.parametrize(
+    ("outage_ms", "feed"),
+    [
+        (-1000, UsgsFeed.ALL_MONTH),  # a clock was ahead, and nobody knows for how long
+        (60_000, UsgsFeed.ALL_DAY),
+        (12 * HOUR_MS, UsgsFeed.ALL_DAY),
+        (12 * HOUR_MS + 1, UsgsFeed.ALL_WEEK),
+        (7 * DAY_MS - 12 * HOUR_MS, UsgsFeed.ALL_WEEK),
+        (7 * DAY_MS - 12 * HOUR_MS + 1, UsgsFeed.ALL_MONTH),
+        (365 * DAY_MS, UsgsFeed.ALL_MONTH),
+        (None, UsgsFeed.ALL_MONTH),
+    ],
+)
+def test_a_feed_reaches_half_a_day_further_back_than_the_outage(outage_ms: int | None, feed: UsgsFeed) -> None:
+    assert feed_after(outage_ms) is feed

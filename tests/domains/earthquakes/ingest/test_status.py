@@ -1,0 +1,270 @@
+"""How well the catalogue is kept up: the graph, `/readyz` and the metrics say it alike, in whichever process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.ingest.polling import polling
+from graph.domains.earthquakes.ingest.status import LOOK_EVERY_S, OVERDUE_MS, IngestStatus, Upkeep, watched
+from graph.observability.metrics import Metrics
+from graph.store.contract import Item, Key, Table
+from graph.store.sqlite import open_sqlite
+from tests.domains.earthquakes.ingest.held_time import HeldTime
+from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, an_ingest, file_of
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
+from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.observability.scraping import scraped
+from tests.service import Service, running, settings
+
+NEWEST = NOW - 1_003_820  # origin time of the newest event of the real week
+STATUS = "{ ingestStatus { polling lastSuccess lastError lastErrorAt failures nextAttempt newestEventLagSeconds } }"
+UNKNOWN = {
+    "lastSuccess": None,
+    "lastError": None,
+    "lastErrorAt": None,
+    "failures": 0,
+    "nextAttempt": None,
+    "newestEventLagSeconds": None,
+}
+
+
+@pytest.fixture
+def time() -> HeldTime:
+    return HeldTime()
+
+
+@pytest.fixture
+async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
+    async with a_station(engine, usgs, time) as station:
+        yield station
+
+
+def upkeep(table: Table, time: HeldTime, *, polls: bool = False) -> Upkeep:
+    """What a process knows of the table, by default one that does not poll."""
+    return Upkeep(table, Catalogue(table, most_days_counted=100), time, polls=polls)
+
+
+def lag_s(passed_s: int = 0) -> float:
+    """The age of that event so long after `NOW`, seconds."""
+    return (NOW + passed_s * 1000 - NEWEST) / 1000
+
+
+@asynccontextmanager
+async def polled(station: Station, time: HeldTime) -> AsyncIterator[None]:
+    """Another process polls, and has done so once."""
+    async with polling(station.ingest, station.table, 60, time, time.sleep, lambda low, high: high):
+        await time.all_asleep()
+        yield
+
+
+async def test_every_process_tells_of_an_outage_and_its_end(station: Station, time: HeldTime) -> None:
+    elsewhere = upkeep(station.table, time)
+    assert await elsewhere.status() == IngestStatus(as_of=NOW, polling=False)
+
+    async with polled(station, time):
+        before = await elsewhere.status()
+        assert before == IngestStatus(
+            as_of=NOW, polling=True, last_success=NOW, next_attempt=NOW + 60_000, newest_event=NOW - 1_003_820
+        )
+        assert (before.word, before.newest_event_lag_seconds) == ("ok", lag_s())
+
+        station.usgs.answer_next(status(503), status(400))
+        time.move(60)
+        await time.all_asleep()
+        time.move(120)
+        await time.all_asleep()
+        during = await elsewhere.status()
+        assert (during.word, during.last_success, during.failures) == ("warning", NOW, 2)
+        assert (during.last_error, during.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", time.now)
+        assert during.next_attempt == time.now + 240_000
+        assert during.newest_event_lag_seconds == lag_s(180)
+
+        time.move(240)
+        await time.all_asleep()
+        after = await elsewhere.status()
+        assert (after.word, after.last_success, after.failures) == ("ok", time.now, 0)
+        assert (after.last_error, after.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", during.last_error_at)
+
+
+async def test_polling_is_off_once_nobody_polls_any_more(station: Station, time: HeldTime) -> None:
+    async with polled(station, time):
+        pass
+    time.move(60 + OVERDUE_MS / 1000)
+    assert (await upkeep(station.table, time).status()).word == "ok"
+
+    time.move(0.001)
+    status = await upkeep(station.table, time).status()
+
+    assert (status.word, status.last_success, status.next_attempt) == ("off", NOW, None)
+    assert status.newest_event == NEWEST
+    assert (await upkeep(station.table, time, polls=True).status()).polling
+
+
+async def test_a_process_that_polls_says_so_before_the_first_poll(station: Station, time: HeldTime) -> None:
+    status = await upkeep(station.table, time, polls=True).status()
+
+    assert status == IngestStatus(as_of=NOW, polling=True)
+    assert (status.word, status.newest_event_lag_seconds) == ("ok", None)
+
+
+async def test_an_event_that_is_yet_to_come_hides_no_gap(station: Station, time: HeldTime) -> None:
+    given = [a_feature("us1", time=NOW - 90_000), a_feature("us2", time=NOW + 86_400_000)]
+    await station.ingest.file(file_of(given))
+
+    assert (await upkeep(station.table, time).status()).newest_event == NOW - 90_000
+
+    time.move(86_400)
+    assert (await upkeep(station.table, time).status()).newest_event_lag_seconds == 0
+
+
+# What a process looks at by itself
+
+
+class Away(WatchedTable):
+    """Does not answer while `error` is set."""
+
+    error: Exception | None = None
+
+    async def get(self, key: Key) -> Item | None:
+        if self.error:
+            raise self.error
+        return await super().get(key)
+
+
+@pytest.mark.parametrize("error", [DatabaseUnavailable("the disk is full"), RuntimeError("a defect")])
+async def test_what_is_known_goes_on_while_the_store_is_away(
+    station: Station, time: HeldTime, error: Exception
+) -> None:
+    table = Away(station.table)
+    known = upkeep(table, time)
+    async with watched(known, time.sleep):
+        assert known.known == IngestStatus(as_of=NOW, polling=False)
+        await station.ingest.file(file_of([a_feature("us1", time=NOW)]))
+
+        table.error = error
+        time.move(LOOK_EVERY_S)
+        await time.all_asleep()
+        assert known.known == IngestStatus(as_of=time.now, polling=False)
+
+        table.error = None
+        time.move(LOOK_EVERY_S)
+        await time.all_asleep()
+        assert known.known == IngestStatus(as_of=time.now, polling=False, newest_event=NOW)
+        time.move(5)
+        later = known.known
+        assert later
+        assert later.newest_event_lag_seconds == 2 * LOOK_EVERY_S + 5
+
+
+async def test_metrics_tell_what_is_known_without_asking_the_store(station: Station, time: HeldTime) -> None:
+    metrics, table = Metrics(), WatchedTable(station.table)
+    known = upkeep(table, time)
+    metrics.upkeep(known)
+
+    def told() -> list[float | None]:
+        metrics.sample()
+        names = ("poll_last_success_timestamp_seconds", "poll_failures", "newest_event_lag_seconds")
+        return [metrics.registry.get_sample_value(f"quakegraph_{name}") for name in names]
+
+    assert told() == [0, 0, inf]
+    await known.status()
+    assert told() == [0, 0, inf]
+    async with polled(station, time):
+        await known.status()
+        assert told() == [NOW / 1000, 0, lag_s()]
+        station.usgs.answer_next(status(503))
+        time.move(60)
+        await time.all_asleep()
+        table.calls.clear()
+        assert told() == [NOW / 1000, 0, lag_s(60)]
+        assert table.calls == []
+        await known.status()
+        assert told() == [NOW / 1000, 1, lag_s(60)]
+
+
+# As a service tells it
+
+
+def ready(service: Service) -> dict[str, Any]:
+    answer = service.http.get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+    polling: dict[str, Any] = answer.json()["polling"]
+    return polling
+
+
+async def test_a_service_that_does_not_poll_tells_how_another_does(
+    tmp_path: Path, usgs: UsgsServer, time: HeldTime
+) -> None:
+    file = tmp_path / "shared.db"
+    with running(settings(file, usgs), clock=time) as service:
+        assert service.ask(STATUS) == {"ingestStatus": {"polling": False, **UNKNOWN}}
+        assert ready(service)["status"] == "off"
+        async with (
+            open_sqlite(file, EARTHQUAKE_EVENTS, clock=time) as table,
+            httpx.AsyncClient(trust_env=False) as http,
+        ):
+            usgs.forget()
+            ingest = an_ingest(table, http, usgs.url, [], time)
+            async with polling(ingest, table, 60, time, time.sleep, lambda low, high: high):
+                await time.all_asleep()
+                assert service.ask(STATUS)["ingestStatus"] == {
+                    **UNKNOWN,
+                    "polling": True,
+                    "lastSuccess": NOW,
+                    "nextAttempt": NOW + 60_000,
+                    "newestEventLagSeconds": lag_s(),
+                }
+
+                usgs.answer_next(status(503))
+                time.move(60)
+                await time.all_asleep()
+                failed = NOW + 60_000
+                assert ready(service) == {
+                    "status": "warning",
+                    "last_success": NOW,
+                    "last_error": "UPSTREAM_UNAVAILABLE",
+                    "last_error_at": failed,
+                    "failures": 1,
+                    "next_attempt": failed + 120_000,
+                    "newest_event_lag_seconds": lag_s(60),
+                }
+                scrape = scraped(service.url)
+                assert scrape.value("quakegraph_poll_last_success_timestamp_seconds") == NOW / 1000
+                assert scrape.value("quakegraph_poll_failures") == 1
+                assert scrape.value("quakegraph_newest_event_lag_seconds") == lag_s(60)
+
+                time.move(120)
+                await time.all_asleep()
+                assert service.ask(STATUS)["ingestStatus"] == {
+                    "polling": True,
+                    "lastSuccess": time.now,
+                    "lastError": "UPSTREAM_UNAVAILABLE",
+                    "lastErrorAt": failed,
+                    "failures": 0,
+                    "nextAttempt": time.now + 60_000,
+                    "newestEventLagSeconds": lag_s(180),
+                }
+                assert ready(service)["status"] == "ok"
+
+
+def test_a_service_that_polls_says_so(tmp_path: Path, usgs: UsgsServer) -> None:
+    usgs.answer_next(*[status(503)] * 3)
+    with running(settings(tmp_path / "own.db", usgs, poll=60)) as service:
+        assert service.ask("{ ingestStatus { polling } }") == {"ingestStatus": {"polling": True}}
+        assert ready(service)["status"] in ("ok", "warning")  # by whether it has met USGS yet
+
+
+def test_without_polling_the_newest_event_is_told_all_the_same(week: Service) -> None:
+    status = week.ask(STATUS)["ingestStatus"]
+
+    assert status.keys() == {"polling", *UNKNOWN}
+    assert status == {**UNKNOWN, "polling": False, "newestEventLagSeconds": status["newestEventLagSeconds"]}
+    assert status["newestEventLagSeconds"] is not None

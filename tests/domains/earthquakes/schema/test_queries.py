@@ -1,0 +1,201 @@
+"""The queries of the catalogue as clients send them, over the real week of 2023-08-03."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.selection import Box, Circle, Selection
+from graph.domains.earthquakes.usgs.normalise import normalise
+from tests.domains.earthquakes.builders import at
+from tests.domains.earthquakes.oracle import selects
+from tests.domains.earthquakes.usgs.usgs_server import week_features
+from tests.service import Service
+from tests.store.samples import NOON
+
+EVENTS = """
+query Events(
+  $filter: EventFilter, $orderBy: EventOrder! = TIME_DESC, $first: Int, $after: String, $last: Int, $before: String
+) {
+  events(filter: $filter, orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) {
+    edges { cursor node { eventId } }
+    nodes { eventId }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    bucketsScanned
+  }
+}
+"""
+TOTAL = "query Total($filter: EventFilter) { events(filter: $filter, first: 0) { totalCount nodes { id } } }"
+
+
+@cache
+def stored() -> list[Event]:
+    """The week's events, latest first; no two of them are of the same millisecond."""
+    return [normalise(feature, ingested_at=NOON) for feature in week_features()]
+
+
+ALL = Selection()
+
+
+def selected(selection: Selection = ALL) -> list[str]:
+    """The ids of the events that are meant, latest first, found by looking at each."""
+    return [event.event_id for event in stored() if selects(selection, event)]
+
+
+def page(week: Service, **variables: Any) -> dict[str, Any]:
+    """A page of events, in which edges, nodes and page information agree."""
+    connection: dict[str, Any] = week.ask(EVENTS, variables)["events"]
+    cursors = [edge["cursor"] for edge in connection["edges"]]
+    assert [edge["node"] for edge in connection["edges"]] == connection["nodes"]
+    assert connection["pageInfo"]["startCursor"] == (cursors[0] if cursors else None)
+    assert connection["pageInfo"]["endCursor"] == (cursors[-1] if cursors else None)
+    assert len(set(cursors)) == len(cursors)
+    return connection
+
+
+def ids(connection: Mapping[str, Any]) -> list[str]:
+    return [node["eventId"] for node in connection["nodes"]]
+
+
+def sides(connection: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Whether something precedes the page, and whether something follows it."""
+    return connection["pageInfo"]["hasPreviousPage"], connection["pageInfo"]["hasNextPage"]
+
+
+def walk(week: Service, size: int, *, backward: bool = False, **variables: Any) -> Iterator[dict[str, Any]]:
+    """All pages, each from the outermost cursor of the one before."""
+    cursor, more = None, True
+    while more:
+        sizes = {"last": size, "before": cursor} if backward else {"first": size, "after": cursor}
+        turned = page(week, **sizes, **variables)
+        yield turned
+        cursor = turned["pageInfo"]["startCursor" if backward else "endCursor"]
+        more = sides(turned)[0 if backward else 1]
+
+
+def test_all_pages_of_seven_forward_are_the_week_latest_first(week: Service) -> None:
+    pages = list(walk(week, 7))
+
+    assert [event_id for turned in pages for event_id in ids(turned)] == selected()
+    assert [len(ids(turned)) for turned in pages] == [7] * 303 + [3]
+    assert [sides(turned) for turned in pages] == [(False, True)] + [(True, True)] * 302 + [(True, False)]
+
+
+def test_all_pages_of_seven_backward_are_the_same_from_the_end(week: Service) -> None:
+    pages = list(walk(week, 7, backward=True))
+
+    assert [event_id for turned in reversed(pages) for event_id in ids(turned)] == selected()
+    assert [len(ids(turned)) for turned in pages] == [7] * 303 + [3]
+    assert [sides(turned) for turned in pages] == [(True, False)] + [(True, True)] * 302 + [(False, True)]
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_the_other_order_is_the_first_turned_round(any_week: Service, backward: bool) -> None:
+    pages = list(walk(any_week, 100, backward=backward, orderBy="TIME_ASC"))
+    found = [event_id for turned in (reversed(pages) if backward else pages) for event_id in ids(turned)]
+
+    assert found == selected()[::-1]
+
+
+def test_a_page_holds_fifty_unless_asked_otherwise_and_a_thousand_at_most(week: Service) -> None:
+    assert len(ids(page(week))) == 50
+    assert len(ids(page(week, first=1000))) == len(ids(page(week, last=1000))) == 1000
+    assert sides(page(week, first=0)) == (False, True)
+    assert ids(page(week, last=0)) == []
+    for size in (-1, 1001, 2**31 - 1):
+        assert week.codes(EVENTS, {"first": size}) == week.codes(EVENTS, {"last": size}) == ["BAD_USER_INPUT"]
+    assert week.codes(EVENTS, {"first": 1, "last": 1}) == ["BAD_USER_INPUT"]
+
+
+def test_a_page_may_lie_between_two_cursors(week: Service) -> None:
+    cursors = [edge["cursor"] for edge in page(week, first=10)["edges"]]
+
+    assert ids(page(week, after=cursors[2], before=cursors[6])) == selected()[3:6]
+    assert ids(page(week, first=2, after=cursors[2], before=cursors[6])) == selected()[3:5]
+    assert ids(page(week, last=2, after=cursors[2], before=cursors[6])) == selected()[4:6]
+    assert ids(page(week, after=cursors[6], before=cursors[2])) == []
+
+
+def test_a_cursor_is_the_same_for_ever(week: Service) -> None:
+    newest = "ZXZlbnRzMToxNjkxMTE3NTMzMTgwOm5jNzM5MTk5ODY"
+
+    assert page(week, first=1)["pageInfo"]["endCursor"] == newest
+    assert ids(page(week, first=2, after=newest)) == selected()[1:3]
+
+
+def test_a_cursor_of_another_connection_is_refused(week: Service) -> None:
+    logs = week.ask("{ requestLogs(filter: {logType: INGEST}, first: 1) { pageInfo { endCursor } } }")
+    of_a_log = logs["requestLogs"]["pageInfo"]["endCursor"]
+
+    for cursor in ("", "x", selected()[0], of_a_log):
+        assert week.codes(EVENTS, {"after": cursor}) == week.codes(EVENTS, {"before": cursor}) == ["INVALID_CURSOR"]
+
+
+def test_a_page_reads_the_days_that_it_needs(week: Service) -> None:
+    """The latest of the eight days has 13 events, and the one before 241."""
+    assert page(week, first=12)["bucketsScanned"] == 1
+    assert page(week, first=13)["bucketsScanned"] == 2  # whether another one follows
+    assert page(week, first=1000)["bucketsScanned"] == 5
+    strongest = page(week, filter={"minMagnitude": 5.9})
+    assert (ids(strongest), strongest["bucketsScanned"]) == (["us6000kxfl", "us6000kwam", "us6000kw3z"], 2)
+    assert page(week, filter={"minMagnitude": 6})["bucketsScanned"] == 0
+
+
+AUGUST_1 = {"startTime": "2023-08-01T00:00:00Z", "endTime": "2023-08-01T23:59:59.999Z"}
+FIJI = {"minLat": -30.0, "maxLat": -10.0, "minLon": 175.0, "maxLon": -175.0}
+CALIFORNIA = {"minLat": 32.0, "maxLat": 42.0, "minLon": -125.0, "maxLon": -114.0}
+FILTERS: dict[str, tuple[dict[str, Any], Selection, int]] = {
+    "everything": ({}, Selection(), 2124),
+    "a day": (AUGUST_1, Selection(at("2023-08-01"), at("2023-08-01T23:59:59.999")), 380),
+    "from": ({"startTime": "2023-08-04T00:00:00Z"}, Selection(at("2023-08-04")), 13),
+    "to": ({"endTime": "2023-07-28T23:59:59.999Z"}, Selection(end_ms=at("2023-07-28T23:59:59.999")), 269),
+    "no magnitude below": ({"minMagnitude": 4.5}, Selection(magnitudes=MagnitudeRange(4.5)), 81),
+    "moderate": ({"minMagnitude": 2.5}, Selection(magnitudes=MagnitudeRange(2.5)), 253),
+    "magnitudes": ({"minMagnitude": 2.5, "maxMagnitude": 4.5}, Selection(magnitudes=MagnitudeRange(2.5, 4.5)), 183),
+    "off tenths": (
+        {"minMagnitude": 0.33, "maxMagnitude": 1.32},
+        Selection(magnitudes=MagnitudeRange(0.33, 1.32)),
+        977,
+    ),
+    "negative magnitudes": ({"maxMagnitude": -0.5}, Selection(magnitudes=MagnitudeRange(None, -0.5)), 21),
+    "deep": ({"minDepth": 100.0}, Selection(min_depth=100.0), 82),
+    "at the surface": ({"maxDepth": 0.0}, Selection(max_depth=0.0), 184),
+    "across the dateline": ({"box": FIJI}, Selection(box=Box(*FIJI.values())), 12),
+    "around The Geysers": (
+        {"circle": {"lat": 38.79, "lon": -122.79, "radiusKm": 20}},
+        Selection(circle=Circle(38.79, -122.79, 20)),
+        212,
+    ),
+    "one type": ({"types": ["quarry blast"]}, Selection(types=("quarry blast",)), 30),
+    "types": ({"types": ["quarry blast", "explosion", "no such"]}, Selection(types=("quarry blast", "explosion")), 53),
+    "no type": ({"types": []}, Selection(types=()), 0),
+    "several at once": (
+        {"minMagnitude": 1.0, "maxDepth": 50.0, "types": ["earthquake"], "box": CALIFORNIA},
+        Selection(magnitudes=MagnitudeRange(1.0), max_depth=50.0, types=("earthquake",), box=Box(*CALIFORNIA.values())),
+        298,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_filter_finds_what_it_says_and_counts_it(any_week: Service, name: str) -> None:
+    asked, selection, total = FILTERS[name]
+
+    assert len(selected(selection)) == total
+    assert any_week.ask(TOTAL, {"filter": asked}) == {"events": {"totalCount": total, "nodes": []}}
+    for backward in (False, True):
+        pages = list(walk(any_week, 1000, backward=backward, filter=asked))
+        found = [event_id for turned in (reversed(pages) if backward else pages) for event_id in ids(turned)]
+        assert found == selected(selection)
+
+
+def test_a_filter_of_nulls_is_no_filter(week: Service) -> None:
+    nothing = dict.fromkeys(
+        ("startTime", "endTime", "minMagnitude", "maxMagnitude", "minDepth", "maxDepth", "box", "circle", "types")
+    )
+
+    assert week.ask(TOTAL, {"filter": nothing})["events"]["totalCount"] == 2124
+    assert week.ask(TOTAL, {"filter": None})["events"]["totalCount"] == 2124

@@ -1,0 +1,144 @@
+"""The magnitude-frequency distribution, the completeness and the b-value, beside definitions and published values."""
+
+from collections import Counter
+from math import e, log, log10, sqrt
+from random import Random
+from statistics import fmean, variance
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.domains.earthquakes.magnitudes import bin_of
+from graph.domains.earthquakes.statistics.gutenberg_richter import (
+    LEAST_EVENTS,
+    Completeness,
+    MagnitudeBin,
+    completeness,
+    distribution,
+    gutenberg_richter,
+    shi_bolt,
+)
+
+# The first hundred magnitudes of the simulated catalogue that SeismoStats is tested with, rounded. For b = 1, its
+# `shi_bolt_confidence` is tested to be 0.0977673 there.
+SEISMOSTATS = [
+    *(-0.0041, -0.2254, 0.0247, 0.3694, -0.1553, -0.1627, -0.1592, -0.1248, -0.1577, 0.1167, 0.0635, -0.1256, 0.5431),
+    *(-0.2164, 0.5608, -0.0178, 0.8810, 0.1403, 0.7812, 0.0407, -0.1134, -0.0279, -0.1683, -0.1598, 0.8027, 0.0987),
+    *(0.5088, 0.1956, -0.1058, -0.0141, -0.2031, -0.2159, 0.1067, -0.1409, 0.0602, -0.0097, -0.1547, -0.0589, -0.2422),
+    *(0.2073, -0.1672, -0.1010, 0.5186, 0.0745, -0.0022, -0.1997, -0.0239, 0.0615, -0.2281, -0.0510, -0.2342, -0.1235),
+    *(-0.1534, 0.0045, -0.0841, -0.2227, 2.4065, 0.3838, 0.2952, -0.2437, 0.5674, 0.4640, 0.5096, -0.0894, 0.2289),
+    *(-0.0339, 0.2482, -0.2272, -0.1625, -0.0076, 0.9351, 0.4680, 0.6274, 0.3317, -0.0609, 0.5696, 0.4389, -0.1653),
+    *(0.6537, -0.2001, 0.1893, -0.2179, 0.5161, 0.3179, -0.1605, 0.0290, 0.2156, 2.0335, -0.2207, 0.5210, 0.5248),
+    *(-0.0826, 0.1354, 0.5505, 0.0779, -0.2079, 0.2034, -0.0886, 0.0814, 0.5761),
+]
+
+counts = st.dictionaries(st.integers(-20, 100), st.integers(0, 500), max_size=30)
+
+
+def sample(b: float, least: float, size: int, seed: int) -> list[float]:
+    """Magnitudes that follow Gutenberg and Richter's relation from `least` on."""
+    draw = Random(seed)
+    return [least - log10(1 - draw.random()) / b for _ in range(size)]
+
+
+def binned(magnitudes: list[float]) -> Counter[int]:
+    return Counter(bin_of(magnitude)[0] for magnitude in magnitudes)
+
+
+@given(counts)
+def test_a_distribution_has_every_bin_between_its_ends_and_adds_up_from_above(counts: dict[int, int]) -> None:
+    bins = distribution(counts)
+
+    assert {round(each.magnitude * 10): each.count for each in bins if each.count} == {
+        tenths: count for tenths, count in counts.items() if count
+    }
+    assert [round(each.magnitude * 10) for each in bins] == sorted(round(each.magnitude * 10) for each in bins)
+    if bins:
+        assert 0 not in (bins[0].count, bins[-1].count)
+        assert len(bins) == round((bins[-1].magnitude - bins[0].magnitude) * 10) + 1
+    for at, each in enumerate(bins):
+        assert each.cumulative == sum(above.count for above in bins[at:])
+
+
+def test_a_distribution_in_numbers() -> None:
+    assert distribution({45: 2, 47: 1, 48: 0}) == [
+        MagnitudeBin(4.5, 2, 3),
+        MagnitudeBin(4.6, 0, 1),
+        MagnitudeBin(4.7, 1, 1),
+    ]
+    assert distribution({}) == []
+
+
+def test_the_completeness_is_where_most_events_are() -> None:
+    counts = {9: 40, 10: 60, 11: 60, 12: 30}
+
+    assert completeness(counts) == Completeness(1.0)
+    assert completeness(counts, corrected=True) == Completeness(1.2)
+    assert completeness({10: LEAST_EVENTS - 1}).magnitude is None
+    assert completeness({10: LEAST_EVENTS}).magnitude == 1.0
+    assert completeness({10: 3}).reason == "Only 3 events are selected; an estimate needs 50."
+
+
+@given(counts, st.booleans())
+def test_a_b_value_is_what_its_formula_says_of_each_event(counts: dict[int, int], corrected: bool) -> None:
+    least = completeness(counts, corrected=corrected)
+    found = gutenberg_richter(counts, least)
+
+    if least.magnitude is None:
+        assert (found.b, found.events, found.reason) == (None, 0, least.reason)
+        return
+    begin = least.magnitude
+    events = [tenths / 10 for tenths, count in counts.items() for _ in range(count) if tenths / 10 >= begin - 0.01]
+    assert found.events == len(events)
+    if found.b is None:
+        assert len(events) < LEAST_EVENTS or len(set(events)) == 1
+        assert found.reason
+        return
+    b = log10(e) / (fmean(events) - (begin - 0.05))
+    assert found.b == pytest.approx(b)
+    assert found.uncertainty == pytest.approx(log(10) * b**2 * sqrt(variance(events) / len(events)))
+    assert found.a is not None
+    assert 10 ** (found.a - found.b * begin) == pytest.approx(len(events))
+
+
+@pytest.mark.parametrize("b", [0.7, 1.0, 1.3])
+@pytest.mark.parametrize("least", [1.0, 2.5])
+def test_the_b_value_of_a_sample_is_found_again(b: float, least: float) -> None:
+    sampled = binned(sample(b, least, 20_000, seed=7))
+    found = gutenberg_richter(sampled, completeness(sampled))
+
+    assert completeness(sampled).magnitude == least
+    assert found.b is not None
+    assert found.uncertainty is not None
+    assert found.uncertainty == pytest.approx(b / sqrt(20_000), rel=0.1)  # Aki's own
+    assert abs(found.b - b) < 4 * found.uncertainty + 0.005 * b  # which Utsu's correction is off by
+
+
+def test_the_same_magnitudes_rounded_to_tenths_have_the_same_b_value() -> None:
+    exact = sample(1.0, 1.95, 20_000, seed=11)
+    cut, rounded = binned([m + 0.05 for m in exact]), binned([round(m, 1) for m in exact])
+
+    first, second = (gutenberg_richter(each, completeness(each)).b for each in (cut, rounded))
+
+    assert first == pytest.approx(second, rel=0.001)
+
+
+def test_events_that_are_missing_below_the_completeness_do_not_count() -> None:
+    whole = binned(sample(1.0, 1.0, 50_000, seed=3))
+    thinned = Counter({tenths: count // 20 if tenths < 20 else count for tenths, count in whole.items()})
+
+    assert completeness(thinned).magnitude == 2.0
+    found = gutenberg_richter(thinned, completeness(thinned))
+    assert found.b == pytest.approx(1.0, abs=0.05)
+
+
+def test_the_uncertainty_is_the_published_one() -> None:
+    assert shi_bolt(1.0, Counter(SEISMOSTATS)) == pytest.approx(0.09776728958456313, abs=1e-4)
+
+
+def test_one_bin_alone_has_no_slope() -> None:
+    found = gutenberg_richter({20: 100}, Completeness(2.0))
+
+    assert (found.b, found.events) == (None, 100)
+    assert found.reason == "All events of the complete part stand in one bin."

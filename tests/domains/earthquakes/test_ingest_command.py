@@ -1,0 +1,211 @@
+"""`quakegraph ingest` from files: each form, the line or JSON object about it, the progress bar, the exit status."""
+
+import gzip
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from tests.domains.earthquakes.ingest.ingests import a_feature
+from tests.domains.earthquakes.usgs.usgs_server import week, week_features
+from tests.processes import PATIENCE_S, Child, environment, quakegraph, started
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def lines(features: list[Any]) -> bytes:
+    return b"".join(orjson.dumps(feature) + b"\n" for feature in features)
+
+
+FORMS: dict[str, Callable[[], bytes]] = {
+    "week.geojson": week,
+    "week.geojson.gz": lambda: gzip.compress(week()),
+    "week.ndjson": lambda: lines(week_features()),
+    "week.ndjson.gz": lambda: gzip.compress(lines(week_features())),
+    "week": lambda: gzip.compress(week()),  # the name says nothing
+}
+GOOD, BAD = a_feature("us1"), a_feature("us2", mag=None)
+
+
+# Files
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_file_of_any_form_is_ingested_once(name: str) -> None:
+    Path(name).write_bytes(FORMS[name]())
+
+    first = quakegraph("ingest", name)
+    again = quakegraph("ingest", name)
+
+    assert first.stdout == f"{name}: 2,124 fetched, 2,124 upserted, 0 skipped, 0 rejected\n"
+    assert again.stdout == f"{name}: 2,124 fetched, 0 upserted, 2,124 skipped, 0 rejected\n"
+    assert (first.stderr, first.exit_code, again.stderr, again.exit_code) == ("", 0, "", 0)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_standard_input_of_any_form_is_ingested(name: str) -> None:
+    result = quakegraph("ingest", "-", stdin=FORMS[name]())
+
+    assert (result.exit_code, result.stdout) == (0, "-: 2,124 fetched, 2,124 upserted, 0 skipped, 0 rejected\n")
+
+
+def test_several_files_are_told_about_one_by_one() -> None:
+    Path("one.ndjson").write_bytes(lines([GOOD, BAD]))
+    Path("broken.geojson").write_bytes(b'{"type": "FeatureCollection", "features": [' + orjson.dumps(a_feature("us3")))
+    Path("two.ndjson").write_bytes(lines([GOOD, a_feature("us4")]))
+
+    result = quakegraph("ingest", "one.ndjson", "broken.geojson", "two.ndjson")
+
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "one.ndjson: 2 fetched, 1 upserted, 0 skipped, 1 rejected",
+        "  us2: MAGNITUDE_MISSING: The event has no magnitude yet. A later ingest takes it once it has one.",
+        "broken.geojson: 1 fetched, 1 upserted, 0 skipped, 0 rejected",
+        "two.ndjson: 2 fetched, 1 upserted, 1 skipped, 0 rejected",
+    ]
+    assert result.stderr == "Error: broken.geojson: The JSON breaks off before its end.\n"
+
+
+def test_a_few_rejections_are_told_and_the_rest_counted() -> None:
+    Path("bad.ndjson").write_bytes(lines([GOOD, *[a_feature(f"us{n}", mag=None) for n in range(1100)], {}]))
+
+    said = quakegraph("ingest", "bad.ndjson").stdout.splitlines()
+
+    assert said[0] == "bad.ndjson: 1,102 fetched, 1 upserted, 0 skipped, 1,101 rejected"
+    assert [line.split(":")[0] for line in said[1:6]] == ["  us0", "  us1", "  us2", "  us3", "  us4"]
+    assert said[6:] == ["  and 1,096 more"]
+
+
+@pytest.mark.parametrize(
+    ("content", "exit_code"),
+    [
+        (lines([GOOD]), 0),
+        (lines([GOOD, BAD]), 0),
+        (lines([BAD, GOOD, GOOD]), 0),
+        (lines([BAD]), 1),
+        (b'{"type": "FeatureCollection", "features": []}', 0),
+        (b"", 1),
+        (b"Dear reader,", 1),
+        (b'{"type": "Topology", "objects": {}}', 1),
+        (gzip.compress(week())[:-9], 1),
+    ],
+)
+def test_the_exit_status_is_1_where_a_file_was_not_read_or_nothing_in_it_taken(content: bytes, exit_code: int) -> None:
+    Path("some").write_bytes(content)
+
+    assert quakegraph("ingest", "some").exit_code == exit_code
+    assert quakegraph("ingest", "--json", "some").exit_code == exit_code
+
+
+def test_a_file_that_does_not_exist_is_named() -> None:
+    result = quakegraph("ingest", "none.geojson")
+
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].endswith("File 'none.geojson' does not exist.")
+
+
+# JSON
+
+
+def test_json_is_an_object_a_source_with_the_names_of_the_graph() -> None:
+    Path("week.geojson").write_bytes(week())
+    Path("bad.ndjson").write_bytes(lines([BAD]))
+    Path("no.txt").write_bytes(b"Dear reader,")
+
+    result = quakegraph("ingest", "--json", "week.geojson", "bad.ndjson", "no.txt")
+
+    whole, bad, no = [json.loads(line) for line in result.stdout.splitlines()]
+    UUID(whole["requestId"], version=4)
+    assert whole.pop("latencyMs") >= 0
+    assert whole == {
+        "source": "week.geojson",
+        "requestId": whole["requestId"],
+        "fetched": 2124,
+        "upserted": 2124,
+        "skipped": 0,
+        "rejected": 0,
+        "rejections": [],
+        "retries": 0,
+        "upstreamSize": 1_502_447,
+        "upstreamHash": sha256(week()).hexdigest(),
+    }
+    assert bad["rejections"] == [
+        {
+            "eventId": "us2",
+            "code": "MAGNITUDE_MISSING",
+            "message": "The event has no magnitude yet. A later ingest takes it once it has one.",
+        }
+    ]
+    assert (no["source"], no["fetched"], no["error"]["code"]) == ("no.txt", 0, "INVALID_UPSTREAM_RESPONSE")
+    assert no["error"]["message"].startswith("This is neither a GeoJSON FeatureCollection nor ")
+    assert (result.exit_code, result.stderr) == (1, "")
+
+
+# Store and processes
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_a_store_that_cannot_be_used_ends_with_one_line_and_status_1(as_json: list[str]) -> None:
+    result = quakegraph("ingest", "-", "--store", "sqlite:///none/quake.db", *as_json, stdin=lines([GOOD]))
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: SQLite cannot open none/quake.db: unable to open database file\n"
+
+
+def test_two_processes_that_ingest_one_file_into_one_store_count_each_event_once(folder: Path) -> None:
+    (folder / "week.geojson").write_bytes(week())
+    with ExitStack() as stack:
+        processes = [stack.enter_context(started("ingest", "--json", "week.geojson", folder=folder)) for _ in range(2)]
+        reports = [json.loads(process.communicate(timeout=PATIENCE_S)[0]) for process in processes]
+
+    assert [process.returncode for process in processes] == [0, 0]
+    assert [report["upserted"] + report["skipped"] for report in reports] == [2124, 2124]
+    assert sum(report["upserted"] for report in reports) == 2124
+
+
+@pytest.mark.parametrize("name", ["week.geojson", "week.ndjson.gz"])
+def test_a_terminal_is_shown_how_far_the_ingest_is(folder: Path, name: str) -> None:
+    (folder / name).write_bytes(FORMS[name]())
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "graph", "ingest", "--json", name]
+    with Child(command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        shown = read_terminal(ours)
+        output, _ = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 0
+    assert json.loads(output)["upserted"] == 2124
+    shares = [int(part.rpartition(" ")[2]) for part in shown.split("%")[:-1]]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 100)
+    assert len(set(shares)) >= 3
+    assert shown.count(name) == len(shares)
+
+
+def read_terminal(descriptor: int) -> str:
+    """All that is written to a pseudo-terminal until nobody has its other end any more."""
+    shown = b""
+    while True:
+        try:
+            part = os.read(descriptor, 4096)
+        except OSError:  # how Linux says that the other end was closed
+            part = b""
+        if not part:
+            os.close(descriptor)
+            return shown.decode()
+        shown += part

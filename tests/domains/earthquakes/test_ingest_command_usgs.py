@@ -1,0 +1,106 @@
+"""`quakegraph ingest` from USGS: what it is asked for, and what is refused before it is asked."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.domains.earthquakes.usgs.usgs_server import FDSN_COUNT, FDSN_QUERY, UsgsServer, status
+from tests.processes import quakegraph
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "requested", "stored"),
+    [
+        ("--recent", f"{FDSN_QUERY}?format=geojson&orderby=time&limit=100", 100),
+        ("--recent --min-magnitude 4.5", f"{FDSN_QUERY}?format=geojson&orderby=time&limit=100&minmagnitude=4.5", 81),
+        ("--feed ALL_WEEK", "/earthquakes/feed/v1.0/summary/all_week.geojson?", 2124),
+        ("--feed m2_5_week", "/earthquakes/feed/v1.0/summary/2.5_week.geojson?", 253),
+        (
+            "--from 2023-08-01 --to 2023-08-01",
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000"
+            "&starttime=2023-08-01T00%3A00%3A00.000Z&endtime=2023-08-01T23%3A59%3A59.999Z",
+            380,
+        ),
+        (
+            "--from 2023-08-01T02:00:00+02:00 --min-magnitude 2.5",
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000"
+            "&starttime=2023-08-01T00%3A00%3A00.000Z&minmagnitude=2.5",
+            118,
+        ),
+        (
+            "--to 2023-08-01T12:00",
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&endtime=2023-08-01T12%3A00%3A00.000Z",
+            1384,
+        ),
+    ],
+)
+def test_usgs_is_asked_for_what_the_options_say(usgs: UsgsServer, options: str, requested: str, stored: int) -> None:
+    result = quakegraph("ingest", *options.split(), settings={"GRAPH_USGS_URL": usgs.url})
+
+    conditions = requested.partition("&limit=20000&")[2]
+    counted = [f"{FDSN_COUNT}?format=geojson&{conditions}"] if conditions else []  # of a window
+    assert [f"{request.path}?{request.query}" for request in usgs.requests] == [*counted, requested]
+    assert result.stdout == f"USGS: {stored:,} fetched, {stored:,} upserted, 0 skipped, 0 rejected\n"
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: UsgsServer) -> None:
+    usgs.answer_next(status(429, retry_after="61"), status(404))
+    told = quakegraph("ingest", "--recent", settings={"GRAPH_USGS_URL": usgs.url})
+    as_json = quakegraph("ingest", "--recent", "--json", settings={"GRAPH_USGS_URL": usgs.url})
+
+    assert (told.exit_code, as_json.exit_code) == (1, 1)
+    assert told.stderr == "Error: USGS: USGS is overloaded (status 429): try again in 61 seconds, as it asks.\n"
+    outcome = json.loads(as_json.stdout)
+    assert (outcome["source"], outcome["fetched"], outcome["error"]["code"]) == ("USGS", 0, "INVALID_UPSTREAM_RESPONSE")
+    assert as_json.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("", "Give one of FILE..., --recent, --feed, or --from and --to."),
+        ("--recent --feed ALL_DAY", "Give one of FILE..., --recent, --feed, or --from and --to."),
+        ("--recent --from 2023-08-01", "Give one of FILE..., --recent, --feed, or --from and --to."),
+        ("--feed ALL_DAY --to 2023-08-01", "Give one of FILE..., --recent, --feed, or --from and --to."),
+        ("- --recent", "Give one of FILE..., --recent, --feed, or --from and --to."),
+        ("- --min-magnitude 2", "--min-magnitude goes with --from, --to or --recent."),
+        ("--feed ALL_DAY --min-magnitude 2", "--min-magnitude goes with --from, --to or --recent."),
+        ("--recent --min-magnitude nan", "--min-magnitude must be a number."),
+        ("--recent --min-magnitude -inf", "--min-magnitude must be a number."),
+        ("--recent --min-magnitude big", "Invalid value for '--min-magnitude': 'big' is not a valid float."),
+        ("--from 2023-08-03 --to 2023-08-01", "--from must not be later than --to."),
+        *[
+            (
+                f"--from {time}",
+                f"Invalid value for '--from': '{time}' is no day such as 2023-08-01 "
+                "and no time such as 2023-08-01T12:00:00Z.",
+            )
+            for time in ("today", "2023-02-29", "1691118537000", "0001-01-01T00:00:00+14:00")
+        ],
+        ("--recent --store mysql://quakes", "--store: 'mysql://quakes' is no store: write sqlite:///FILE or dynamodb://TABLE."),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_ends_with_one_line_and_asks_nobody(
+    folder: Path, usgs: UsgsServer, options: str, error: str
+) -> None:
+    result = quakegraph("ingest", *options.split(), settings={"GRAPH_USGS_URL": usgs.url})
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.splitlines()[-1] == f"Error: {error}"
+    assert (usgs.requests, list(folder.iterdir())) == ([], [])
+
+
+def test_a_feed_that_usgs_does_not_have_is_answered_with_those_it_has() -> None:
+    result = quakegraph("ingest", "--feed", "M9_HOUR")
+
+    assert result.exit_code == 2
+    assert "'M9_HOUR' is not one of 'all_hour', 'all_day', " in result.stderr.splitlines()[-1]

@@ -1,0 +1,203 @@
+"""What an operation is charged for reading, beside the rows that its plan tests and reads: never less."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph.core.days import DAY_MS
+from graph.core.errors import QueryTooComplex
+from graph.core.paging import Paging
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.entities import TIME_ORDERED
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.selection import Box, Circle, Selection
+from graph.domains.earthquakes.statistics.statistics import Interval
+from graph.store.conditions import Condition, all_of, conjuncts, predicate
+from graph.store.contract import UNBOUNDED, Bounds, Item, KeyValue, Page, Table
+from graph.store.design import Index
+from graph.work.account import ROWS_READ_A_POINT, ROWS_TESTED_A_POINT, charged_to
+from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, stored
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.work.accounts import an_account
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+DAYS = 40
+EVENTS = 4000
+FIRST = NOON - DAYS * DAY_MS
+
+
+class CountedTable(WatchedTable):
+    """Counts the rows that readings of the time-ordered index test by a filter, and those that they hand over."""
+
+    def __init__(self, table: Table, events: Sequence[Event]) -> None:
+        super().__init__(table)
+        self.tested = self.given = 0
+        self._rows: dict[KeyValue, list[Item]] = {}
+        for event in events:
+            self._rows.setdefault(event.item["gsi1pk"], []).append(event.item)
+
+    async def query(self, index: Index, partition: KeyValue, **how: Any) -> Page:
+        return self._counted(index, [partition], await super().query(index, partition, **how), **how)
+
+    async def query_many(self, index: Index, partitions: Sequence[KeyValue], **how: Any) -> Page:
+        return self._counted(index, partitions, await super().query_many(index, partitions, **how), **how)
+
+    async def count(
+        self,
+        index: Index,
+        partitions: Sequence[KeyValue],
+        *,
+        between: Bounds = UNBOUNDED,
+        where: Condition | None = None,
+    ) -> int:
+        self.tested += len(self._led_to(partitions, where))
+        return await super().count(index, partitions, between=between, where=where)
+
+    def _counted(
+        self,
+        index: Index,
+        partitions: Sequence[KeyValue],
+        page: Page,
+        *,
+        start: Mapping[str, Any] | None = None,
+        forward: bool = True,
+        where: Condition | None = None,
+        **_: Any,
+    ) -> Page:
+        if index != TIME_ORDERED:
+            return page
+        self.given += len(page.items)
+        if where:
+            times = [item["gsi1sk"] for item in self._led_to(partitions, where)]
+            begin, end = (key["gsi1sk"] if key else None for key in (start, page.last_key))
+            low, high = (begin, end) if forward else (end, begin)
+            self.tested += sum((low is None or at >= low) and (high is None or at <= high) for at in times)
+        return page
+
+    def _led_to(self, partitions: Sequence[KeyValue], where: Condition | None) -> list[Item]:
+        """The rows of partitions that an index by magnitude leads to."""
+        by_magnitude = all_of(*(part for part in conjuncts(where) if getattr(part, "attribute", None) == "mag"))
+        leads = predicate(by_magnitude) if by_magnitude else None
+        return [item for each in partitions for item in self._rows.get(each, ()) if not leads or leads(item)]
+
+
+def some_events() -> list[Event]:
+    chance = random.Random(1)
+    times = sorted(chance.sample(range(FIRST, NOON), EVENTS))
+    kinds = ("earthquake", "earthquake", "quarry blast", "ice quake")
+    return [
+        an_event(
+            f"us{number:04}",
+            time_ms,
+            round(min(chance.expovariate(2), 9), 2),
+            lat=chance.uniform(-80, 80),
+            lon=chance.uniform(-180, 180),
+            depth=chance.choice([None, 5.0, 80.0]),
+            type=chance.choice(kinds),
+        )
+        for number, time_ms in enumerate(times)
+    ]
+
+
+THE_EVENTS = some_events()
+MORE = settings(A_FEW, max_examples=60)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def table() -> AsyncIterator[CountedTable]:
+    async with stored("sqlite", THE_EVENTS) as table:
+        yield CountedTable(table, THE_EVENTS)
+
+
+instants = st.none() | st.integers(FIRST, NOON)
+bounds = st.tuples(instants, instants).map(lambda b: b if None in b else tuple(sorted(b)))  # type: ignore[type-var]
+magnitudes = st.sampled_from([None, 0.5, 1.0, 1.25, 3.0])
+circles = st.builds(Circle, st.integers(-89, 89), st.integers(-179, 179), st.sampled_from([10.0, 2000.0, 20_000.0]))
+boxes = st.builds(
+    lambda south, west: Box(south, south + 10, west, west + 20), st.integers(-80, 70), st.integers(-170, 150)
+)
+selections = st.builds(
+    lambda span, minimum, **others: Selection(span[0], span[1], MagnitudeRange(minimum), **others),
+    bounds,
+    magnitudes,
+    circle=st.none() | circles,
+    box=st.none() | boxes,
+    min_depth=st.none() | st.just(10.0),
+    types=st.none() | st.just(("ice quake",)) | st.just(("zzz",)),
+)
+pagings = st.builds(
+    lambda size, backward, after: Paging(
+        size, backward, **({"before" if backward else "after": after.position} if after else {})
+    ),
+    st.sampled_from([0, 1, 10, 100, 1000]),
+    st.booleans(),
+    st.none() | st.sampled_from(THE_EVENTS[::97]),
+)
+
+
+async def charged(table: CountedTable, work: Callable[[Catalogue], Awaitable[object]], *, page: int = 0) -> int:
+    """Points for reading, which are checked against the rows. A page's own rows are in the document's price."""
+    table.tested = table.given = 0
+    with charged_to(an_account()) as account:
+        await work(catalogue_of(table))
+    assert table.tested <= ROWS_TESTED_A_POINT * (account.spent + 1)
+    assert table.given <= ROWS_READ_A_POINT * (account.spent + 1) + page + 1
+    return account.spent
+
+
+@MORE
+@given(selection=selections, paging=pagings, ascending=st.booleans())
+async def test_a_page_costs_at_least_what_its_plan_reads(
+    table: CountedTable, selection: Selection, paging: Paging, ascending: bool
+) -> None:
+    await charged(table, lambda c: c.page(selection, paging, ascending=ascending), page=paging.size)
+
+
+@MORE
+@given(selection=selections)
+async def test_a_total_costs_at_least_what_it_counts(table: CountedTable, selection: Selection) -> None:
+    await charged(table, lambda c: c.total(selection))
+
+
+@A_FEW
+@given(span=bounds, minimum=st.sampled_from([None, 0.5, 3.0]), interval=st.sampled_from(Interval))
+async def test_statistics_cost_at_least_what_they_read(
+    table: CountedTable, span: tuple[int | None, int | None], minimum: float | None, interval: Interval
+) -> None:
+    async def statistics(catalogue: Catalogue) -> None:
+        of = await catalogue.statistics(Selection(span[0], span[1], MagnitudeRange(minimum)))
+        await of.series(interval)
+        await of.largest()
+
+    await charged(table, statistics)
+
+
+async def test_a_page_by_time_alone_costs_no_more_than_the_document_says(table: CountedTable) -> None:
+    assert await charged(table, lambda c: c.page(Selection(), Paging(1000)), page=1000) == 0
+
+
+async def test_the_neighbours_of_many_years_cost_what_has_to_be_looked_through(table: CountedTable) -> None:
+    around = Selection.around(THE_EVENTS[-1], radius_km=1.0, days=3653)
+
+    assert await charged(table, lambda c: c.page(around, Paging(1)), page=1) >= EVENTS // ROWS_TESTED_A_POINT
+
+
+async def test_an_operation_ends_where_its_points_do(table: CountedTable) -> None:
+    table.tested = table.given = 0
+    nothing = Selection(types=("zzz",))
+    with charged_to(an_account(most=10)) as account:
+        pages = (catalogue_of(table).page(nothing, Paging(1)) for _ in range(10))
+        outcomes = await asyncio.gather(*pages, return_exceptions=True)
+
+    assert any(isinstance(outcome, QueryTooComplex) for outcome in outcomes)
+    assert account.spent <= 10
+    assert table.tested <= 11 * ROWS_TESTED_A_POINT

@@ -1,0 +1,118 @@
+"""How many events match: exact, cheap where summaries can tell, and None where it would cost too much."""
+
+from hypothesis import given
+
+from graph.core.days import DAY_MS
+from graph.core.paging import Paging
+from graph.domains.earthquakes.entities import TIME_ORDERED
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.selection import Circle, Selection
+from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, stored
+from tests.domains.earthquakes.oracle import selects
+from tests.domains.earthquakes.strategies import A_FEW, catalogues, selections, summarised_selections
+from tests.domains.earthquakes.watched_table import WatchedTable
+
+
+@A_FEW
+@given(events=catalogues, selection=summarised_selections)
+async def test_a_total_by_time_and_magnitude_is_exact(engine: str, events: list[Event], selection: Selection) -> None:
+    async with stored(engine, events) as table:
+        assert await catalogue_of(table).total(selection) == sum(selects(selection, event) for event in events)
+
+
+@A_FEW
+@given(events=catalogues, selection=selections)
+async def test_a_total_by_any_filter_is_exact(engine: str, events: list[Event], selection: Selection) -> None:
+    async with stored(engine, events) as table:
+        assert await catalogue_of(table).total(selection) == sum(selects(selection, event) for event in events)
+
+
+async def test_a_bound_on_a_magnitude_counts_what_stands_exactly_on_it(engine: str) -> None:
+    magnitudes = [-2.0, -1.12, 0.3, 4.49, 4.5, 4.5, 4.55, 4.6, 7.7, 10.0]
+    expected = {
+        MagnitudeRange(None, None): 10,
+        MagnitudeRange(4.5, 4.5): 2,
+        MagnitudeRange(4.5, 4.6): 4,
+        MagnitudeRange(4.5, None): 6,
+        MagnitudeRange(4.6, None): 3,
+        MagnitudeRange(4.7, None): 2,
+        MagnitudeRange(None, 4.5): 6,
+        MagnitudeRange(None, 4.4): 3,
+        MagnitudeRange(4.5, 4.55): 3,  # not on tenths: from the events
+        MagnitudeRange(4.55, 4.55): 1,
+        MagnitudeRange(-1.2, -1.1): 1,
+        MagnitudeRange(-1.1, -0.1): 0,
+        MagnitudeRange(-2.0, -2.0): 1,
+        MagnitudeRange(None, -2.0): 1,
+        MagnitudeRange(None, -2.1): 0,
+        MagnitudeRange(0.3, 0.3): 1,
+        MagnitudeRange(10.0, 10.0): 1,
+        MagnitudeRange(10.0, None): 1,
+        MagnitudeRange(10.1, None): 0,
+        MagnitudeRange(-99, 99): 10,
+    }
+    events = [an_event(f"us{number}", NOON + number, mag) for number, mag in enumerate(magnitudes)]
+    async with stored(engine, events) as table:
+        catalogue = catalogue_of(table)
+        found = {bounds: await catalogue.total(Selection(magnitudes=bounds)) for bounds in expected}
+        assert found == expected
+
+
+async def test_only_the_days_that_a_bound_cuts_are_read_for_a_total(engine: str) -> None:
+    midnight, next_day = at("2023-08-03T00:00:00"), at("2023-08-04T00:00:00")
+    today = "DAY#20230803"
+    expected: dict[tuple[int | None, int | None], tuple[int, set[str]]] = {
+        (None, None): (6, set()),
+        (midnight, None): (5, set()),
+        (midnight + 1, None): (4, {today}),
+        (None, next_day - 1): (4, set()),
+        (None, next_day - 2): (3, {today}),
+        (midnight, next_day - 1): (3, set()),
+        (midnight + 1, next_day - 2): (1, {today}),
+        (midnight + 1, next_day): (3, {today, "DAY#20230804"}),
+        (midnight - 1, midnight): (2, {"DAY#20230802", today}),
+        (midnight - 3 * DAY_MS + 1, midnight - 2 * DAY_MS): (0, set()),  # cut, but without events
+        (NOON, NOON): (1, {today}),
+    }
+    times = [midnight - 1, midnight, NOON, next_day - 1, next_day, midnight + 400 * DAY_MS]
+    async with stored(engine, events_at(*times)) as table:
+        watched = WatchedTable(table)
+        catalogue = catalogue_of(watched)
+        found = {}
+        for start, end in expected:
+            watched.calls.clear()
+            total = await catalogue.total(Selection(start_ms=start, end_ms=end))
+            found[start, end] = total, watched.read(TIME_ORDERED)
+        assert found == expected
+
+
+async def test_a_filter_that_summaries_do_not_know_is_counted_over_as_many_days_as_allowed(engine: str) -> None:
+    events = events_at(*range(NOON, NOON + 5 * DAY_MS, DAY_MS), mag=5.0)
+    events += [an_event("small", NOON + 9 * DAY_MS, 1.0)]
+    anywhere = Circle(0, 0, 20_100)
+    async with stored(engine, events) as table:
+        watched = WatchedTable(table)
+        catalogue = catalogue_of(watched, most_days_counted=5)
+        strong = MagnitudeRange(2.0)
+        for selection in (
+            Selection(magnitudes=strong, types=("earthquake",)),
+            Selection(magnitudes=strong, min_depth=8.0),
+            Selection(magnitudes=strong, circle=anywhere),
+            Selection(magnitudes=MagnitudeRange(2.05)),
+        ):
+            assert await catalogue.total(selection) == 5
+        watched.calls.clear()
+
+        assert await catalogue.total(Selection(min_depth=8.0)) is None
+        assert await catalogue.total(Selection(circle=anywhere)) is None
+        assert watched.read(TIME_ORDERED) == set()
+        assert await catalogue.total(Selection()) == 6
+
+
+async def test_a_page_is_asked_for_its_total_and_counts_all_pages(engine: str) -> None:
+    async with stored(engine, events_at(*range(NOON, NOON + 5))) as table:
+        page = await catalogue_of(table).page(Selection(start_ms=NOON + 1), Paging(2))
+
+        assert len(page.records) == 2
+        assert await page.total() == 4

@@ -1,0 +1,189 @@
+"""Splitting a collection into its features: at every cut the same ones, at a cost that grows with the bytes alone."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.domains.earthquakes.usgs.feature_json import GREATEST_WHOLE, LEAST_WHOLE, UnreadableFeature
+from graph.domains.earthquakes.usgs.feature_splitter import (
+    MAX_DEPTH,
+    MAX_FEATURE_BYTES,
+    FeatureSplitter,
+    InvalidGeoJson,
+)
+from graph.domains.earthquakes.usgs.geojson import FeatureParser, RawFeature
+
+
+def pieces(content: bytes, size: int) -> Iterator[bytes]:
+    for start in range(0, len(content), size):
+        yield content[start : start + size]
+
+
+def split(chunks: Iterable[bytes]) -> list[bytes]:
+    return drain(FeatureSplitter(), chunks)
+
+
+def drain(splitter: FeatureSplitter, chunks: Iterable[bytes]) -> list[bytes]:
+    features = [feature for chunk in chunks for feature in splitter.feed(chunk)]
+    splitter.close()
+    return features
+
+
+def parse(chunks: Iterable[bytes]) -> list[RawFeature]:
+    parser = FeatureParser()
+    for chunk in chunks:
+        parser.feed(chunk)
+    parser.close()
+    return parser.take()
+
+
+# The same features as a parser of the whole finds
+
+characters = st.characters(codec=None) | st.sampled_from('"\\[]{},:\t\ud83c\udf0b\ud800')
+texts = st.text(characters, max_size=6)
+out_of_range = st.sampled_from([LEAST_WHOLE - 1, GREATEST_WHOLE + 1, 2**64, 10**400])
+numbers = st.integers(LEAST_WHOLE, GREATEST_WHOLE) | st.floats(allow_nan=False, allow_infinity=False) | out_of_range
+values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=10,
+)
+members = st.dictionaries(texts.filter(lambda name: name != "features"), values, max_size=3)
+collections = st.builds(
+    lambda before, features, after: {**before, "features": features, **after},
+    members,
+    st.lists(st.dictionaries(texts, values, max_size=3) | values, max_size=5),
+    members,
+)
+layouts = st.sampled_from([{}, {"separators": (",", ":")}, {"indent": 1}])
+
+
+def expected(position: int, value: Any) -> RawFeature:
+    if holds_a_number_out_of_range(value):
+        return UnreadableFeature(position, "unreadable: it holds a number out of range")
+    return value if isinstance(value, dict) else UnreadableFeature(position, "not a JSON object")
+
+
+def holds_a_number_out_of_range(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(holds_a_number_out_of_range, value.values()))
+    if isinstance(value, list):
+        return any(map(holds_a_number_out_of_range, value))
+    return isinstance(value, int) and not LEAST_WHOLE <= value <= GREATEST_WHOLE
+
+
+@given(collection=collections, layout=layouts, data=st.data())
+def test_features_cut_anywhere_are_those_of_the_whole(
+    collection: dict[str, Any], layout: dict[str, Any], data: st.DataObject
+) -> None:
+    content = json.dumps(collection, **layout).encode()
+    cuts = [0, *sorted(data.draw(st.sets(st.integers(0, len(content))))), len(content)]
+
+    features = parse(content[start:end] for start, end in pairwise(cuts))
+
+    whole = json.loads(content)["features"]
+    assert repr(features) == repr([expected(position, value) for position, value in enumerate(whole, 1)])
+
+
+@given(st.lists(st.sampled_from([b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b"1", b" ", b"\xff"])), st.data())
+def test_damage_is_found_alike_wherever_it_is_cut(tokens: list[bytes], data: st.DataObject) -> None:
+    content = b'{"features": [' + b"".join(tokens) + b"]}"
+    size = data.draw(st.integers(1, len(content)))
+
+    def outcome(chunks: Iterable[bytes]) -> tuple[list[RawFeature], str]:
+        parser = FeatureParser()
+        try:
+            for chunk in chunks:
+                parser.feed(chunk)
+            parser.close()
+        except InvalidGeoJson as error:
+            return parser.take(), str(error)
+        return parser.take(), ""
+
+    assert outcome(pieces(content, size)) == outcome([content])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_a_feature_is_handed_on_as_it_came(size: int) -> None:
+    features = [b'{"a": "]}\\""}', b"{ ]", b'"]"', b"-1.5e400", b"[[{}]]", b"oops", b"{}", b'"\\\\"']
+    content = b'{"features" : [ %b ] , "features":[{}], "feat\\u0075res": [3]}' % b" ,\n".join(features)
+
+    assert split(pieces(content, size)) == [*features, b"{}", b"3"]
+
+
+def test_a_feature_may_be_as_deep_as_the_limit_and_no_deeper() -> None:
+    deep = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
+
+    assert split([b'{"features": [%b, %b]}' % (deep, deep)]) == [deep, deep]
+    with pytest.raises(InvalidGeoJson, match=r"The JSON is nested more than 500 deep\."):
+        split([b'{"features": [[%b]]}' % deep])
+
+
+@pytest.mark.parametrize("size", [65_536, 5_000_000])
+@pytest.mark.parametrize("excess", [0, 1])
+def test_a_feature_may_be_as_long_as_the_limit_and_no_longer(size: int, excess: int) -> None:
+    feature = b'"%b"' % (b"x" * (MAX_FEATURE_BYTES - 2 + excess))
+    chunks = pieces(b'{"features": [{}, %b]}' % feature, size)
+
+    if excess:
+        with pytest.raises(InvalidGeoJson, match=r"is longer than 1,048,576 bytes\."):
+            split(chunks)
+    else:
+        assert split(chunks) == [b"{}", feature]
+
+
+@pytest.mark.parametrize("between", [b" " * 1000, b'"a": 1, ' * 100, b'"a": "%b", ' % (b"x" * 1000)])
+def test_what_stands_between_two_features_is_bounded_too(between: bytes) -> None:
+    content = b'{"features": [{}], ' + between * (1 + MAX_FEATURE_BYTES // len(between)) + b'"features": []}'
+
+    with pytest.raises(InvalidGeoJson, match=r"is longer than 1,048,576 bytes\."):
+        split(pieces(content, 65_536))
+
+
+# Work
+
+LONG = 200_000
+HOSTILE = {
+    "backslashes": b'{"a": "' + b"\\" * LONG + b'"}',
+    "quotes": b'{"a": ' + b'"' * LONG + b"}",
+    "escaped quotes": b'{"a": "' + b'\\"' * (LONG // 2) + b'"}',
+    "texts": b'{"a": [' + b'"a",' * (LONG // 4) + b'"a"]}',
+    "brackets": b'{"a": [' + b"[]," * (LONG // 3) + b"[]]}",
+    "brackets as deep as allowed": b'{"a": [' + (b"[" * 400 + b"]" * 400) * (LONG // 800) + b"]}",
+    "brackets in a text": b'{"a": "' + b"[" * LONG + b'"}',
+    "digits": b'{"a": ' + b"1" * LONG + b"}",
+    "a number alone": b"1" * LONG,
+    "a word alone": b"x" * LONG,
+    "a text alone": b'"' + b"\\u0020" * (LONG // 6) + b'"',
+    "small features": b",".join([b"{}"] * (LONG // 3)),
+    "white space": b"{}" + b" " * LONG,
+}
+
+
+@pytest.mark.parametrize("size", [1, 2, 4096, 65_536, 1_000_000])
+@pytest.mark.parametrize("features", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_byte_is_scanned_more_than_twice(features: bytes, size: int) -> None:
+    content = b'{"features": [' + features + b"]}"
+    splitter = FeatureSplitter()
+
+    drain(splitter, pieces(content, size))
+
+    assert splitter.count >= 1
+    assert splitter.scanned <= 2 * len(content)
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[["', b'["\\'])
+@pytest.mark.parametrize("size", [1, 65_536])
+def test_what_never_ends_is_scanned_at_most_twice_up_to_its_bound(opening: bytes, size: int) -> None:
+    content = b'{"features": [' + opening * (LONG // len(opening))
+    splitter = FeatureSplitter()
+
+    with pytest.raises(InvalidGeoJson):
+        drain(splitter, pieces(content, size))
+
+    assert splitter.scanned <= 2 * len(content)

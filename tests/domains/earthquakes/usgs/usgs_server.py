@@ -1,0 +1,334 @@
+"""A USGS to test against: real HTTP on a free port of this machine, holding the real week of 2023-08-03.
+
+It answers the FDSN query and count and the summary feeds from that week, or from what it is told to `hold`: the
+latter also to the limits of USGS, made as small as a test likes. `answer_next` puts other answers
+before that, one a request; an answer is any ASGI application, and those below misbehave as USGS
+and the network between do. The server runs in a thread of its own, so that code which blocks,
+or runs its own event loop, can be tested against it as well.
+"""
+
+import asyncio
+import gzip
+import re
+import socket
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import formatdate
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tests.processes import PATIENCE_S
+
+FDSN_QUERY = "/fdsnws/event/1/query"
+FDSN_COUNT = "/fdsnws/event/1/count"
+ALL_WEEK = "/earthquakes/feed/v1.0/summary/all_week.geojson"
+
+_GEOJSON = "application/geo+json"
+_PERIODS = {
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+    "month": timedelta(days=30),
+}
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came in."""
+
+    path: str
+    query: str  # as sent, percent-encoded
+    headers: Headers
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The epoch milliseconds of its start and end, both of which it must name."""
+        asked = dict(parse_qsl(self.query))
+        return _epoch_ms(asked["starttime"]), _epoch_ms(asked["endtime"])
+
+
+@dataclass
+class Holdings:
+    """The events that USGS has, and how many of them it gives at once."""
+
+    features: list[dict[str, Any]]
+    limit: int = 20_000
+    cuts: bool = False  # leaves out what is beyond the limit, latest first, in place of refusing
+    deleted: Sequence[int] = ()  # epoch milliseconds of events that USGS deleted
+    arriving: deque[list[dict[str, Any]]] = field(default_factory=deque)  # after each count that fits
+    given: list[int] = field(default_factory=list)  # events in each answer
+    refused: int = 0  # queries that too much matched
+
+    async def query(self, request: Request) -> Response:
+        """Answer a query."""
+        limit = int(request.query_params.get("limit", str(self.limit)))
+        if not 1 <= limit <= self.limit or request.query_params.get("format") != "geojson":
+            return PlainTextResponse("Error 400: Bad Request", status_code=400)
+        start_ms, end_ms, found = self._matching(request)
+        if not found and any(start_ms <= time <= end_ms for time in self.deleted):
+            return PlainTextResponse("Error 409: Conflict\n\nThe requested event has been deleted.", status_code=409)
+        if len(found) > self.limit and not self.cuts:
+            self.refused += 1
+            why = f"{len(found)} matching events exceeds search limit of {self.limit}."
+            text = f"Error 400: Bad Request\n\n{why} Modify the search to match fewer events.\n"
+            return PlainTextResponse(text, status_code=400)
+        self.given.append(len(found[:limit]))
+        return collection(found[:limit])
+
+    async def count(self, request: Request) -> Response:
+        """Answer how many events match."""
+        _, _, found = self._matching(request)
+        if self.arriving and 0 < len(found) < self.limit:
+            self.features = self.features + self.arriving.popleft()
+        return JSONResponse({"count": len(found), "maxAllowed": self.limit})
+
+    def _matching(self, request: Request) -> tuple[int, int, list[dict[str, Any]]]:
+        """The window that is meant, and the events in it, latest first."""
+        asked = request.query_params
+        start_ms = _epoch_ms(asked["starttime"]) if "starttime" in asked else _generated_ms() - 30 * 86_400_000
+        end_ms = _epoch_ms(asked["endtime"]) if "endtime" in asked else _generated_ms()
+        floor = float(asked.get("minmagnitude", "-inf"))
+        found = [
+            feature
+            for feature in self.features
+            if start_ms <= _time_ms(feature) <= end_ms and (feature["properties"]["mag"] or 0) >= floor
+        ]
+        return start_ms, end_ms, sorted(found, key=_time_ms, reverse=True)
+
+
+@dataclass
+class UsgsServer:
+    """What the server was asked, and what it is to answer."""
+
+    url: str
+    requests: list[Received] = field(default_factory=list)
+    _answers: deque[ASGIApp] = field(default_factory=deque)
+    _held: ASGIApp | None = None  # None: the week
+
+    def answer_next(self, *answers: ASGIApp) -> None:
+        """Answer the next requests so, each answer once, and from the catalogue again after them."""
+        self._answers.extend(answers)
+
+    def hold(self, features: Sequence[dict[str, Any]], **how: Any) -> Holdings:
+        """Have these events in place of the week; `how` is told as to `Holdings`."""
+        holdings = Holdings(list(features), **how)
+        self._held = _catalogue(holdings)
+        return holdings
+
+    async def catalogue(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The answer from what is held, to be given to `answer_next` before others."""
+        await (self._held or _week_catalogue())(scope, receive, send)
+
+    def forget_answers(self) -> None:
+        """Drop what was still to be answered before the catalogue."""
+        self._answers.clear()
+
+    def forget(self) -> None:
+        """Drop what was asked and what was to be answered, for another test."""
+        self.requests.clear()
+        self.forget_answers()
+        self._held = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take one request."""
+        self.requests.append(Received(scope["path"], scope["query_string"].decode("ascii"), Headers(scope=scope)))
+        answer = self._answers.popleft() if self._answers else self.catalogue
+        await answer(scope, receive, send)
+
+
+@contextmanager
+def running_usgs() -> Iterator[UsgsServer]:
+    """The server, from listening to stopped."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        usgs = UsgsServer(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        server = uvicorn.Server(uvicorn.Config(usgs, lifespan="off", ws="none", log_config=None, log_level="critical"))
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()  # no need to wait: a connection made before it accepts stands in the listener's queue
+        try:
+            yield usgs
+        finally:
+            server.should_exit = server.force_exit = True
+            thread.join()
+
+
+# The real week
+
+
+@cache
+def week() -> bytes:
+    """The feed of all earthquakes of the week, as USGS sent it."""
+    sample = files("graph.domains.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
+    return gzip.decompress(sample.read_bytes())
+
+
+@cache
+def week_features() -> list[dict[str, Any]]:
+    """Its 2,124 features, latest first."""
+    features: list[dict[str, Any]] = orjson.loads(week())["features"]
+    return sorted(features, key=_time_ms, reverse=True)
+
+
+@cache
+def _generated_ms() -> int:
+    generated: int = orjson.loads(week())["metadata"]["generated"]
+    return generated
+
+
+def _time_ms(feature: dict[str, Any]) -> int:
+    time: int = feature["properties"]["time"]
+    return time
+
+
+def _epoch_ms(text: str) -> int:
+    time = datetime.fromisoformat(text)
+    return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+async def _feed(request: Request) -> Response:
+    name = request.path_params["name"]
+    match = re.fullmatch(r"(all|1\.0|2\.5|4\.5|significant)_(hour|day|week|month)\.geojson", name)
+    if match is None:
+        return PlainTextResponse("Not Found", status_code=404)
+    if name == "all_week.geojson":
+        return versioned(request, Response(week(), media_type=_GEOJSON))
+    level, period = match.groups()
+    start_ms = _generated_ms() - _PERIODS[period] // timedelta(milliseconds=1)
+    if level == "significant":
+        found = _select(lambda feature: _time_ms(feature) >= start_ms and feature["properties"]["sig"] >= 600)
+    else:
+        floor = float("-inf" if level == "all" else level)
+        found = _select(lambda feature: _time_ms(feature) >= start_ms and feature["properties"]["mag"] >= floor)
+    return versioned(request, collection(found))
+
+
+def versioned(request: Request, answer: Response) -> Response:
+    """The answer with validators, or 304 where the request names this version: an ETag goes before a date."""
+    etag, modified = f'"{sha256(answer.body).hexdigest()[:16]}"', formatdate(_generated_ms() / 1000, usegmt=True)
+    version = {"etag": etag, "last-modified": modified, "cache-control": "public, max-age=60"}
+    asked = request.headers
+    unchanged = (
+        asked["if-none-match"] == etag if "if-none-match" in asked else asked.get("if-modified-since") == modified
+    )
+    if unchanged:
+        return Response(status_code=304, headers=version)
+    answer.headers.update(version)
+    return answer
+
+
+def _select(matches: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+    return [feature for feature in week_features() if matches(feature)]
+
+
+def _catalogue(holdings: Holdings) -> ASGIApp:
+    return Starlette(
+        routes=[
+            Route(FDSN_QUERY, holdings.query),
+            Route(FDSN_COUNT, holdings.count),
+            Route("/earthquakes/feed/v1.0/summary/{name}", _feed),
+        ]
+    )
+
+
+@cache
+def _week_catalogue() -> ASGIApp:
+    return _catalogue(Holdings(week_features()))
+
+
+# Other answers
+
+
+def collection(features: Sequence[Any]) -> Response:
+    """A catalogue of these features."""
+    metadata = {"generated": _generated_ms(), "status": 200, "count": len(features)}
+    body = {"type": "FeatureCollection", "metadata": metadata, "features": features}
+    return Response(orjson.dumps(body), media_type=_GEOJSON)
+
+
+def body(content: bytes, **headers: str) -> Response:
+    """Status 200 with any body; a header's name is written with `_` for `-`."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response(content, headers={"content-type": _GEOJSON} | named)
+
+
+def status(code: int, *, retry_after: str | None = None) -> Response:
+    """A status without a catalogue."""
+    headers = {} if retry_after is None else {"retry-after": retry_after}
+    return Response(status_code=code, headers=headers)
+
+
+def html() -> Response:
+    """Status 200 with a page for people, as when a service is down for maintenance."""
+    return HTMLResponse("<!DOCTYPE html><html><title>Down for maintenance</title></html>")
+
+
+def cut_json() -> Response:
+    """A catalogue that breaks off, in an answer that HTTP takes for complete."""
+    return body(week()[:100_000])
+
+
+def redirect(path: str) -> Response:
+    """A redirect to that path of this server."""
+    return RedirectResponse(path)
+
+
+class Pending:
+    """Five events of the week, which are sent once they are `released`."""
+
+    def __init__(self) -> None:
+        self.asked = Event()
+        self.released = Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked.set()
+        await asyncio.to_thread(self.released.wait, PATIENCE_S)
+        await collection(week_features()[:5])(scope, receive, send)
+
+
+async def cut_connection(scope: Scope, receive: Receive, send: Send) -> None:
+    """An answer whose connection is closed before its announced end."""
+    await _begin(send, content_length=len(week()))
+    await send({"type": "http.response.body", "body": week()[:100_000]})
+
+
+async def stall(scope: Scope, receive: Receive, send: Send) -> None:
+    """An answer that begins, and never goes on."""
+    await _begin(send)
+    await send({"type": "http.response.body", "body": week()[:1000], "more_body": True})
+    await _hung_up(receive)
+
+
+async def drip(scope: Scope, receive: Receive, send: Send) -> None:
+    """An answer that goes on for ever, a byte at a time, each soon enough after the one before."""
+    await _begin(send)
+    hung_up = asyncio.ensure_future(_hung_up(receive))
+    while not hung_up.done():
+        await send({"type": "http.response.body", "body": b" ", "more_body": True})
+        await asyncio.wait([hung_up], timeout=0.01)
+
+
+async def _begin(send: Send, *, content_length: int | None = None) -> None:
+    headers = [(b"content-type", _GEOJSON.encode())]
+    if content_length is not None:
+        headers.append((b"content-length", str(content_length).encode()))
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+
+
+async def _hung_up(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

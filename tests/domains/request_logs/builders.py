@@ -1,0 +1,43 @@
+"""Request logs to test with: `a_log(DAY_MS)`, `async with stored_logs(engine, logs) as request_logs`."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from graph.core.days import DAY_MS
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.domains.request_logs.model import LogType, RequestLog
+from tests.domains.earthquakes.builders import at
+from tests.store.engines import empty_table
+
+TODAY = date(2024, 3, 2)  # two days behind a leap day
+MIDNIGHT = at("2024-03-02")
+NOW = MIDNIGHT + DAY_MS // 2  # where the clock stands
+
+
+def now() -> int:
+    """The time of all these tests."""
+    return NOW
+
+
+def uuid(number: int) -> str:
+    """A request id; they are in the order of their numbers."""
+    return str(UUID(int=number, version=4))
+
+
+def a_log(timestamp: int, number: int = 1, **others: Any) -> RequestLog:
+    """A log of a query of the catalogue; what is not given does not matter."""
+    values = {"log_type": LogType.QUERY, "route": "/earthquakes", "status": 200, "latency_ms": 3, **others}
+    return RequestLog.of(request_id=uuid(number), timestamp=timestamp, **values)
+
+
+@asynccontextmanager
+async def stored_logs(engine: str, logs: Sequence[RequestLog]) -> AsyncIterator[RequestLogs]:
+    """The request logs of a table of its own, which holds just these."""
+    async with empty_table(engine, EARTHQUAKE_EVENTS, clock=now) as table:
+        request_logs = RequestLogs(table, now)
+        await request_logs.insert_many(logs)
+        yield request_logs

@@ -1,0 +1,195 @@
+"""Pages of the request logs over days, and days read whole. Every test runs on every engine."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.days import DAY_MS
+from graph.core.errors import BadUserInput
+from graph.core.paging import Paging, Position
+from graph.domains.request_logs.access_patterns import LogSelection, RequestLogs
+from graph.domains.request_logs.model import REQUEST_LOGS, LogType, RequestLog
+from graph.store.conditions import Compare
+from tests.domains.earthquakes.builders import at
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.request_logs.builders import MIDNIGHT, NOW, a_log, stored_logs, uuid
+
+ALL = LogSelection()
+LEAP_DAY = at("2024-02-29")
+OLDEST = NOW - 7 * DAY_MS + 1000  # a log that is kept for a second more
+
+instants = st.sampled_from(
+    [
+        OLDEST,
+        LEAP_DAY - 1,
+        LEAP_DAY,
+        LEAP_DAY + DAY_MS - 1,
+        LEAP_DAY + DAY_MS,
+        MIDNIGHT - 1,
+        MIDNIGHT,
+        NOW,
+        NOW + 60_000,
+    ]
+)
+routes = st.sampled_from(["/earthquakes", "/node", "/ingest/recent"])
+statuses = st.sampled_from([200, 400, 499, 500, 503])
+rows = st.tuples(instants, st.sampled_from(LogType), routes, statuses)
+histories = st.lists(rows, max_size=12).map(
+    lambda history: [
+        a_log(time, number * 7919 % 100, log_type=log_type, route=route, status=status)
+        for number, (time, log_type, route, status) in enumerate(history)
+    ]
+)
+selections = st.builds(
+    lambda span, log_type, route, min_status: LogSelection(span[0], span[1], log_type, route, min_status),
+    st.just((None, None))
+    | st.tuples(instants, instants).map(sorted)
+    | st.tuples(instants, st.none())
+    | st.tuples(st.none(), instants),
+    st.none() | st.sampled_from(LogType),
+    st.none() | routes,
+    st.none() | statuses,
+)
+
+
+def selects(selection: LogSelection, log: RequestLog) -> bool:
+    """Whether the log is meant."""
+    return (
+        (selection.start_ms is None or selection.start_ms <= log.timestamp)
+        and (selection.end_ms is None or log.timestamp <= selection.end_ms)
+        and selection.log_type in (None, log.log_type)
+        and selection.route in (None, log.route)
+        and (selection.min_status is None or log.status >= selection.min_status)
+    )
+
+
+async def pages(
+    logs: RequestLogs, selection: LogSelection, size: int, *, backward: bool = False
+) -> list[Sequence[RequestLog]]:
+    """All pages as a client turns them, each from the outermost cursor of the one before."""
+    turned: list[Sequence[RequestLog]] = []
+    cursor = None
+    while len(turned) < 100:
+        at_cursor = Position.of_cursor(REQUEST_LOGS, cursor, "cursor") if cursor else None
+        paging = Paging(size, True, before=at_cursor) if backward else Paging(size, after=at_cursor)
+        page = await logs.page(selection, paging)
+        turned.append(page.records)
+        assert await await_maybe(page.has_next) == (len(turned) > 1 if backward else page.has_more)
+        assert await await_maybe(page.has_previous) == (page.has_more if backward else len(turned) > 1)
+        if not page.has_more:
+            return turned
+        cursor = page.records[0 if backward else -1].position.cursor
+    raise AssertionError("the pages do not end")
+
+
+def cut(logs: Sequence[RequestLog], size: int) -> list[Sequence[RequestLog]]:
+    return [logs[first : first + size] for first in range(0, len(logs), size)] or [[]]
+
+
+@settings(A_FEW, max_examples=8)  # since every example makes a table
+@given(history=histories, selection=selections, size=st.integers(1, 4))
+async def test_all_pages_together_are_the_selected_logs_once_each_newest_first(
+    engine: str, history: list[RequestLog], selection: LogSelection, size: int
+) -> None:
+    async with stored_logs(engine, history) as logs:
+        newest_first = sorted(history, key=lambda log: (log.timestamp, log.request_id), reverse=True)
+        expected = [log for log in newest_first if selects(selection, log)]
+
+        assert await pages(logs, selection, size) == cut(expected, size)
+        backward = await pages(logs, selection, size, backward=True)
+        assert [page[::-1] for page in backward] == cut(expected[::-1], size)
+
+
+HISTORY = [
+    a_log(LEAP_DAY, 1, status=500, error="INTERNAL_SERVER_ERROR"),
+    a_log(MIDNIGHT - 1, 2, log_type=LogType.INGEST, route="/ingest/recent", status=503),
+    a_log(MIDNIGHT, 3, route="/node"),
+    a_log(NOW, 4, log_type=LogType.INGEST, route="/ingest/events"),
+    a_log(NOW, 5, status=400),
+]
+
+
+SELECTED = [
+    (ALL, [5, 4, 3, 2, 1]),
+    (LogSelection(start_ms=MIDNIGHT), [5, 4, 3]),
+    (LogSelection(start_ms=MIDNIGHT + 1), [5, 4]),
+    (LogSelection(end_ms=MIDNIGHT), [3, 2, 1]),
+    (LogSelection(end_ms=MIDNIGHT - 1), [2, 1]),
+    (LogSelection(start_ms=NOW, end_ms=NOW), [5, 4]),
+    (LogSelection(start_ms=NOW + 1), []),
+    (LogSelection(end_ms=LEAP_DAY - 1), []),
+    (LogSelection(log_type=LogType.INGEST), [4, 2]),
+    (LogSelection(log_type=LogType.QUERY), [5, 3, 1]),
+    (LogSelection(route="/earthquakes"), [5, 1]),
+    (LogSelection(route="/earthquake"), []),
+    (LogSelection(route=""), []),
+    (LogSelection(min_status=400), [5, 2, 1]),
+    (LogSelection(min_status=501), [2]),
+    (LogSelection(MIDNIGHT - 1, NOW, LogType.INGEST, "/ingest/recent", 503), [2]),
+    # Times with more or fewer digits than those of the logs
+    (LogSelection(start_ms=0), [5, 4, 3, 2, 1]),
+    (LogSelection(start_ms=-1), [5, 4, 3, 2, 1]),
+    (LogSelection(start_ms=at("2000-01-01")), [5, 4, 3, 2, 1]),
+    (LogSelection(end_ms=at("2300-01-01")), [5, 4, 3, 2, 1]),
+    (LogSelection(at("0001-01-01"), at("9999-12-31")), [5, 4, 3, 2, 1]),
+    (LogSelection(start_ms=at("2300-01-01")), []),
+    (LogSelection(end_ms=at("2000-01-01")), []),
+    (LogSelection(end_ms=-1), []),
+]
+"""Selection → the logs of `HISTORY` that it finds, newest first."""
+
+
+async def test_a_selection_finds_what_it_says(engine: str) -> None:
+    async with stored_logs(engine, HISTORY) as logs:
+        for selection, found in SELECTED:
+            page = await logs.page(selection, Paging(10))
+            assert [log.request_id for log in page.records] == [uuid(number) for number in found], selection
+
+
+def test_a_window_that_ends_before_it_begins_is_refused() -> None:
+    with pytest.raises(BadUserInput):
+        LogSelection(start_ms=2, end_ms=1)
+
+
+async def test_a_log_is_found_for_seven_days_and_no_longer(engine: str) -> None:
+    expired, kept = a_log(NOW - 7 * DAY_MS, 1), a_log(OLDEST, 2)
+    async with stored_logs(engine, [expired, kept]) as logs:
+        assert (await logs.page(ALL, Paging(10))).records == [kept]
+        assert (await logs.page(LogSelection(start_ms=0), Paging(10))).records == [kept]
+        assert await logs.at([expired.position, kept.position]) == {kept.position: kept}
+
+
+async def test_a_cursor_of_no_log_divides_those_before_it_from_those_behind(engine: str) -> None:
+    async with stored_logs(engine, HISTORY) as logs:
+        for time_ms, newer in ((NOW + 1, 0), (MIDNIGHT + 1, 2), (MIDNIGHT - 2, 4), (LEAP_DAY - 1, 5), (0, 5)):
+            nowhere = Position(REQUEST_LOGS, time_ms, "zz")
+            behind = await logs.page(ALL, Paging(10, after=nowhere))
+            assert behind.records == HISTORY[::-1][newer:]
+            assert (await await_maybe(behind.has_previous), await await_maybe(behind.has_next)) == (newer > 0, False)
+
+
+async def test_days_are_read_whole_from_their_first_to_their_last_millisecond(engine: str) -> None:
+    day = date(2024, 2, 29)
+    inside = [a_log(LEAP_DAY, 1), a_log(LEAP_DAY + DAY_MS - 1, 2), a_log(LEAP_DAY + DAY_MS, 3)]
+    outside = [a_log(LEAP_DAY - 1, 4), a_log(LEAP_DAY + 2 * DAY_MS, 5)]
+    async with stored_logs(engine, [*inside, *outside]) as logs:
+        assert [log async for some in logs.of_days(day, day, None) for log in some] == inside[:2]
+        assert [log async for some in logs.of_days(day, date(2024, 3, 1), None) for log in some] == inside
+        assert [log async for some in logs.of_days(day, day, Compare("status", ">", 200)) for log in some] == []
+        assert [log async for some in logs.of_days(date(2024, 3, 1), day, None) for log in some] == []
+
+
+async def test_a_day_of_more_logs_than_are_read_at_once_is_read_whole(engine: str) -> None:
+    many = [a_log(MIDNIGHT + number, number) for number in range(2001)]
+    async with stored_logs(engine, many) as logs:
+        assert [log async for some in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), None) for log in some] == many
+
+
+def test_a_route_longer_than_any_is_the_callers_mistake() -> None:
+    LogSelection(route="/" * 256)
+    with pytest.raises(BadUserInput):
+        LogSelection(route="/" * 257)

@@ -1,0 +1,133 @@
+"""The budget of request logs: a flood writes no more than it allows, is seen until its end, and the loss is said."""
+
+import logging
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.core.days import DAY_MS, day_bucket
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.domains.request_logs.budget import MINUTE_MS, Amount, LogBudget, LogLimits
+from graph.domains.request_logs.buffer import LogBuffer
+from graph.domains.request_logs.model import RETENTION_DAYS
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
+from tests.observability.scraping import scraped
+from tests.service import running, settings
+from tests.store.engines import empty_table
+from tests.store.samples import HeldClock
+
+PLENTY = Amount(10**9, 10**12)
+LAST_MINUTE = MIDNIGHT + DAY_MS - MINUTE_MS  # in which a day's whole rest may be used
+TEN_LOOKUPS = "{" + " ".join(f'e{number}: event(eventId: "x{number}") {{ id }}' for number in range(10)) + "}"
+
+
+def kept(budget: LogBudget, timestamp: int, number: int, size: int = 100) -> list[int]:
+    """Which of so many logs the budget takes."""
+    return [each for each in range(number) if budget.takes(timestamp, size)]
+
+
+def a_minute(rows: int = 10**9, size: int = 10**12) -> LogBudget:
+    """A budget that bounds the minute alone."""
+    return LogBudget(LogLimits(Amount(rows, size), PLENTY))
+
+
+def test_all_logs_are_kept_until_half_of_a_minutes_rows_are_used() -> None:
+    assert kept(a_minute(rows=100), LAST_MINUTE, 50) == list(range(50))
+
+
+def test_a_flood_is_sampled_until_its_end_and_stays_within_the_minute() -> None:
+    budget = a_minute(rows=100)
+    taken = kept(budget, LAST_MINUTE, 5000)
+
+    assert len(taken) <= 100
+    assert taken[-1] > 1000, "what comes late is seen too"
+    assert budget.left_out == 5000 - len(taken)
+
+
+def test_the_next_minute_begins_anew() -> None:
+    budget = a_minute(rows=10)
+    kept(budget, LAST_MINUTE - MINUTE_MS, 1000)
+
+    assert kept(budget, LAST_MINUTE, 5) == list(range(5))
+
+
+@given(st.lists(st.integers(50, 5000), max_size=400), st.integers(1, 50), st.integers(1000, 100_000))
+def test_no_sequence_of_logs_takes_more_than_the_minute_allows(sizes: list[int], rows: int, size: int) -> None:
+    budget = a_minute(rows, size)
+    taken = [each for each in sizes if budget.takes(LAST_MINUTE, each)]
+
+    assert len(taken) <= rows
+    assert sum(taken[:-1]) <= size, "only the last one may pass the bound of bytes"
+
+
+def test_a_day_has_an_equal_share_of_all_and_leaves_room_for_its_evening() -> None:
+    share = 100_000
+    budget = LogBudget(LogLimits(PLENTY, Amount(share * (RETENTION_DAYS + 1), 10**12)))
+    taken = 0
+    hours = []
+    for minute in range(24 * 60):
+        before = taken
+        taken += len(kept(budget, MIDNIGHT + minute * MINUTE_MS, 2000))
+        hours.append(taken - before)
+
+    assert share * 0.8 <= taken <= share
+    assert sum(hours[-60:]) > 0, "a flood of all day leaves logs of its last hour"
+
+
+def test_what_is_stored_already_counts() -> None:
+    limits = LogLimits(PLENTY, Amount(800, 10**9))
+    budget = LogBudget(limits)
+    budget.learn({day_bucket(LAST_MINUTE): Amount(100, 0)})
+
+    assert kept(budget, LAST_MINUTE, 100) == []
+    assert budget.left_out == 100
+
+
+def test_no_rows_or_no_bytes_means_no_logs() -> None:
+    assert kept(a_minute(rows=0), LAST_MINUTE, 10) == []
+    assert kept(a_minute(size=0), LAST_MINUTE, 10) == []
+
+
+async def test_logs_are_counted_as_they_are_written_and_the_counts_are_learned(engine: str) -> None:
+    async with empty_table(engine, EARTHQUAKE_EVENTS, clock=now) as table:
+        logs = RequestLogs(table, now)
+        some = [a_log(MIDNIGHT + number, number) for number in range(30)]
+        await logs.insert_many(some[:20])
+        await logs.insert_many(some[20:29])
+        await logs.insert(some[29])
+
+        assert await logs.counts() == {"20240302": Amount(30, sum(log.size for log in some))}
+
+
+async def test_what_is_left_out_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=now) as table:
+        budget = LogBudget(LogLimits(Amount(4, 10**9), PLENTY))
+        buffer = LogBuffer(RequestLogs(table, now), budget)
+        for number in range(10):
+            buffer.add(a_log(LAST_MINUTE + number, number))
+        with caplog.at_level(logging.WARNING):
+            await buffer.look()
+            await buffer.look()
+
+        assert [record.getMessage() for record in caplog.records] == ["Request logs went beyond their budget"]
+        assert buffer.left_out == 10 - buffer.waiting > 0
+
+
+def test_a_flood_of_small_queries_writes_no_more_logs_than_the_budget(
+    tmp_path: Path, usgs: UsgsServer, clock: HeldClock
+) -> None:
+    with running(settings(tmp_path / "flood.db", usgs, max_logs_per_minute=40), clock=clock) as service:
+        for _ in range(50):
+            service.ask(TEN_LOOKUPS)
+        while scraped(service.url).value("quakegraph_request_logs_waiting"):
+            pass  # it is flushed twice a second
+        found = service.ask('{ requestLogs(first: 1000, filter: {route: "/earthquakes/event"}) { nodes { id } } }')
+        left_out = scraped(service.url).value("quakegraph_request_logs_left_out_total") or 0
+
+    stored = len(found["requestLogs"]["nodes"])
+    assert 20 <= stored <= 40
+    assert left_out >= 500 - 40

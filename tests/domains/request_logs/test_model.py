@@ -1,0 +1,120 @@
+"""The record of a request log, and its item as documented."""
+
+from typing import Any
+
+import pytest
+
+from graph.domains.request_logs.model import LogType, RequestLog, position_of
+from tests.domains.earthquakes.builders import at
+from tests.domains.request_logs.builders import a_log
+
+STARTED = at("2023-08-03T23:59:59.999")
+REQUEST_ID = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
+HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"  # pragma: allowlist secret
+
+INGEST = RequestLog.of(
+    log_type=LogType.INGEST,
+    request_id=REQUEST_ID,
+    timestamp=STARTED,
+    route="/ingest/recent",
+    status=502,
+    latency_ms=1200,
+    error="INVALID_UPSTREAM_RESPONSE",
+    fetched=4,
+    upserted=2,
+    skipped=1,
+    rejected=1,
+    retries=3,
+    upstream_size=5_000_000_000,
+    upstream_hash=HASH,
+)
+QUERY = RequestLog.of(
+    log_type=LogType.QUERY,
+    request_id=REQUEST_ID,
+    timestamp=STARTED,
+    route="/earthquakes",
+    status=200,
+    latency_ms=0,
+    starttime=-1,
+    endtime=STARTED,
+    minmagnitude=4.5,
+    page_size=50,
+    result_count=0,
+    has_next_token=False,
+    buckets_scanned=7,
+)
+EITHER = {
+    "pk": "LOG#20230803",
+    "sk": f"{STARTED}#{REQUEST_ID}",
+    "entity": "LOG",
+    "requestId": REQUEST_ID,
+    "timestamp": STARTED,
+    "ttl": at("2023-08-10T23:59:59") // 1000,
+}
+
+
+def test_an_ingests_item_has_the_documented_attributes() -> None:
+    assert INGEST.item == EITHER | {
+        "logType": "INGEST",
+        "route": "/ingest/recent",
+        "status": 502,
+        "latencyMs": 1200,
+        "error": "INVALID_UPSTREAM_RESPONSE",
+        "fetched": 4,
+        "upserted": 2,
+        "skipped": 1,
+        "rejected": 1,
+        "retries": 3,
+        "upstreamSize": 5_000_000_000,
+        "upstreamHash": HASH,
+    }
+
+
+def test_a_querys_item_has_the_documented_attributes() -> None:
+    assert QUERY.item == EITHER | {
+        "logType": "QUERY",
+        "route": "/earthquakes",
+        "status": 200,
+        "latencyMs": 0,
+        "starttime": -1,
+        "endtime": STARTED,
+        "minmagnitude": 4.5,
+        "pageSize": 50,
+        "resultCount": 0,
+        "hasNextToken": False,
+        "bucketsScanned": 7,
+    }
+
+
+def test_what_does_not_apply_is_absent() -> None:
+    keys = {"pk", "sk", "entity", "ttl"}
+
+    assert a_log(STARTED).item.keys() == keys | {
+        "logType", "requestId", "timestamp", "route", "status", "latencyMs"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("log", [INGEST, QUERY, a_log(STARTED)])
+def test_an_item_is_read_as_the_log_that_was_written(log: RequestLog) -> None:
+    assert RequestLog(log.item) == log
+
+
+@pytest.mark.parametrize("number", [1e400, -1e400, 1e200, 1e-200])
+def test_a_number_that_no_item_can_hold_is_left_out(number: float) -> None:
+    """It is what a client asked for, and must not keep the log from being written."""
+    assert a_log(STARTED, minmagnitude=number) == a_log(STARTED)
+
+
+def test_a_log_expires_a_week_after_it_began_to_the_second() -> None:
+    assert a_log(0).item["ttl"] == 7 * 86_400
+    assert a_log(999).item["ttl"] == 7 * 86_400
+    assert a_log(1000).item["ttl"] == 7 * 86_400 + 1
+
+
+def test_a_sort_key_names_a_position() -> None:
+    assert position_of(EITHER["sk"]) == QUERY.position  # type: ignore[arg-type]  # the item holds texts and numbers
+
+
+@pytest.mark.parametrize("sort_key", ["", "#", "1#", "#a", "a#b", "-1#b", "1.0#b", "²#b", "١#b", "10000000000000#b"])
+def test_what_no_log_has_for_a_sort_key_names_none(sort_key: Any) -> None:
+    assert position_of(sort_key) is None

@@ -1,0 +1,330 @@
+"""`/metrics`: exact counts after exact requests, of one process and of several, and who may read them."""
+
+import asyncio
+import os
+import re
+import signal
+import sqlite3
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from prometheus_client import generate_latest
+from starlette.requests import ClientDisconnect
+
+from graph import __version__
+from graph.app import create_app
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.domains.request_logs.budget import LogBudget, LogLimits
+from graph.domains.request_logs.buffer import LogBuffer
+from graph.observability.metrics import Metrics
+from graph.observability.requests import Telemetry
+from graph.observability.tracing import Untraced
+from graph.settings import Settings
+from graph.store.contract import Put
+from graph.store.dynamodb.patience import CONNECTIONS
+from tests.domains.earthquakes.builders import NOON
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, status, week_features
+from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
+from tests.observability.scraping import parsed, scraped
+from tests.processes import serving
+from tests.service import Service, running
+from tests.store.engines import create_table, empty_table, open_dynamodb
+from tests.store.samples import SAMPLES, sample
+
+EVENT = '{ event(eventId: "us1") { mag } }'
+INGEST = "mutation I($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
+RECENT = "mutation { ingestRecent { upserted } }"
+
+
+def ingested(*event_ids: str, lat: float = 35.6) -> dict[str, Any]:
+    """Variables of `INGEST`."""
+    about = {"eventTsMs": NOON, "mag": 4.5, "lat": lat, "lon": -117.6}
+    return {"events": [{"eventId": event_id, **about} for event_id in event_ids]}
+
+
+def test_requests_are_counted_by_their_operation_and_first_error(service: Service) -> None:
+    service.ask(EVENT)
+    service.ask(f"query Named {EVENT}")
+    service.ask(INGEST, ingested("us1"))
+    assert service.codes("{ event") == ["GRAPHQL_PARSE_FAILED"]
+    assert service.codes("{ event(eventId: 7) { mag } }") == ["GRAPHQL_VALIDATION_FAILED"]
+    assert service.codes('{ events(after: "x") { nodes { mag } } }') == ["INVALID_CURSOR"]
+
+    scrape = scraped(service.url)
+
+    assert scrape.all("quakegraph_requests_total") == {
+        ("OK", "query"): 2,
+        ("INVALID_CURSOR", "query"): 1,
+        ("OK", "mutation"): 1,
+        ("OK", "subscription"): 0,
+        ("GRAPHQL_PARSE_FAILED", "none"): 1,
+        ("GRAPHQL_VALIDATION_FAILED", "none"): 1,
+    }
+    assert scrape.all("quakegraph_request_seconds_count") == {("query",): 3, ("mutation",): 1, ("none",): 2}
+
+
+def test_a_request_that_nobody_waits_for_any_more_is_counted_as_abandoned() -> None:
+    metrics = Metrics()
+
+    with pytest.raises(ClientDisconnect), Telemetry(metrics, Untraced()).request({}):
+        raise ClientDisconnect
+
+    metrics.sample()
+    scrape = parsed(generate_latest(metrics.registry).decode())
+    assert scrape.value("quakegraph_requests_total", operation="none", code="ABANDONED") == 1
+
+
+def test_every_metric_is_explained() -> None:
+    explained = (Path(__file__).parents[2] / "README.md").read_text().split("## Operations")[1].split("\n## ")[0]
+    families = {family.name for family in Metrics().registry.collect() if family.name.startswith("quakegraph_")}
+
+    assert [name for name in families if name not in explained.replace(", `_", ", `quakegraph_store_pool_")] == []
+
+
+def test_root_fields_of_queries_are_counted_by_field_and_code(service: Service) -> None:
+    service.ask('{ one: event(eventId: "us1") { mag } two: event(eventId: "us2") { mag } events { totalCount } }')
+    service.codes('{ events(after: "x") { nodes { mag } } }')
+
+    scrape = scraped(service.url)
+
+    fields = {("OK", "event"): 2, ("OK", "events"): 1, ("INVALID_CURSOR", "events"): 1}
+    assert scrape.all("quakegraph_fields_total") == fields
+    assert scrape.all("quakegraph_field_seconds_count") == {("event",): 2, ("events",): 2}
+
+
+def test_what_a_client_chooses_is_no_label(service: Service) -> None:
+    service.answer('query Sesame { sesame: event(eventId: "sesame") { mag } }')
+    service.answer("query Sesame { sesame }")
+
+    assert "sesame" not in scraped(service.url).text.lower()
+
+
+def test_a_counter_stands_at_zero_before_the_first_request(service: Service) -> None:
+    scrape = scraped(service.url)
+
+    assert scrape.value("quakegraph_requests_total", operation="query", code="OK") == 0
+    assert scrape.value("quakegraph_requests_total", operation="mutation", code="OK") == 0
+    assert scrape.value("quakegraph_request_logs_lost_total") == 0
+    assert scrape.value("quakegraph_upstream_retries_total") == 0
+
+
+def test_store_calls_are_counted_by_operation(service: Service) -> None:
+    def calls(operation: str) -> float:
+        return scraped(service.url).value("quakegraph_store_calls_total", operation=operation, outcome="OK") or 0
+
+    lookups, reads, transactions = calls("get"), calls("get_many"), calls("transact")
+    service.ask(EVENT)
+    service.ask(EVENT)
+    service.ask(INGEST, ingested("us1", "us2"))
+
+    # The first ingest of a process looks up the number of the last arrival.
+    assert (calls("get") - lookups, calls("get_many") - reads, calls("transact") - transactions) == (3, 1, 1)
+    scrape = scraped(service.url)
+    assert scrape.value("quakegraph_store_call_seconds_count", operation="transact") == transactions + 1
+
+
+def test_calls_of_a_store_that_fails_are_counted_by_its_code(service: Service, tmp_path: Path) -> None:
+    assert service.http.get("/healthz").status_code == 200  # by now it has started
+    other = sqlite3.connect(tmp_path / "empty.db")
+    other.execute('DROP TABLE "earthquake-events"')
+    other.close()
+
+    assert service.codes(EVENT) == ["DATABASE_UNAVAILABLE"]
+
+    scrape = scraped(service.url)
+    assert scrape.value("quakegraph_store_calls_total", operation="get", outcome="DATABASE_UNAVAILABLE") == 1
+    assert scrape.value("quakegraph_fields_total", field="event", code="DATABASE_UNAVAILABLE") == 1
+    assert scrape.value("quakegraph_requests_total", operation="query", code="DATABASE_UNAVAILABLE") == 1
+    assert scrape.value("quakegraph_request_logs_waiting") == 1
+
+
+def test_ingests_are_counted_with_what_became_of_their_events(service: Service, usgs: UsgsServer) -> None:
+    service.ask(INGEST, ingested("us1", "us2"))
+    service.ask(INGEST, ingested("us2", "us3"))
+    service.ask(INGEST, ingested("us4", lat=99))
+    usgs.answer_next(status(503), collection(week_features()[:5]))
+    service.ask(RECENT)
+    usgs.answer_next(status(400))
+    assert service.codes(RECENT) == ["INVALID_UPSTREAM_RESPONSE"]
+
+    scrape = scraped(service.url)
+
+    assert scrape.all("quakegraph_ingests_total") == {
+        ("OK", "/ingest/events"): 3,
+        ("OK", "/ingest/recent"): 1,
+        ("INVALID_UPSTREAM_RESPONSE", "/ingest/recent"): 1,
+    }
+    assert scrape.all("quakegraph_ingest_events_total") == {
+        ("upserted", "/ingest/events"): 3,
+        ("skipped", "/ingest/events"): 1,
+        ("rejected", "/ingest/events"): 1,
+        ("upserted", "/ingest/recent"): 5,
+        ("skipped", "/ingest/recent"): 0,
+        ("rejected", "/ingest/recent"): 0,
+    }
+    assert scrape.all("quakegraph_ingest_seconds_count") == {("/ingest/events",): 3, ("/ingest/recent",): 2}
+    assert scrape.value("quakegraph_upstream_retries_total") == 1
+
+
+async def test_lost_and_waiting_request_logs_are_told() -> None:
+    metrics = Metrics()
+    async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=now) as table:
+        buffer = LogBuffer(RequestLogs(table, now), LogBudget(LogLimits.of(Settings())), capacity=3)
+        metrics.log_buffer(buffer)
+        for number in range(5):
+            buffer.add(a_log(MIDNIGHT + number, number))
+
+        metrics.sample()
+        assert told(metrics, "lost_total", "waiting") == (2, 3)
+
+        await buffer.flush()
+        metrics.sample()
+        assert told(metrics, "lost_total", "waiting") == (2, 0)
+
+
+def told(metrics: Metrics, *names: str) -> tuple[float | None, ...]:
+    """What is told of request logs."""
+    scrape = parsed(generate_latest(metrics.registry).decode())
+    return tuple(scrape.value(f"quakegraph_request_logs_{name}") for name in names)
+
+
+def test_an_idle_service_has_its_pools_free(service: Service) -> None:
+    service.ask(EVENT)
+
+    scrape = scraped(service.url)
+
+    assert scrape.all("quakegraph_store_pool_size") == {("readers",): 2, ("writer",): 1}
+    assert scrape.value("quakegraph_store_pool_busy", pool="readers") == 0
+    assert scrape.value("quakegraph_store_pool_waiting", pool="readers") == 0
+
+
+def test_the_process_and_the_build_are_told(service: Service) -> None:
+    scrape = scraped(service.url)
+
+    assert scrape.value("quakegraph_build_info", version=__version__) == 1
+    assert (scrape.value("process_resident_memory_bytes") or 0) > 1_000_000
+    assert (scrape.value("process_open_fds") or 0) > 0
+    assert scrape.value("python_gc_collections_total", generation="2") is not None
+
+
+async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -> None:
+    name, metrics = f"metered-{uuid4().hex}", Metrics()
+    await create_table(name, SAMPLES)
+
+    def units() -> tuple[float | None, ...]:
+        scrape = parsed(generate_latest(metrics.registry).decode())
+        return tuple(scrape.value("quakegraph_dynamodb_units_total", kind=kind) for kind in ("read", "write"))
+
+    async with open_dynamodb(name, SAMPLES, meter=metrics) as table:
+        assert units() == (0, 0)
+        await table.put(sample("p", "1", text="x" * 9000))
+        assert units() == (0, 9)  # one for each KB
+        await table.put_many([sample("p", "2"), sample("p", "3")])
+        assert units() == (0, 11)
+        await table.transact([Put(sample("p", "4"))])
+        assert units() == (0, 15)  # as the emulator counts; DynamoDB says 2 for it
+        await table.get(("p", "1"))
+        assert units() == (3, 15)  # one for 4 KB, since the read is consistent
+        await table.get_many([("p", "1"), ("p", "2")])
+        assert units() == (7, 15)
+        await table.query(SAMPLES.primary, "p")
+        await table.count(SAMPLES.primary, ["p"])
+        _ = [item async for item in table.scan()]
+        assert units() == (16, 15)
+
+
+def test_a_service_on_dynamodb_tells_its_units_and_connections(dynamodb_endpoint: str) -> None:
+    name = f"metered-{uuid4().hex}"
+    asyncio.run(create_table(name, EARTHQUAKE_EVENTS))
+    with running(Settings(store=f"dynamodb://{name}")) as service:
+        service.ask(INGEST, ingested("us1"))
+        before = scraped(service.url)
+        service.ask(EVENT)
+        after = scraped(service.url)
+
+    read = [scrape.value("quakegraph_dynamodb_units_total", kind="read") or 0 for scrape in (before, after)]
+    assert read[1] - read[0] == 1  # the logs that are written meanwhile read nothing
+    assert after.all("quakegraph_store_pool_size") == {("connections",): CONNECTIONS}
+    assert after.value("quakegraph_store_pool_waiting", pool="connections") == 0
+
+
+# Who may read
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [
+        ("127.0.0.1", True),
+        ("10.1.2.3", True),
+        ("192.168.1.9", True),
+        ("100.64.0.7", True),  # shared between a provider's customers, and used by private networks
+        ("::1", True),
+        ("fd00::1", True),
+        ("8.8.8.8", False),
+        ("2606:4700::1111", False),
+        ("::ffff:8.8.8.8", False),
+        ("::ffff:10.1.2.3", True),
+        ("nowhere", False),
+    ],
+)
+async def test_only_an_address_of_a_private_network_may_read(address: str, allowed: bool, tmp_path: Path) -> None:
+    assert await read_from(address, tmp_path) == (200 if allowed else 404)
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded"])
+async def test_what_came_through_a_proxy_may_not_read(header: str, tmp_path: Path) -> None:
+    assert await read_from("127.0.0.1", tmp_path, **{header: "for=10.1.2.3"}) == 404
+
+
+async def read_from(address: str, folder: Path, **headers: str) -> int:
+    """The status of an answer to that address."""
+    app = create_app(Settings(store=f"sqlite:///{folder}/unopened.db"))
+    transport = httpx.ASGITransport(app, client=(address, 1))
+    async with httpx.AsyncClient(transport=transport, base_url="http://quakegraph") as client:
+        answer = await client.get("/metrics", headers=headers)
+    assert ("quakegraph_requests_total" in answer.text) == (answer.status_code == 200)
+    return answer.status_code
+
+
+# Several processes
+
+
+def test_the_metrics_of_all_processes_are_added_up_and_outlive_a_process(tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    with serving("--workers", "2", folder=tmp_path, settings={"TMPDIR": str(temporary)}) as server:
+        server.hear("Application startup complete", times=2)
+        url = server.url.removesuffix("/graphql")
+        for _ in range(20):  # each over a connection of its own, which either process takes
+            assert server.ask(EVENT).status_code == 200
+        scrapes = [scraped(url) for _ in range(6)]
+        processes = [
+            int(match[1]) for line in server.said if (match := re.search(r"Started server process \[(\d+)\]", line))
+        ]
+
+        assert {scrape.value("quakegraph_requests_total", operation="query", code="OK") for scrape in scrapes} == {20}
+        assert {scrape.value("quakegraph_request_seconds_count", operation="query") for scrape in scrapes} == {20}
+        assert {scrape.value("quakegraph_store_pool_size", pool="readers") for scrape in scrapes} == {4}
+        assert {scrape.value("quakegraph_build_info", version=__version__) for scrape in scrapes} == {1}
+        assert [folder.name.partition("-metrics-")[0] for folder in temporary.iterdir()] == ["quakegraph"]
+        (memory,) = {scrape.value("process_resident_memory_bytes") for scrape in scrapes[:1]}
+        assert (memory or 0) > max(map(resident_bytes, processes))
+
+        os.kill(processes[0], signal.SIGKILL)
+        server.hear("Application startup complete", times=3)
+        after = scraped(url)
+
+        assert after.value("quakegraph_requests_total", operation="query", code="OK") == 20
+        assert after.value("quakegraph_store_pool_size", pool="readers") == 4
+        assert server.end() == 0
+    assert list(temporary.iterdir()) == []
+
+
+def resident_bytes(process: int) -> int:
+    """Memory of a process."""
+    pages = Path(f"/proc/{process}/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,233 @@
+"""Spans, as a collector of OpenTelemetry receives them over OTLP: real HTTP, real protobuf."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.processes import NOWHERE, PATIENCE_S, environment, started
+from tests.service import Service, running, serving, settings
+
+EVENT = '{ event(eventId: "us1") { mag } }'
+TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"  # pragma: allowlist secret
+STORE = {"db.system.name": "sqlite", "db.collection.name": "earthquake-events"}
+
+
+@dataclass
+class Collector:
+    """What arrived."""
+
+    spans: list[Span] = field(default_factory=list)
+    resources: list[dict[str, str]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+
+    async def take(self, request: Request) -> Response:
+        """One export."""
+        self.bodies.append(await request.body())
+        for resource in ExportTraceServiceRequest.FromString(self.bodies[-1]).resource_spans:
+            self.resources.append(attributes(resource.resource))
+            self.spans += [span for scope in resource.scope_spans for span in scope.spans]
+        return Response()
+
+    @property
+    def operations(self) -> list[Span]:
+        """The spans of operations, in the order of their beginning."""
+        found = [span for span in self.spans if span.kind == Span.SPAN_KIND_SERVER]
+        return sorted(found, key=lambda span: span.start_time_unix_nano)
+
+    def below(self, parent: Span) -> list[Span]:
+        """The spans whose parent that is."""
+        return [span for span in self.spans if span.parent_span_id == parent.span_id]
+
+
+def attributes(of: Any) -> dict[str, str]:
+    """The attributes of a span or a resource that are text."""
+    each: list[KeyValue] = list(of.attributes)
+    return {attribute.key: attribute.value.string_value for attribute in each}
+
+
+@pytest.fixture
+def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    """A collector that OpenTelemetry's variables name."""
+    collector = Collector()
+    app = Starlette(routes=[Route("/v1/traces", collector.take, methods=["POST"])])
+    with serving(app) as url:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        yield collector
+
+
+def trace(folder: Path, usgs: UsgsServer, *asked: str, **headers: str) -> None:
+    """Ask a service that traces, and end it, which exports what is left."""
+    with running(settings(folder / "traced.db", usgs, tracing=True)) as service:
+        for query in asked:
+            send(service, query, headers)
+
+
+def send(service: Service, query: str, headers: dict[str, str]) -> None:
+    answer = service.http.post("/graphql", json={"query": query}, headers=headers)
+    assert answer.status_code == 200, answer.text
+
+
+def test_an_operation_is_a_span_with_its_store_calls_below(
+    tmp_path: Path, usgs: UsgsServer, collector: Collector
+) -> None:
+    trace(tmp_path, usgs, f"query Named {EVENT}", EVENT)
+
+    named, anonymous = collector.operations
+    assert (named.name, attributes(named)) == (
+        "query",
+        {"graphql.operation.type": "query", "graphql.operation.name": "Named"},
+    )
+    assert (anonymous.name, attributes(anonymous)) == ("query", {"graphql.operation.type": "query"})
+    for operation in (named, anonymous):
+        (call,) = collector.below(operation)
+        assert (call.name, call.kind) == ("get earthquake-events", Span.SPAN_KIND_CLIENT)
+        assert attributes(call) == {**STORE, "db.operation.name": "get"}
+        assert call.trace_id == operation.trace_id
+        assert operation.start_time_unix_nano <= call.start_time_unix_nano <= call.end_time_unix_nano
+        assert call.end_time_unix_nano <= operation.end_time_unix_nano
+        assert (operation.status.code, call.status.code) == (Status.STATUS_CODE_UNSET, Status.STATUS_CODE_UNSET)
+    assert named.trace_id != anonymous.trace_id
+
+
+def test_the_trace_of_the_client_is_continued(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
+    trace(tmp_path, usgs, EVENT, traceparent=f"00-{TRACE}-{PARENT}-01")
+
+    (operation,) = collector.operations
+    assert (operation.trace_id.hex(), operation.parent_span_id.hex()) == (TRACE, PARENT)
+    assert [call.trace_id.hex() for call in collector.below(operation)] == [TRACE]
+
+
+def test_a_trace_that_its_client_does_not_sample_is_not_exported(
+    tmp_path: Path, usgs: UsgsServer, collector: Collector
+) -> None:
+    trace(tmp_path, usgs, EVENT, traceparent=f"00-{TRACE}-{PARENT}-00")
+
+    assert collector.spans == []
+
+
+def test_a_broken_traceparent_begins_a_trace_of_its_own(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
+    trace(tmp_path, usgs, EVENT, traceparent="00-nonsense-01")
+
+    (operation,) = collector.operations
+    assert operation.parent_span_id == b""
+
+
+def test_an_operation_that_fails_tells_its_code(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
+    trace(tmp_path, usgs, '{ events(after: "x") { nodes { mag } } }', "{ event")
+
+    invalid, unparsed = collector.operations
+    assert attributes(invalid) == {"graphql.operation.type": "query", "error.type": "INVALID_CURSOR"}
+    assert (unparsed.name, attributes(unparsed)) == ("GraphQL Operation", {"error.type": "GRAPHQL_PARSE_FAILED"})
+    assert {span.status.code for span in (invalid, unparsed)} == {Status.STATUS_CODE_ERROR}
+
+
+def test_no_document_and_nothing_that_was_looked_for_is_exported(
+    tmp_path: Path, usgs: UsgsServer, collector: Collector
+) -> None:
+    trace(tmp_path, usgs, '{ event(eventId: "sesame") { mag } }', '{ events(after: "sesame") { nodes { mag } } }')
+
+    assert len(collector.operations) == 2
+    assert b"sesame" not in b"".join(collector.bodies)
+
+
+def test_a_mutation_is_a_span_with_all_that_it_asks_of_the_store(
+    tmp_path: Path, usgs: UsgsServer, collector: Collector
+) -> None:
+    event = '{eventId: "us1", eventTsMs: 0, mag: 1, lat: 1, lon: 1}'
+    trace(tmp_path, usgs, f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ upserted }} }}")
+
+    (operation,) = collector.operations
+    assert operation.name == "mutation"
+    calls = [attributes(call)["db.operation.name"] for call in collector.below(operation)]
+    assert calls == ["get_many", "get", "transact", "put", "update"]
+
+
+def test_what_no_operation_asks_of_the_store_is_no_span(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
+    trace(tmp_path, usgs)
+
+    assert collector.bodies == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "name"),
+    [
+        ({}, "quakegraph"),
+        ({"OTEL_SERVICE_NAME": "quakes"}, "quakes"),
+        ({"OTEL_RESOURCE_ATTRIBUTES": "service.name=tremors,deployment.environment.name=test"}, "tremors"),
+    ],
+)
+def test_the_service_is_named_by_opentelemetrys_variables(
+    tmp_path: Path,
+    usgs: UsgsServer,
+    collector: Collector,
+    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str],
+    name: str,
+) -> None:
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+
+    trace(tmp_path, usgs, EVENT)
+
+    assert [resource["service.name"] for resource in collector.resources] == [name]
+
+
+def test_a_collector_that_is_away_fails_no_request(
+    tmp_path: Path, usgs: UsgsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", NOWHERE)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")  # s; so long the end waits for what is left to be exported
+
+    trace(tmp_path, usgs, EVENT, EVENT)
+
+
+# Without it
+
+
+def test_nothing_of_opentelemetry_is_imported_where_tracing_is_off(tmp_path: Path) -> None:
+    program = """
+import asyncio, sys
+import graph.cli
+from graph.app import create_app, open_parts
+from graph.settings import Settings
+from graph.observability.tracing import open_tracing
+
+async def main():
+    create_app(Settings())
+    async with open_tracing(False) as tracing, open_parts(Settings(), tracing=tracing):
+        with tracing.operation({}) as span:
+            span.end("query", None, "OK")
+        print(sorted(name for name in sys.modules if name.startswith("opentelemetry")))
+
+asyncio.run(main())
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
+def test_tracing_without_the_extra_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "opentelemetry").mkdir()  # is found before the real one, and has nothing in it
+    (tmp_path / "opentelemetry" / "__init__.py").touch()
+
+    with started("serve", "--port", "0", folder=tmp_path, settings={"GRAPH_TRACING": "true"}) as process:
+        said = process.communicate(timeout=PATIENCE_S)
+
+    assert said == ("", "Error: GRAPH_TRACING: needs the extra `otel`: install quakegraph[otel]\n")
+    assert process.returncode == 2
+    assert not (tmp_path / "quakegraph.db").exists()

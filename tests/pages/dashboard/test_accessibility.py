@@ -1,0 +1,146 @@
+"""The dashboard for those who see it otherwise, or not: names, contrast, narrow and enlarged pages, axe's rules."""
+
+import re
+from itertools import product
+
+import pytest
+from playwright.async_api import Page, expect
+
+from scripts.npm_package import NpmPackage
+from tests.browser import Visit
+from tests.pages.dashboard.looking import settled
+
+AXE = NpmPackage(
+    "axe-core",
+    "4.10.3",
+    sha512="Xm7bpRXnDSX2YE2YFfBk2FnF0ep6tmG7xPh8iHee8MIcrgq762Nkce856dYtJYLkuIoYZvGfTs/PbZhideTcEg==",
+)
+
+pytestmark = pytest.mark.needs("chromium")
+
+
+async def shown(page: Page, url: str) -> None:
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await settled(page, 81)
+    await expect(page.locator("#connection")).to_have_text("Live")
+
+
+@pytest.mark.needs("npm")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing(visit: Visit, shared: str, scheme: str) -> None:
+    """WCAG 2.2 at AA, as far as a program can tell, and axe's own best practices."""
+    page = visit.page
+    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await shown(page, shared)
+    await page.locator("#more-filters summary").click()
+    await page.get_by_role("button", name="Java, Indonesia").click()
+    await page.evaluate((AXE.fetched() / "axe.min.js").read_text())
+
+    found = await page.evaluate("axe.run().then(({ violations }) => violations)")
+
+    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+
+
+async def test_everything_has_its_role_and_name(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await shown(page, shared)
+
+    for name in ("Where", "Magnitudes in time", "Frequency of magnitudes"):
+        await expect(page.get_by_role("img", name=name)).to_have_count(1)
+        await expect(page.get_by_role("heading", name=name, level=2)).to_have_count(1)
+    await expect(page.get_by_role("img", name="Where")).to_have_accessible_description(
+        "81 events; the largest of magnitude 5.9, 266 km S of Burica, Panama."
+    )
+    await expect(page.get_by_role("img", name="Frequency")).to_have_accessible_description(re.compile("b = .* ± "))
+    await expect(page.get_by_role("main")).to_have_count(1)
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Earthquakes")
+    await expect(page.get_by_role("banner")).to_have_count(1)
+    await expect(page.get_by_role("contentinfo")).to_have_count(1)
+    await expect(page.get_by_role("form", name="Filters")).to_have_count(1)
+    await expect(page.get_by_role("navigation", name="Pages of the list")).to_have_count(1)
+    columns = ["Magnitude", "Place", "Time, UTC", "Depth, km", "More"]
+    await expect(page.get_by_role("columnheader")).to_have_text(columns)
+    await expect(page.get_by_role("rowheader")).to_have_count(25)
+    await expect(page.get_by_role("table")).to_have_accessible_name(re.compile("^25 events from .* of 81$"))
+    await page.locator("#more-filters summary").click()
+    for control in await page.locator("#filters input, #filters button").all():
+        await expect(control).to_have_accessible_name(re.compile(r"\w"))
+
+
+async def test_the_keyboard_comes_everywhere_and_first_to_the_list(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await shown(page, shared)
+    await page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the list of events")
+    await expect(skip).to_be_focused()
+    await expect(skip).to_be_in_viewport()
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Tab")
+    await expect(page.locator(".scroller")).to_be_focused()
+    await page.keyboard.press("Tab")
+
+    await expect(page.get_by_role("button", name="Java, Indonesia")).to_be_focused()
+    outline = await page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
+    assert outline == "3px"
+
+
+@pytest.mark.parametrize(("width", "scale"), [(320, 1), (640, 2)])
+async def test_a_narrow_page_is_not_scrolled_sideways(visit: Visit, shared: str, width: int, scale: int) -> None:
+    """A page that is enlarged by 400 % has 320 px, as WCAG 1.4.10 has it."""
+    browser = visit.page.context.browser
+    assert browser
+    page = await browser.new_page(viewport={"width": width, "height": 640}, device_scale_factor=scale)
+    await shown(page, shared)
+    await page.locator("#more-filters summary").click()
+
+    assert await page.evaluate("document.documentElement.scrollWidth") == width
+    for figure in ("#map", "#magnitude-time", "#magnitude-frequency"):
+        box = await page.locator(f"{figure} svg").first.bounding_box()
+        assert box
+        assert box["width"] > 280
+
+
+async def test_the_drawings_follow_the_width(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await shown(page, shared)
+    wide = await page.locator("#map circle[data-event-id=us6000kxp7]").get_attribute("cx")
+
+    await page.set_viewport_size({"width": 700, "height": 900})
+
+    circle = page.locator("#map circle[data-event-id=us6000kxp7]")
+    await expect(circle).not_to_have_attribute("cx", wide or "")
+    await expect(page.locator("#map svg").first).to_have_attribute("viewBox", re.compile("^0 0 668 "))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_colours_stand_out(visit: Visit, shared: str, scheme: str) -> None:
+    """Text by 4.5:1 and circles by 3:1, as WCAG 1.4.3 and 1.4.11 have it; and a ramp's brightness runs one way."""
+    page = visit.page
+    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await shown(page, shared)
+    names = ["text", "faint", "link", "good", "bad", "page", "panel", "land", "sea", "mark", "control"]
+    ramps = {by: [f"{by}-{n}" for n in range(1, 6)] for by in ("age", "depth")}
+    light = await page.evaluate(
+        """names => names.map(name => {
+          const hex = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+          const parts = hex.match(/[0-9a-f]{2}/g).map(part => parseInt(part, 16) / 255);
+          const linear = parts.map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+          return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+        })""",
+        names + ramps["age"] + ramps["depth"],
+    )
+    luminance: dict[str, float] = dict(zip(names + ramps["age"] + ramps["depth"], light, strict=True))
+
+    def contrast(one: str, other: str) -> float:
+        dark, bright = sorted((luminance[one], luminance[other]))
+        return (bright + 0.05) / (dark + 0.05)
+
+    for text, ground in product(["text", "faint", "link", "good", "bad"], ["page", "panel"]):
+        assert contrast(text, ground) >= 4.5, (text, ground)
+    for circle, ground in product([*ramps["age"], *ramps["depth"], "mark"], ["land", "sea", "page"]):
+        assert contrast(circle, ground) >= 3, (circle, ground)
+    assert contrast("control", "page") >= 3
+    for ramp in ramps.values():
+        steps = [luminance[name] for name in ramp]
+        assert steps in (sorted(steps), sorted(steps, reverse=True))
+    assert (luminance["page"] < 0.1) == (scheme == "dark")

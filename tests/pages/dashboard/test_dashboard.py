@@ -1,0 +1,559 @@
+"""The dashboard in Chromium, with the demo's week: what it shows, and where its address leads."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.async_api import Request, Route, expect
+
+from graph.access.callers import Scope
+from tests.bearers import bearer
+from tests.browser import Visit
+from tests.pages.dashboard.conftest import Opener
+from tests.pages.dashboard.looking import CIRCLES, EVENTS, STRONG, rows, settled
+from tests.pages.dashboard.subscription import an_event
+
+pytestmark = pytest.mark.needs("chromium")
+
+
+async def test_it_shows_the_week_and_asks_no_other_host(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(shared)
+    await settled(page)
+
+    for figure in ("#map", "#magnitude-time"):
+        await expect(page.locator(f"{figure} {CIRCLES}")).to_have_count(EVENTS)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await expect(page.locator("#summary")).to_have_text("2,124 events since 2023-07-28 02:52 UTC.")
+    await expect(page.locator("#map-caption")).to_have_text(
+        "2,124 events; the largest of magnitude 5.9, 266 km S of Burica, Panama."
+    )
+    await expect(page.locator("#magnitude-time-caption")).to_have_text(
+        "From 2023-07-28 03:13 UTC to 2023-08-04 02:52 UTC, magnitudes −1.1 to 5.9."
+    )
+    await expect(page.locator("#magnitude-frequency-caption")).to_have_text(
+        "2,124 events. Complete from magnitude 1.0, by maximum curvature. Of 1,201 events from there, "
+        "b = 0.41 ± 0.01 and a = 3.49."
+    )
+    assert len(await rows(page)) == 25
+    assert (await rows(page))[0] == "nc73919986"
+    assert {urlsplit(url).netloc for url in visit.requested} == {urlsplit(shared).netloc}
+    assert visit.complaints == []
+
+
+async def test_areas_are_true_on_the_map(visit: Visit, shared: str) -> None:
+    """By the projection's own measure: a small quadrangle has the area that it has on the globe, and no edge is off."""
+    await visit.page.goto(shared)
+    areas, corners = await visit.page.evaluate(
+        """async () => {
+          const from = document.querySelector("script").src.replace("main", "projection");
+          const { project, fromEdge, WEST } = await import(from);
+          const STEP = 1e-4, RADIANS = Math.PI / 180;
+          const area = (lon, lat) => {
+            const [x, y] = project(lon, lat);
+            const [xEast, yEast] = project(lon + STEP, lat);
+            const [xNorth, yNorth] = project(lon, lat + STEP);
+            const projected = (xEast - x) * (yNorth - y) - (xNorth - x) * (yEast - y);
+            return projected / ((STEP * RADIANS) ** 2 * Math.cos(lat * RADIANS));
+          };
+          const corners = [[WEST, 0], [WEST + 360, 0], [fromEdge(-30.001), 0], [150, 90], [150, -90]];
+          return [
+            [-80, -45, -10, 0, 30, 60, 75].flatMap(lat => [-20, 90, 150, 300].map(lon => area(lon, lat))),
+            corners.map(([lon, lat]) => project(lon, lat)),
+          ];
+        }"""
+    )
+
+    assert areas == [pytest.approx(1, abs=1e-3)] * 28
+    edges = [(-2.70663, 0), (2.70663, 0), (2.70661, 0), (0, 1.31736), (0, -1.31736)]
+    assert [tuple(corner) for corner in corners] == [pytest.approx(edge, abs=2e-5) for edge in edges]
+
+
+async def test_what_was_on_land_is_drawn_on_land(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=5")
+    for event_id, on_land in {"us6000kxnn": True, "us6000kxfl": False}.items():  # near Palmira; 266 km off Panama
+        circle = page.locator(f"#map circle[data-event-id={event_id}]")
+        await expect(circle).to_be_visible()
+        inside = """({ cx, cy }) =>
+          document.querySelector("#map .land").isPointInFill(new DOMPoint(cx.baseVal.value, cy.baseVal.value))"""
+        assert await circle.evaluate(inside) is on_land
+
+
+async def test_the_map_is_painted(visit: Visit, shared: str) -> None:
+    """Land, sea and events: more than a few colours are really there."""
+    await visit.page.goto(shared)
+    await settled(visit.page)
+    picture = await visit.page.locator("#map svg").first.screenshot()
+
+    assert len(picture) > 40_000  # a blank one takes a tenth of that
+
+
+async def test_a_filter_changes_address_list_map_and_plots(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(shared)
+    await settled(page)
+    await page.get_by_role("group", name="Magnitude").get_by_label("least").fill("4.5")
+    await page.get_by_role("button", name="Apply").click()
+    await settled(page, STRONG)
+
+    assert urlsplit(page.url).query == "minMagnitude=4.5"
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(STRONG)
+    await expect(page.locator(f"#magnitude-time {CIRCLES}")).to_have_count(STRONG)
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("81 events")
+    shown = await rows(page)
+    assert shown[:2] == ["us6000kxp7", "us6000kxnn"]
+
+    await page.goto("about:blank")
+    await page.goto(f"{shared}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    assert await rows(page) == shown
+    await expect(page.get_by_role("group", name="Magnitude").get_by_label("least")).to_have_value("4.5")
+    assert visit.complaints == []
+
+
+async def test_back_and_forward_lead_through_what_was_chosen(visit: Visit, shared: str) -> None:
+    page = visit.page
+    least = page.get_by_role("group", name="Magnitude").get_by_label("least")
+    await page.goto(shared)
+    await settled(page)
+    await least.fill("4.5")
+    await least.press("Enter")
+    await settled(page, STRONG)
+    await page.get_by_role("link", name="Older").click()
+    await expect(page.locator("#list caption")).to_contain_text("to 2023-08-01")
+    await page.get_by_label("depth").check()
+    await expect(page.locator("#map .events")).to_have_class("events by-depth")
+
+    await page.go_back()
+    await expect(page.locator("#map .events")).to_have_class("events by-age")
+    await page.go_back()
+    await expect(page.locator("#list caption")).to_contain_text("to 2023-08-04")
+    await page.go_back()
+    await settled(page)
+    await expect(least).to_have_value("")
+    await page.go_forward()
+    await settled(page, STRONG)
+    await expect(least).to_have_value("4.5")
+
+
+async def test_all_filters_are_asked_for(visit: Visit, shared: str) -> None:
+    page = visit.page
+    asked: list[object] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            asked.append(request.post_data_json)
+
+    page.on("request", note)
+    address = (
+        "minMagnitude=2.5&maxMagnitude=6&from=2023-07-30&to=2023-08-01&minDepth=5&maxDepth=100.5"
+        "&south=-60&north=60&west=170&east=-60&type=earthquake&colour=depth"
+    )
+    await page.goto(f"{shared}/?{address}")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(
+        "by time and magnitude alone: the other filters are not applied here"
+    )
+    await expect(page.locator("#list caption")).not_to_be_empty()
+
+    expected = {
+        "minMagnitude": 2.5,
+        "maxMagnitude": 6,
+        "startTime": "2023-07-30T00:00:00.000Z",
+        "endTime": "2023-08-01T23:59:59.999Z",
+        "minDepth": 5,
+        "maxDepth": 100.5,
+        "box": {"minLat": -60, "maxLat": 60, "minLon": 170, "maxLon": -60},
+        "types": ["earthquake"],
+    }
+    filters = [body["variables"]["filter"] for body in asked if isinstance(body, dict)]
+    assert expected in filters
+    assert all(given.items() <= expected.items() for given in filters)
+    await expect(page.locator("#more-filters")).to_have_attribute("open", "")
+    await page.get_by_role("button", name="Apply").click()
+    assert urlsplit(page.url).query == address
+    assert visit.complaints == []
+
+
+async def test_paging_to_older_events_and_back(visit: Visit, shared: str) -> None:
+    page = visit.page
+    newest, newer, older = (page.get_by_role("link", name=name) for name in ("Newest", "Newer", "Older"))
+    await page.goto(shared)
+    await settled(page)
+    pages = [await rows(page)]
+    await expect(newer).to_have_attribute("aria-disabled", "true")
+
+    for _ in range(2):
+        before = await rows(page)
+        await older.click()
+        await expect(page.locator(f"tr[data-event-id={before[-1]}]")).to_have_count(0)
+        pages.append(await rows(page))
+    assert len({event_id for page_rows in pages for event_id in page_rows}) == 75
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+
+    shared_address = page.url
+    await newer.click()
+    await expect(page.locator(f"tr[data-event-id={pages[1][0]}]")).to_be_visible()
+    assert await rows(page) == pages[1]
+    await newest.click()
+    await expect(page.locator(f"tr[data-event-id={pages[0][0]}]")).to_be_visible()
+    assert urlsplit(page.url).query == ""
+
+    await page.goto("about:blank")
+    await page.goto(shared_address)
+    await expect(page.locator(f"tr[data-event-id={pages[2][0]}]")).to_be_visible()
+    assert await rows(page) == pages[2]
+    assert visit.complaints == []
+
+
+async def test_who_turns_the_page_goes_on_from_the_top_of_the_list(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(shared)
+    await settled(page)
+    await page.get_by_role("link", name="Older").press("Enter")
+
+    await expect(page.get_by_role("link", name="Newest")).to_have_attribute("href", "?")
+    await expect(page.locator("#list")).to_be_focused()
+    await expect(page.locator("#list-title")).to_be_in_viewport()
+
+
+async def test_the_last_page_ends(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=5.5")
+    await expect(page.locator("#list caption")).to_contain_text("11 events")
+
+    await expect(page.get_by_role("link", name="Older")).to_have_attribute("aria-disabled", "true")
+
+
+async def test_an_event_is_selected_by_keyboard(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await page.get_by_role("button", name="Java, Indonesia").focus()
+    await page.keyboard.press("ArrowDown")
+    await expect(page.get_by_role("button", name="7 km ESE of Palmira, Colombia")).to_be_focused()
+    await page.keyboard.press("Enter")
+
+    await expect(page.get_by_role("button", pressed=True)).to_have_text("7 km ESE of Palmira, Colombia")
+    details = page.get_by_role("region", name="Selected event")
+    await expect(details).to_contain_text("2023-08-03 22:09:36 UTC")
+    await expect(details).to_contain_text("160.4 km")
+    link = details.get_by_role("link")
+    await expect(link).to_have_attribute("href", re.compile("https://earthquake.usgs.gov/.*/us6000kxnn"))
+    await expect(link).to_have_attribute("rel", "noopener noreferrer")
+    for figure in ("#map", "#magnitude-time"):
+        around = page.locator(f"{figure} .selection")
+        await expect(around).to_have_attribute("visibility", "visible")
+        circle = page.locator(f"{figure} circle[data-event-id=us6000kxnn]")
+        assert await around.get_attribute("cx") == await circle.get_attribute("cx")
+
+
+async def test_the_arrow_keys_go_on_from_a_link_too(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    rows_of_table = page.locator("#list tbody tr")
+    await rows_of_table.nth(12).locator("a").focus()
+
+    await page.keyboard.press("ArrowDown")
+    await expect(rows_of_table.nth(13).locator("button")).to_be_focused()
+    await page.keyboard.press("ArrowUp")
+    await expect(rows_of_table.nth(12).locator("button")).to_be_focused()
+    await rows_of_table.nth(0).locator("a").focus()
+    await page.keyboard.press("ArrowUp")
+    await expect(rows_of_table.nth(0).locator("a")).to_be_focused()
+
+
+async def test_an_event_is_selected_on_the_map(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=5.5")
+    await page.locator("#map circle[data-event-id=us6000kxfl]").click()
+
+    await expect(page.get_by_role("region", name="Selected event")).to_contain_text("266 km S of Burica, Panama")
+    await expect(page.locator("tr.selected")).to_have_attribute("data-event-id", "us6000kxfl")
+    await page.locator("#map circle[data-event-id=us6000kxfl]").hover()
+    await expect(page.locator("#map circle[data-event-id=us6000kxfl] title")).to_have_text(
+        re.compile(r"M 5\.9, 266 km S of Burica, Panama, 2023-.* UTC")
+    )
+
+
+async def test_colour_tells_age_or_depth(visit: Visit, shared: str) -> None:
+    page = visit.page
+    deep = page.locator("#map circle[data-event-id=us6000kxp7]")  # 578 km, of the last three hours
+    await page.goto(shared)
+    await settled(page)
+    await expect(deep).to_have_class("c2")
+    await expect(page.get_by_role("list", name="Time before the newest")).to_contain_text("≤ 6 hours")
+
+    await page.get_by_label("depth").check()
+
+    await expect(deep).to_have_class("c5")
+    await expect(page.get_by_role("list", name="Depth")).to_contain_text("≥ 300 km")
+    assert urlsplit(page.url).query == "colour=depth"
+    colours = await page.locator("#map .events").evaluate(
+        """group => ["c1", "c2", "c3", "c4", "c5"].map(name =>
+          getComputedStyle(group.querySelector(`circle.${name}`)).fill)"""
+    )
+    assert len(set(colours)) == 5
+
+
+async def test_no_two_magnitudes_of_an_axis_have_one_label(visit: Visit, shared: str) -> None:
+    await visit.page.goto(f"{shared}/?minMagnitude=4.5&maxMagnitude=4.6")
+    await expect(visit.page.locator("#magnitude-frequency .cumulative")).to_have_count(3)  # one of them in the legend
+
+    labels = visit.page.locator("#magnitude-frequency .axes text[text-anchor=middle]")
+    assert await labels.all_text_contents() == ["4.4", "4.5", "4.6", "4.7", "4.8"]
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("minMagnitude=abc", "Magnitude, least: the address says “abc”, which is not possible, so it is left out."),
+        ("minMagnitude=11", "Magnitude, least: the address says “11”, which is not possible, so it is left out."),
+        ("minMagnitude=4.55", "Magnitude, least: the address says “4.55”, which is not possible, so it is left out."),
+        ("from=yesterday", "Days, first: the address says “yesterday”, which is not possible, so it is left out."),
+        ("south=10&north=20", "Area: it takes all four edges, so it is left out."),
+        ("colour=mood", "Colour by: there is no “mood”."),
+    ],
+)
+async def test_what_an_address_cannot_say_is_told_and_left_out(
+    visit: Visit, shared: str, address: str, text: str
+) -> None:
+    await visit.page.goto(f"{shared}/?{address}")
+
+    await expect(visit.page.get_by_role("alert")).to_have_text(text)
+    await settled(visit.page)
+
+
+async def test_what_the_form_cannot_say_is_told_and_not_asked_for(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(shared)
+    await settled(page)
+    await page.get_by_role("group", name="Depth").get_by_label("least").fill("-5")
+    await page.get_by_role("button", name="Apply").click()
+
+    await expect(page.get_by_role("alert")).to_contain_text("Depth, least: ")
+    assert urlsplit(page.url).query == ""
+    await page.get_by_role("link", name="Clear").click()
+    await expect(page.get_by_role("alert")).to_be_empty()
+    await expect(page.get_by_role("group", name="Depth").get_by_label("least")).to_have_value("")
+
+
+async def test_what_is_wrong_is_told_as_long_as_it_holds(visit: Visit, shared: str) -> None:
+    """Also after what asks for nothing anew: another colouring, another page of the list, the way to the list."""
+    page = visit.page
+
+    async def refuse(route: Route) -> None:
+        if "query Events(" in str(route.request.post_data):
+            await route.fulfill(status=503, json={"errors": [{"message": "No events."}]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(f"{shared}/?maxDepth=deep")
+    await expect(page.locator("#list tbody tr")).to_have_count(25)
+    wrong = ["No events.", "Depth, greatest: the address says “deep”, which is not possible, so it is left out."]
+    told = page.get_by_role("alert").locator("p")
+    await expect(told).to_have_text(wrong)
+
+    await page.get_by_label("depth").check()
+    await expect(page.get_by_role("list", name="Depth")).to_be_visible()
+    await expect(told).to_have_text(wrong)
+    newest = await rows(page)
+    await page.get_by_role("link", name="Older").click()
+    await expect(page.locator(f"tr[data-event-id={newest[0]}]")).to_have_count(0)
+    await expect(told).to_have_text(wrong)
+    await page.get_by_role("link", name="Skip to the list").press("Enter")
+    await expect(page).to_have_url(re.compile("#list$"))
+    await expect(told).to_have_text(wrong)
+
+    await page.unroute("**/graphql")
+    await page.get_by_role("button", name="Try again").click()
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    await expect(told).to_have_text(wrong[1:])
+
+
+async def test_problems_come_and_go_one_by_one(visit: Visit, opened: Opener) -> None:
+    """What is still told is not written again, and the button keeps its focus."""
+    url, subscription = opened()
+    page = visit.page
+    refused = ["List", "Statistics"]
+
+    async def refuse(route: Route) -> None:
+        name = re.findall(r"(?:query|subscription) (\w+)", str(route.request.post_data))[0]
+        if name in refused:
+            await route.fulfill(status=503, json={"errors": [{"message": f"No {name}."}]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(url)
+    alert = page.get_by_role("alert")
+    await expect(alert.locator("p")).to_have_count(2)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await alert.get_by_role("button").focus()
+    await page.evaluate(
+        """() => {
+          window.written = [];
+          const note = (changes) => changes.forEach(({ addedNodes }) => window.written.push(...addedNodes));
+          new MutationObserver(note).observe(document.querySelector("#problems"), { childList: true });
+        }"""
+    )
+
+    refused.remove("Statistics")
+    subscription.notice(an_event("new1"))
+
+    await expect(alert.locator("p")).to_have_text(["No List."])
+    await expect(alert.get_by_role("button", name="Try again")).to_be_focused()
+    assert await page.evaluate("window.written.length") == 0
+
+
+async def test_what_the_graph_refuses_is_told_in_its_words(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=5&maxMagnitude=3")
+
+    alert = page.get_by_role("alert")
+    await expect(alert).to_contain_text("`minMagnitude` must not be greater than `maxMagnitude`.")
+    await expect(alert.locator("p")).to_have_count(1)
+    await page.get_by_role("link", name="Clear").click()
+    await settled(page)
+    await expect(alert).to_be_empty()
+
+
+async def test_a_cursor_that_is_none_spoils_the_list_alone(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?after=nonsense")
+
+    await expect(page.get_by_role("alert")).to_contain_text("`after` is not a cursor of this connection")
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    await expect(page.locator("#summary")).to_contain_text("2,124 events or more")
+
+
+async def test_a_service_that_is_gone_is_told_and_tried_again(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.route("**/graphql", lambda route: route.abort())
+    await page.goto(shared)
+    alert = page.get_by_role("alert")
+    await expect(alert).to_contain_text("The service cannot be reached")
+    await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
+    await expect(page.locator("#connection")).to_have_text("Not live: the events could not be loaded")
+
+    await page.unroute("**/graphql")
+    await alert.get_by_role("button", name="Try again").click()
+
+    await settled(page)
+    await expect(alert).to_be_empty()
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [(200, "The answer was cut off, or cannot be read."), (502, "The service answered 502.")],
+)
+async def test_an_answer_that_cannot_be_read_is_told(visit: Visit, shared: str, status: int, text: str) -> None:
+    page = visit.page
+    await page.route("**/graphql", lambda route: route.fulfill(status=status, body='{"data": {"events": {"no'))
+    await page.goto(shared)
+
+    await expect(page.get_by_role("alert").locator("p")).to_have_text(text)
+
+
+async def test_what_could_not_be_loaded_is_not_said_to_match_nothing(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.route("**/graphql", lambda route: route.abort())
+    await page.goto(f"{shared}/?from=2023-08-01")
+
+    await expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached")
+    await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
+
+
+async def test_without_a_match_it_says_so(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=9")
+
+    await expect(page.locator("#summary")).to_have_text("No event matches these filters.")
+    await expect(page.locator("#map-caption")).to_have_text("No event to show.")
+    await expect(page.locator("#list caption")).to_have_text("No events.")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(
+        "No Gutenberg–Richter relation: Only 0 events are selected"
+    )
+    assert visit.complaints == []
+
+
+async def test_an_empty_catalogue_says_how_to_fill_it(visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True)
+    await visit.page.goto(url)
+
+    await expect(visit.page.locator("#summary")).to_contain_text("quakegraph ingest --feed ALL_WEEK")
+    await expect(visit.page.locator("#connection")).to_have_text("Live")
+    assert visit.complaints == []
+
+
+async def test_small_pages_of_the_graph_are_put_together(visit: Visit, opened: Opener) -> None:
+    url, _ = opened(page_size=10, max_page_size=20)
+    await visit.page.goto(f"{url}/?minMagnitude=4.5")
+    await settled(visit.page, STRONG)
+
+    await expect(visit.page.locator(f"#map {CIRCLES}")).to_have_count(STRONG)
+    assert len(await rows(visit.page)) == 20
+
+
+async def test_a_token_from_the_address_is_sent_and_shown_nowhere_else(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened(public_read=False)
+    page = visit.page
+    await page.goto(url)
+    await expect(page.get_by_role("alert")).to_contain_text("token")
+
+    authorization = bearer(Scope.EVENTS_READ)["Authorization"]
+    token = authorization.removeprefix("Bearer ")
+    await page.goto("about:blank")
+    await page.goto(f"{url}/?minMagnitude=4.5#token={token}")
+    await settled(page, STRONG)
+    assert page.url == f"{url}/?minMagnitude=4.5"
+    await page.reload()
+    await settled(page, STRONG)
+    await expect(page.locator("#connection")).to_have_text("Live")
+
+    assert [headers["authorization"] for headers in subscription.headers] == [authorization] * 2
+    assert token not in await page.evaluate("JSON.stringify(localStorage)")
+    assert token not in "".join(visit.requested)
+
+
+async def test_a_token_comes_into_a_page_that_is_open(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened(public_read=False)
+    page = visit.page
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await expect(page.get_by_role("alert")).to_contain_text("token")
+
+    authorization = bearer(Scope.EVENTS_READ)["Authorization"]
+    await page.goto(f"{url}/?minMagnitude=4.5#token={authorization.removeprefix('Bearer ')}")
+    await settled(page, STRONG)
+
+    assert page.url == f"{url}/?minMagnitude=4.5"
+    await expect(page.get_by_role("alert")).to_be_empty()
+    assert [headers["authorization"] for headers in subscription.headers] == [authorization]
+
+
+async def test_only_addresses_of_the_web_become_links(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    await visit.page.goto(url)
+    await settled(visit.page)
+    addresses = ["https://usgs.example/1", "javascript:alert(1)", "data:text/html,1", "/relative", "", None]
+    await expect(visit.page.locator("#connection")).to_have_text("Live")
+    for number, address in enumerate(addresses):
+        subscription.notice(an_event(f"link{number}", url=address))
+    await expect(visit.page.locator("tr[data-event-id=link5]")).to_be_visible()
+
+    links = visit.page.locator("tr[data-event-id^=link] a")
+    assert await links.evaluate_all("links => links.map(link => link.href)") == ["https://usgs.example/1"]
+
+
+async def test_without_javascript_it_says_where_the_events_are(visit: Visit, shared: str) -> None:
+    browser = visit.page.context.browser
+    assert browser
+    page = await browser.new_page(java_script_enabled=False)
+    await page.goto(shared)
+
+    notice = page.locator("noscript p")  # whose text is none to Playwright's other locators
+    await expect(notice).to_be_visible()
+    await expect(notice).to_contain_text("This page draws with JavaScript, which is switched off here.")
+    await expect(notice.locator("a")).to_have_attribute("href", "graphql")

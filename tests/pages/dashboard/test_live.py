@@ -1,0 +1,677 @@
+"""The subscription on the page: what arrives, what breaks, and what is said of it."""
+
+import asyncio
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+from graphql import build_schema, parse, validate
+from playwright.async_api import Page, Route, expect
+
+from graph.api.schema import printed
+from tests.bearers import bearer
+from tests.browser import Visit
+from tests.pages.dashboard.conftest import Opener
+from tests.pages.dashboard.documents import documents
+from tests.pages.dashboard.looking import CIRCLES, EVENTS, STRONG, rows, settled
+from tests.pages.dashboard.subscription import an_event
+from tests.processes import PATIENCE_S
+from tests.service import Service
+
+pytestmark = pytest.mark.needs("chromium")
+
+BIG = {"eventId": "big1", "eventTsMs": 1691118000000, "mag": 6.3, "place": "Brig, Switzerland", "lat": 46.3, "lon": 8.0}
+
+
+async def live(page: Page, url: str) -> None:
+    """Open the page, and wait until it is shown and live."""
+    await page.goto(url)
+    await settled(page)
+    await expect(page.locator("#connection")).to_have_text("Live")
+
+
+# With the service's own subscription
+
+
+def test_the_subscription_is_one_of_the_schema() -> None:
+    assert validate(build_schema(printed()), parse(documents()["Live"])) == []
+
+
+async def test_a_new_event_is_received_while_the_page_is_open(own_week: Service, visit: Visit) -> None:
+    page = visit.page
+    await live(page, own_week.url)
+
+    own_week.ask(
+        "mutation Store($event: EventInput!) { ingestEvents(input: {events: [$event]}) { upserted } }", {"event": BIG}
+    )
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "big1")
+    await expect(page.locator("#summary")).to_contain_text("2,125 events")
+    for figure in ("#map", "#magnitude-time"):
+        await expect(page.locator(f"{figure} circle[data-event-id=big1]")).to_be_visible()
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert visit.complaints == []
+
+
+# With a subscription that does what it is told
+
+
+async def test_an_arrival_is_shown_everywhere_and_told(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+
+    store(url, an_event("new1"))
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(page.locator("#map .arrival")).to_have_count(1)
+    for figure in ("#map", "#magnitude-time"):
+        await expect(page.locator(f"{figure} {CIRCLES}")).to_have_count(EVENTS + 1)
+    await expect(page.locator("#summary")).to_contain_text("2,125 events")
+    await expect(page.locator("#map-caption")).to_contain_text("2,125 events; the largest of magnitude 6.3, Brig")
+    await expect(page.locator("#magnitude-time-caption")).to_contain_text("to 2023-08-04 03:00 UTC")
+    await expect(page.get_by_role("log")).to_have_text("New: magnitude 6.3, Brig, Switzerland, 2023-08-04 03:00 UTC.")
+    await expect(page.locator("#map .arrival")).to_have_count(0)
+    assert len(await rows(page)) == 25
+    assert visit.complaints == []
+
+
+async def test_many_arrivals_are_told_together(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+
+    events = [an_event(f"new{n}", eventTsMs=1691118000000 + n, mag=1 + n / 20) for n in range(60)]
+    store(url, *events)
+    for event in events:
+        subscription.notice(event)
+
+    await expect(page.locator("#summary")).to_contain_text("2,184 events")
+    await expect(page.get_by_role("log")).to_have_text(
+        re.compile(r"^60 new events, the largest of magnitude 4\.0, Brig")
+    )
+    assert await rows(page) == [f"new{number}" for number in range(59, 34, -1)]
+
+
+async def test_an_arrival_is_counted_once(visit: Visit, opened: Opener) -> None:
+    """The service may say again what the page knows: from the list, or from before a connection broke."""
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    store(url, *map(an_event, ("new1", "new2", "new3")))
+
+    for event_id in ("nc73919986", "new1", "new1", "new2"):
+        subscription.notice(an_event(event_id))
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 2)
+    subscription.notice(an_event("new1"))
+    subscription.notice(an_event("new3"))
+
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 3)
+    await expect(page.locator("#summary")).to_contain_text("2,127 events")
+    assert sorted((await rows(page))[:4]) == ["nc73919986", "new1", "new2", "new3"]
+
+
+async def test_on_an_older_page_of_the_list_an_arrival_moves_nothing(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    newest = await rows(page)
+    await page.get_by_role("link", name="Older").click()
+    await expect(page.locator(f"tr[data-event-id={newest[-1]}]")).to_have_count(0)
+    shown = await rows(page)
+
+    store(url, an_event("new1"))
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 1)
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    assert await rows(page) == shown
+
+
+async def test_an_arrival_that_belongs_to_the_next_page_of_the_list_is_not_on_this_one(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened(page_size=10, max_page_size=20)
+    page = visit.page
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    newest = await rows(page)
+
+    subscription.notice(an_event("old1", eventTsMs=1690700000000))  # 2023-07-30, among the older pages
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#map circle[data-event-id=old1]")).to_be_visible()
+    assert await rows(page) == ["new1", *newest[:-1]]
+
+
+async def test_an_arrival_leaves_focus_and_selection_where_they_are(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    button = page.locator("tr[data-event-id=nc73919986] button")
+    await button.click()
+
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(button).to_be_focused()
+    await expect(button).to_have_attribute("aria-pressed", "true")
+    await expect(page.locator("#map .selection")).to_have_attribute("visibility", "visible")
+
+
+async def test_an_arrival_leaves_who_reads_elsewhere_where_they_are(visit: Visit, opened: Opener) -> None:
+    """Also the count that follows it scrolls nothing, and makes no row anew."""
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    await page.locator("tr[data-event-id=nc73919986] button").click()
+    await page.evaluate("scrollTo(0, 0)")
+
+    store(url, an_event("new1"))
+    subscription.notice(an_event("new1"))
+    first = page.locator("#list tbody tr").first
+    await expect(first).to_have_attribute("data-event-id", "new1")
+    await first.evaluate("row => row.dataset.made = 'once'")
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+
+    assert await page.evaluate("scrollY") == 0
+    await expect(first).to_have_attribute("data-made", "once")
+
+
+async def test_an_arrival_leaves_focus_on_a_link_and_in_a_list_that_it_shortens(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    link = page.locator("tr[data-event-id=nc73919986] a")
+    await link.focus()
+    subscription.notice(an_event("new1"))
+    await expect(page.locator("tr[data-event-id=new1]")).to_be_visible()
+    await expect(link).to_be_focused()
+
+    last = page.locator("#list tbody tr").last
+    pushed_out = await last.get_attribute("data-event-id")
+    await last.locator("a").focus()
+    subscription.notice(an_event("new2"))
+
+    await expect(page.locator("tr[data-event-id=new2]")).to_be_visible()
+    await expect(last).not_to_have_attribute("data-event-id", pushed_out or "")
+    await expect(last.locator("button")).to_be_focused()
+
+
+async def test_arrivals_that_lengthen_the_week_leave_the_colours(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    classes = page.get_by_role("list", name="Time before the newest").get_by_role("listitem")
+    labels = ["≤ an hour", "≤ 6 hours", "≤ a day", "≤ 3 days", "older"]
+    await expect(classes).to_have_text(labels)
+
+    subscription.notice(an_event("new1", eventTsMs=1691117533180 + 24 * 3600 * 1000))  # a day after the newest
+
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_have_class("c1")
+    await expect(page.locator("#map circle[data-event-id=nc73919986]")).to_have_class("c3")
+    await expect(classes).to_have_text(labels)
+
+
+async def test_with_reduced_motion_nothing_moves(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    await visit.page.emulate_media(reduced_motion="reduce")
+    await live(visit.page, url)
+
+    subscription.notice(an_event("new1"))
+
+    await expect(visit.page.locator("#map .arrival")).to_have_css("animation-name", "none")
+
+
+async def test_the_filter_of_the_page_is_that_of_the_subscription(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    await page.get_by_role("group", name="Magnitude").get_by_label("least").fill("4.5")
+    await page.get_by_role("button", name="Apply").click()
+    await settled(page, 81)
+    await expect(page.locator("#connection")).to_have_text("Live")
+
+    every, strong = subscription.asked
+    since = "2023-07-28T02:52:13.180Z"  # a week before the newest event
+    assert every["filter"] == {"startTime": since}
+    assert strong["filter"] == {"minMagnitude": 4.5, "startTime": since}
+
+
+async def test_after_a_break_it_resumes_behind_the_last_cursor(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    subscription.notice(an_event("new1"), cursor="behind new1")
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_be_visible()
+
+    subscription.break_off()
+
+    await expect(page.locator("#connection")).to_have_text(re.compile(r"Reconnecting in 1 s: "))
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert [asked["after"] for asked in subscription.asked][1:] == ["behind new1"]
+    subscription.notice(an_event("new2"))
+    await expect(page.locator("#map circle[data-event-id=new2]")).to_be_visible()
+
+
+async def test_an_end_that_is_announced_is_a_break_too(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    await live(visit.page, url)
+
+    subscription.complete()
+
+    await expect(visit.page.locator("#connection")).to_have_text(
+        "Reconnecting in 1 s: the service ended the connection"
+    )
+    await expect(visit.page.locator("#connection")).to_have_text("Live")
+    assert visit.complaints == []
+
+
+async def test_a_connection_that_falls_silent_is_replaced(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await page.clock.install()
+    await live(page, url)
+    for _ in range(3):  # heart-beats
+        await page.clock.fast_forward(30_000)
+        async with page.expect_event("console", lambda message: message.text == "beat"):
+            await page.evaluate("setTimeout(() => console.log('beat'), 300)")
+            subscription.say(":\n\n")
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert len(subscription.asked) == 1
+
+    await page.clock.fast_forward(41_000)
+
+    await expect(page.locator("#connection")).to_have_text("Reconnecting in 1 s: the connection fell silent")
+    await page.clock.fast_forward(1000)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert len(subscription.asked) == 2
+
+
+async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_something_is_told(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened()
+    page = visit.page
+    connection = page.locator("#connection")
+    subscription.refusals.extend([(503, {"message": "Later.", "extensions": {"code": "OVERLOADED"}})] * 5)
+    await page.clock.install()
+    await page.goto(url)
+    for longest in (1, 2, 4, 8, 16):
+        await expect(connection).to_have_text(re.compile(rf"Reconnecting in ({longest // 2 or 1}|[^:]*) s: Later\."))
+        text = await connection.text_content() or ""
+        seconds = int(re.findall(r"\d+", text)[0])
+        assert longest / 2 <= seconds <= longest
+        asked = len(subscription.asked)
+        await page.clock.fast_forward(1000 * seconds)
+        await expect(connection).not_to_have_text(text)
+        assert len(subscription.asked) <= asked + 1
+
+    await expect(connection).to_have_text("Live")
+    subscription.notice(an_event("new1"))
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_be_visible()
+    subscription.break_off()
+    await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
+
+
+async def test_the_pauses_grow_while_it_opens_and_fails_and_are_short_again_once_it_lasts(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened()
+    page = visit.page
+    connection = page.locator("#connection")
+    error = {"errors": [{"message": "Later.", "extensions": {"code": "RATE_LIMITED"}}]}
+    await page.clock.install()
+    await live(page, url)
+    for longest in (1, 2, 4, 8, 16):
+        subscription.say(f"event: next\ndata: {json.dumps(error)}\n\n")
+        await expect(connection).to_contain_text("Reconnecting in ")
+        seconds = int(re.findall(r"\d+", await connection.text_content() or "")[0])
+        assert longest / 2 <= seconds <= longest
+        await page.clock.fast_forward(1000 * seconds)
+        await expect(connection).to_have_text("Live")
+
+    await page.clock.fast_forward(30_000)
+    subscription.break_off()
+    await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
+
+
+async def test_back_on_the_network_it_waits_no_longer(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    limited = {"message": "Later.", "extensions": {"code": "RATE_LIMITED"}}
+    subscription.refusals.append((429, limited))
+    await page.goto(url)
+    await expect(page.locator("#connection")).to_contain_text("Reconnecting")
+
+    await page.evaluate("dispatchEvent(new Event('online'))")
+
+    await expect(page.locator("#connection")).to_have_text("Live")
+
+
+@pytest.mark.parametrize("status", [403, 200])
+async def test_what_is_refused_for_good_is_told_and_not_repeated(visit: Visit, opened: Opener, status: int) -> None:
+    url, subscription = opened()
+    subscription.refusals.append((status, {"message": "Not for you.", "extensions": {"code": "FORBIDDEN"}}))
+    await visit.page.goto(url)
+    await settled(visit.page)
+
+    await expect(visit.page.locator("#connection")).to_have_text("Not live: Not for you.")
+    assert len(subscription.asked) == 1
+
+
+async def test_an_error_within_the_stream_is_told(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    await live(visit.page, url)
+
+    errors = {
+        "data": None,
+        "errors": [{"message": "The token has expired.", "extensions": {"code": "UNAUTHENTICATED"}}],
+    }
+    subscription.say(f"event: next\ndata: {json.dumps(errors)}\n\n")
+
+    await expect(visit.page.locator("#connection")).to_have_text("Not live: The token has expired.")
+
+
+async def test_what_was_left_out_is_asked_for(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    subscription.notice(an_event("gone"))  # which the catalogue does not have
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_be_visible()
+
+    subscription.notice(None, lost=12)
+
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_have_count(0)
+    await settled(page)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    assert len(subscription.asked) == 2
+
+
+async def test_what_is_typed_stays_until_it_is_applied(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    least = page.get_by_role("group", name="Magnitude").get_by_label("least")
+    await least.fill("4.5")
+
+    await page.get_by_label("depth").check()
+    await expect(page.locator("#map .events")).to_have_class("events by-depth")
+    newest = await rows(page)
+    await page.get_by_role("link", name="Older").click()
+    await expect(page.locator(f"tr[data-event-id={newest[0]}]")).to_have_count(0)
+    subscription.notice(an_event("gone"))
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_be_visible()
+    subscription.notice(None, lost=1)
+    await expect(page.locator("#map circle[data-event-id=gone]")).to_have_count(0)
+    await settled(page)
+
+    await expect(least).to_have_value("4.5")
+    await expect(page.locator("#map .events")).to_have_class("events by-depth")
+    assert [asked["filter"].get("minMagnitude") for asked in subscription.asked] == [None, None]
+    await least.press("Enter")
+    await settled(page, STRONG)
+
+
+async def test_what_is_told_already_is_not_written_again(visit: Visit, opened: Opener) -> None:
+    """Screen readers would tell it twice."""
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+    await page.evaluate(
+        """() => {
+          window.written = [];
+          const summary = document.querySelector("#summary");
+          new MutationObserver(() => window.written.push(summary.textContent)).observe(summary, { childList: true });
+        }"""
+    )
+
+    store(url, an_event("new1"))
+    subscription.notice(an_event("new1"))
+
+    await expect(page.get_by_role("log")).not_to_be_empty()  # which is later than the count
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+    assert await page.evaluate("window.written") == ["2,125 events since 2023-07-28 02:52 UTC."]
+
+
+async def test_the_first_event_of_an_empty_catalogue_is_shown(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened(empty=True)
+    await visit.page.goto(url)
+    await expect(visit.page.locator("#connection")).to_have_text("Live")
+    await expect(visit.page.locator("#summary")).to_contain_text("The catalogue is empty.")
+    assert subscription.asked == [{"filter": {}, "after": None}]
+
+    store(url, an_event("new1"))
+    subscription.notice(an_event("new1"))
+
+    await expect(visit.page.locator("#summary")).to_have_text("1 event.")
+    assert await rows(visit.page) == ["new1"]
+
+
+async def test_it_begins_from_now_on_and_what_comes_while_the_page_loads_is_shown_once(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened()
+    page = visit.page
+
+    async def arrive_first(route: Route) -> None:
+        """What a page of events brings, the subscription has told before."""
+        if "query Events(" not in str(route.request.post_data):
+            await route.continue_()
+            return
+        answer = await route.fetch()
+        newest, *_ = (await answer.json())["data"]["events"]["nodes"]
+        subscription.notice(newest)
+        await expect(page.locator(f"#map circle[data-event-id={newest['eventId']}]")).to_be_visible()
+        await route.fulfill(response=answer)
+
+    await page.route("**/graphql", arrive_first)
+    await live(page, url)
+
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    assert len(set(await rows(page))) == len(await rows(page)) == 25
+    assert [asked["after"] for asked in subscription.asked] == [None]
+
+
+async def test_nothing_is_missed_between_what_is_asked_for_and_the_subscription(visit: Visit, opened: Opener) -> None:
+    url, _ = opened()
+    page = visit.page
+    asked: list[str] = []
+
+    async def store_and_note(route: Route) -> None:
+        asked.append(re.findall(r"(?:query|subscription) (\w+)", str(route.request.post_data))[0])
+        if asked[-1] == "Live":
+            store(url, an_event("stored1"))
+        await route.continue_()
+
+    await page.route("**/graphql", store_and_note)
+    await page.goto(url)
+    await settled(page, EVENTS + 1)
+
+    assert asked[:2] == ["Newest", "Live"]
+    assert sorted(asked[2:5]) == ["Events", "List", "Statistics"]
+    assert (await rows(page))[0] == "stored1"
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+
+
+async def test_an_event_that_the_map_has_first_comes_to_the_list_and_the_counts(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+
+    async def store_between(route: Route) -> None:
+        """The map is loaded behind the list and the statistics, and has what is stored in between."""
+        asked = str(route.request.post_data)
+        if "query Events(" in asked and '"after":null' in asked:
+            await expect(page.locator("#list caption")).to_contain_text("of 2,124")
+            await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,124 events")
+            store(url, an_event("new1"))
+        await route.continue_()
+
+    await page.route("**/graphql", store_between)
+    await page.goto(url)
+    await expect(page.locator("#map circle[data-event-id=new1]")).to_be_visible()
+    await page.unroute("**/graphql")
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    await expect(page.locator("#summary")).to_contain_text("2,125 events")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+
+
+async def test_a_notice_of_nothing_is_passed_over(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await live(page, url)
+
+    subscription.notice(None)
+    subscription.notice(an_event("new1"))
+
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 1)
+    assert visit.complaints == []
+
+
+async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is_known(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await page.clock.install()
+    await live(page, url)
+    await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
+    subscription.break_off()
+    await expect(page.locator("#connection")).to_contain_text("Reconnecting")
+    store(url, an_event("stored1"))
+
+    await page.clock.resume()
+
+    await expect(page.locator("#map circle[data-event-id=stored1]")).to_be_visible()
+    await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "stored1")
+    assert [asked["after"] for asked in subscription.asked] == [None, None]
+
+
+async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    passes = asyncio.Event()
+
+    async def hold_back(route: Route) -> None:
+        if route.request.headers["accept"] == "text/event-stream":
+            await passes.wait()
+        await route.continue_()
+
+    await page.route("**/graphql", hold_back)
+    await page.goto(url)
+    await settled(page)
+    await expect(page.locator("#connection")).to_have_text("Connecting…")
+    store(url, an_event("stored1"))
+
+    passes.set()
+
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await expect(page.locator("#map circle[data-event-id=stored1]")).to_be_visible()
+    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    assert len(subscription.asked) == 1
+
+
+async def test_where_more_was_stored_than_a_page_has_everything_is_asked_for_again(
+    visit: Visit, opened: Opener
+) -> None:
+    url, subscription = opened(page_size=10, max_page_size=20)
+    page = visit.page
+    await page.clock.install()
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
+    subscription.break_off()
+    await expect(page.locator("#connection")).to_contain_text("Reconnecting")
+    store(url, *(an_event(f"stored{number}", eventTsMs=1691118000000 + number) for number in range(50)))
+
+    await page.clock.resume()
+
+    await settled(page, STRONG + 50)
+    await expect(page.locator("#map circle[data-event-id^=stored]")).to_have_count(50)
+    assert await rows(page) == [f"stored{number}" for number in range(49, 29, -1)]
+
+
+async def test_what_could_not_be_loaded_is_asked_for_again_once_it_is_live(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    later = {"message": "Later.", "extensions": {"code": "DATABASE_UNAVAILABLE"}}
+    subscription.refusals.append((503, later))
+    mended = asyncio.Event()
+
+    async def refuse(route: Route) -> None:
+        if route.request.headers["accept"] == "text/event-stream" and not subscription.refusals:
+            await mended.wait()
+        if "query Events(" in str(route.request.post_data) and not mended.is_set():
+            await route.fulfill(status=503, json={"errors": [later]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(url)
+    await expect(page.get_by_role("alert")).to_contain_text("Later.")
+    await expect(page.locator("#summary")).to_have_text("2,124 events since 2023-07-28 02:52 UTC.")
+
+    mended.set()
+
+    await settled(page)
+    await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS)
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await expect(page.get_by_role("alert")).to_be_empty()
+    await expect(page.get_by_role("log")).to_be_empty()
+
+
+def store(url: str, *events: dict[str, Any]) -> None:
+    """Store events, of which the subscription does not tell by itself."""
+    ingested = {
+        "query": "mutation Store($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
+        "variables": {"events": events},
+    }
+    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer(), timeout=PATIENCE_S).json()
+    assert answer == {"data": {"ingestEvents": {"upserted": len(events)}}}
+
+
+# The stream
+
+
+@pytest.mark.parametrize(
+    ("chunks", "messages"),
+    [
+        (["event: next\ndata: {}\n\n"], [("next", "{}")]),
+        (["event:next\ndata:{}\n\n"], [("next", "{}")]),
+        (["data: a\n\ndata: b\n\n"], [("message", "a"), ("message", "b")]),
+        (["data: a\ndata:  b\n\n"], [("message", "a\n b")]),
+        (["data: a\r\n\r\ndata: b\r\rdata: c\n\n"], [("message", "a"), ("message", "b"), ("message", "c")]),
+        (["data: a\r", "\n\r", "\ndata: b\r\n\r\n"], [("message", "a"), ("message", "b")]),
+        (list("event: next\ndata: a: b\n\n"), [("next", "a: b")]),
+        (["event: complete\n\n"], [("complete", "")]),
+        (["event: complete\ndata:\n\n"], [("complete", "")]),
+        ([":\n\n", ": heart-beat\n\n"], []),
+        (["id: 1\nretry: 5\nunknown\ndata: a\n\n"], [("message", "a")]),
+        (["data: not ended\n"], []),
+        ([], []),
+    ],
+)
+async def test_the_stream_is_read_as_its_standard_has_it(
+    visit: Visit, shared: str, chunks: list[str], messages: list[tuple[str, str]]
+) -> None:
+    await visit.page.goto(shared)
+    read: list[dict[str, Any]] = await visit.page.evaluate(
+        """async chunks => {
+          const { messages } = await import(document.querySelector("script").src.replace("main", "event_stream"));
+          return Array.fromAsync(messages((async function* () { yield* chunks; })()));
+        }""",
+        chunks,
+    )
+
+    assert [(message["event"], message["data"]) for message in read] == messages

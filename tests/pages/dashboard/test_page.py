@@ -1,0 +1,111 @@
+"""What the dashboard's page and files say to any client."""
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from graphql import build_schema, parse, validate
+
+from graph.api.schema import printed
+from graph.pages import dashboard
+from graph.settings import Settings
+from tests.pages.dashboard.documents import documents
+from tests.service import Service, running
+
+PAGE = Path(dashboard.__file__).parent / "page"
+
+
+@pytest.mark.parametrize("name", ["Newest", "Events", "List", "Total", "Statistics"])
+def test_every_document_is_one_of_the_schema(name: str) -> None:
+    assert validate(build_schema(printed()), parse(documents()[name])) == []
+
+
+def test_the_page_is_asked_for_anew_and_sent_once(week: Service) -> None:
+    page = week.http.get("/")
+
+    assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert page.headers["Cache-Control"] == "no-cache"
+    for known in (page.headers["ETag"], f'"other", W/{page.headers["ETag"]}', "*"):
+        again = week.http.get("/", headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", page.headers["ETag"])
+    assert week.http.get("/", headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_the_page_may_do_what_it_does_and_nothing_else(week: Service) -> None:
+    headers = week.http.get("/").headers
+
+    assert headers["Content-Security-Policy"].split("; ") == [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "img-src 'self'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+
+
+def test_a_head_is_that_of_the_get(week: Service) -> None:
+    for path in ("/", f"/dashboard/{dashboard.VERSION}/main.js"):
+        head, get = week.http.head(path), week.http.get(path)
+        assert (head.status_code, head.content) == (200, b"")
+        for name in ("Content-Type", "Content-Length", "Cache-Control", "ETag"):
+            assert head.headers[name] == get.headers[name]
+
+
+def test_a_file_may_be_cached_for_ever(week: Service) -> None:
+    types = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+    types |= {".json": "application/json", ".svg": "image/svg+xml"}
+    for name, path in dashboard.FILES.items():
+        answer = week.http.get(f"/dashboard/{dashboard.VERSION}/{name}")
+        assert (answer.status_code, answer.content) == (200, path.read_bytes())
+        assert answer.headers["Content-Type"] == types[path.suffix]
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_every_file_is_served_and_everything_that_the_page_names_is_a_file(week: Service) -> None:
+    named = set(re.findall(rf"dashboard/{dashboard.VERSION}/([\w.]+)", week.http.get("/").text))
+
+    assert named == dashboard.FILES.keys() == {path.name for path in PAGE.iterdir()} - {"index.html"}
+    for name in named:
+        for imported in re.findall(r'from "\./([\w.]+)"', (PAGE / name).read_text()):
+            assert imported in dashboard.FILES, f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("path", ["index.html", "__init__.py", "..%2F__init__.py", "%2e%2e/__init__.py", ""])
+def test_only_the_files_of_the_page_are_served(week: Service, path: str) -> None:
+    assert week.http.get(f"/dashboard/{dashboard.VERSION}/{path}").status_code == 404
+
+
+def test_the_files_of_another_version_are_not_there(week: Service) -> None:
+    assert week.http.get("/dashboard/0123456789abcdef/main.js").status_code == 404
+
+
+def test_where_it_is_off_the_root_leads_to_the_graph(tmp_path: Path) -> None:
+    with running(Settings(store=f"sqlite:///{tmp_path}/empty.db", dashboard=False)) as service:
+        assert service.http.get("/").headers["Location"] == "/graphql"
+        assert service.http.get(f"/dashboard/{dashboard.VERSION}/main.js").status_code == 404
+
+
+@pytest.mark.parametrize(("most", "asked"), [(1000, 500), (100, 100)])
+def test_the_page_asks_for_no_more_than_the_graph_gives(tmp_path: Path, most: int, asked: int) -> None:
+    store = f"sqlite:///{tmp_path}/empty.db"
+    with running(Settings(store=store, max_page_size=most)) as service:
+        assert f'data-page-size="{asked}"' in service.http.get("/").text
+
+
+def test_a_page_of_the_map_costs_a_quarter_of_what_one_may(week: Service) -> None:
+    body = {"query": documents()["Events"], "variables": {"first": dashboard.PAGE_SIZE}}
+
+    answer: httpx.Response = week.http.post("/graphql", json=body, headers={"GraphQL-Cost": "report"})
+
+    cost = answer.json()["extensions"]["cost"]
+    assert cost["points"] < 0.3 * cost["limit"]

@@ -1,0 +1,113 @@
+"""Work ends with its time, with its client, or by itself; whichever it is, nothing of it is left behind."""
+
+import asyncio
+import gc
+from typing import Any
+
+import pytest
+from starlette.requests import ClientDisconnect
+
+from graph.core.errors import ExecutionTimeout
+from graph.transport.deadline import within
+
+LONG = 3600.0
+
+
+class Work:
+    """Something that takes until it is told to end, and says how it ended."""
+
+    def __init__(self) -> None:
+        self.begun, self.may_end = asyncio.Event(), asyncio.Event()
+        self.ended: str | None = None
+
+    async def run(self) -> str:
+        self.begun.set()
+        try:
+            await self.may_end.wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)  # letting go of something takes its time too
+            self.ended = "cancelled"
+            raise
+        self.ended = "done"
+        return "answer"
+
+
+async def stays() -> Any:
+    """The channel of a client that waits."""
+    await asyncio.Event().wait()
+
+
+def others() -> set[Any]:
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+async def test_work_that_ends_in_time_gives_its_answer() -> None:
+    work = Work()
+    work.may_end.set()
+
+    assert await within(LONG, work.run(), unless_gone=stays) == "answer"
+    assert others() == set()
+
+
+async def test_an_error_of_the_work_is_raised_as_it_is() -> None:
+    async def fail() -> None:
+        raise KeyError("place")
+
+    with pytest.raises(KeyError, match="place"):
+        await within(LONG, fail(), unless_gone=stays)
+    assert others() == set()
+
+
+async def test_work_that_takes_too_long_is_cancelled_and_waited_for() -> None:
+    work = Work()
+
+    with pytest.raises(ExecutionTimeout, match="longer than 0 s"):
+        await within(0.0, work.run())
+    with pytest.raises(ExecutionTimeout):
+        await within(0.01, work.run(), unless_gone=stays)
+
+    assert (work.ended, others()) == ("cancelled", set())
+
+
+async def test_how_work_ends_that_nobody_waits_for_is_nobodys_matter() -> None:
+    """A store that fails as its call is cancelled is not reported as a defect."""
+    reported: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+
+    async def fail_at_the_end() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise KeyError("place")
+
+    with pytest.raises(ExecutionTimeout):
+        await within(0.0, fail_at_the_end())
+
+    gc.collect()
+    assert reported == []
+
+
+async def test_work_ends_when_its_client_is_gone() -> None:
+    work = Work()
+    messages = [{"type": "http.request"}, {"type": "http.disconnect"}]
+
+    async def goes() -> Any:
+        await work.begun.wait()
+        return messages.pop(0)
+
+    with pytest.raises(ClientDisconnect):
+        await within(LONG, work.run(), unless_gone=goes)
+
+    assert (work.ended, others()) == ("cancelled", set())
+
+
+async def test_who_is_cancelled_from_outside_cancels_the_work_too() -> None:
+    work = Work()
+    outer = asyncio.create_task(within(LONG, work.run(), unless_gone=stays))
+    await work.begun.wait()
+
+    outer.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await outer
+    assert (work.ended, others()) == ("cancelled", set())

@@ -1,0 +1,266 @@
+"""GraphQL over HTTP: what is sent, and the status, media type and body that it is answered with."""
+
+import logging
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import orjson
+import pytest
+
+from graph.transport.request import MOST_BODY_BYTES
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.service import Service, running, settings
+
+JSON, GRAPHQL_JSON = "application/json", "application/graphql-response+json"
+TYPENAME = b'{"query": "{ __typename }"}'
+MUTATION = "mutation M { ingestEvents(input: {events: []}) { fetched } }"
+NAMED = "query A { a: __typename } query B { b: __typename }"
+
+BAD, PARSE, INVALID = "BAD_REQUEST", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"
+UNRESOLVED, INPUT = "OPERATION_RESOLUTION_FAILURE", "BAD_USER_INPUT"
+
+
+def send(
+    service: Service,
+    method: str = "POST",
+    *,
+    accept: str | None = GRAPHQL_JSON,
+    content_type: str | None = JSON,
+    body: bytes | Iterator[bytes] | None = None,
+    parameters: Mapping[str, str] | None = None,
+) -> httpx.Response:
+    """Send a request, and check of its answer what holds for all."""
+    headers = {"Accept": accept, "Content-Type": content_type if body is not None else None}
+    given = {name: value for name, value in headers.items() if value is not None}
+    request = service.http.build_request(method, "/graphql", headers=given, content=body, params=parameters)
+    if accept is None:
+        del request.headers["Accept"]  # which httpx adds
+    answer = service.http.send(request)
+
+    assert UUID(answer.headers["X-Request-Id"]).version == 4
+    assert answer.headers["Vary"] == "Accept"
+    if answer.content:
+        assert answer.is_success or answer.json().keys() == {"errors"}
+    return answer
+
+
+def told(answer: httpx.Response) -> Any:
+    """The data of an answer that has no errors, or the codes of one that has no entry for data."""
+    body = answer.json()
+    if body.keys() == {"data"}:
+        return body["data"]
+    assert body.keys() == {"errors"}
+    return [error["extensions"]["code"] for error in body["errors"]]
+
+
+@pytest.mark.parametrize(
+    ("accept", "status", "media_type"),
+    [
+        (None, 200, JSON),
+        ("", 200, JSON),
+        ("*/*", 200, JSON),
+        ("application/*", 200, JSON),
+        (JSON, 200, JSON),
+        (GRAPHQL_JSON, 200, GRAPHQL_JSON),
+        (GRAPHQL_JSON.upper(), 200, GRAPHQL_JSON),
+        (f"{JSON}, {GRAPHQL_JSON}", 200, GRAPHQL_JSON),
+        (f"{GRAPHQL_JSON}; charset=utf-8, {JSON}; charset=utf-8", 200, GRAPHQL_JSON),
+        (f"{GRAPHQL_JSON};q=0, {JSON}", 200, JSON),
+        ("text/html, */*;q=0.1", 200, JSON),
+        ("text/html", 406, JSON),  # the page is for those who GET
+        ("text/plain", 406, JSON),
+        ("image/png;q=0.9, application/xml", 406, JSON),
+        (f"{JSON};q=0.0", 406, JSON),
+    ],
+)
+def test_an_answer_has_a_media_type_that_the_client_accepts(
+    week: Service, accept: str | None, status: int, media_type: str
+) -> None:
+    answer = send(week, accept=accept, body=TYPENAME)
+
+    assert (answer.status_code, answer.headers["Content-Type"]) == (status, f"{media_type}; charset=utf-8")
+    assert told(answer) == ({"__typename": "Query"} if status == 200 else [BAD])
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL_JSON])
+@pytest.mark.parametrize(
+    ("content_type", "body", "status"),
+    [
+        (JSON, TYPENAME, 200),
+        (f"{JSON}; charset=utf-8", TYPENAME, 200),
+        (f'{JSON};charset="UTF-8"; profile=x', TYPENAME, 200),
+        ("Application/JSON", TYPENAME, 200),
+        (None, TYPENAME, 415),
+        ("", TYPENAME, 415),
+        ("text/plain", TYPENAME, 415),
+        ("application/graphql", b"{ __typename }", 415),
+        ("application/x-www-form-urlencoded", b"query={__typename}", 415),
+        ("multipart/form-data; boundary=x", b"--x--", 415),
+        (f"{JSON}; charset=utf-16", '{"query": "{ __typename }"}'.encode("utf-16"), 415),
+        (f"{JSON}; charset=iso-8859-1", TYPENAME, 415),
+        (JSON, b"", 400),
+        (JSON, b"{", 400),
+        (JSON, b"query", 400),
+        (JSON, b"null", 400),
+        (JSON, b'"{ __typename }"', 400),
+        (JSON, b"[" + TYPENAME + b"]", 400),
+        (JSON, b"[]", 400),
+        (JSON, b"[" * 100_000, 400),
+        (JSON, b'{"query": "{ __typename }", "variables": {"a": NaN}}', 400),
+        (JSON, b'{"query": "\xff"}', 400),
+        (JSON, b'{"query": "\xed\xa0\x80"}', 400),  # half a surrogate pair
+        (JSON, b'{"query": "\\ud800"}', 400),
+        (JSON, b'\xef\xbb\xbf{"query": "{ __typename }"}', 400),
+        (JSON, b"{}", 400),
+        (JSON, b'{"query": null}', 400),
+        (JSON, b'{"query": ""}', 400),
+        (JSON, b'{"query": 1}', 400),
+        (JSON, b'{"query": {"a": 1}}', 400),
+        (JSON, b'{"QUERY": "{ __typename }"}', 400),
+        (JSON, b'{"query": "{ __typename }", "variables": []}', 400),
+        (JSON, b'{"query": "{ __typename }", "variables": "{}"}', 400),
+        (JSON, b'{"query": "{ __typename }", "variables": false}', 400),
+        (JSON, b'{"query": "{ __typename }", "operationName": 1}', 400),
+        (JSON, b'{"query": "{ __typename }", "operationName": ["A"]}', 400),
+        (JSON, b'{"query": "{ __typename }", "extensions": []}', 400),
+        (JSON, b'{"query": "{ __typename }", "extensions": "x"}', 400),
+        (JSON, b'{"query": "{ __typename }", "variables": null, "operationName": null, "extensions": null}', 200),
+        (JSON, b'{"query": "{ __typename }", "variables": {"a": [1]}, "extensions": {"a": 1}, "more": 1}', 200),
+    ],
+)
+def test_a_body_is_a_request_or_is_refused(
+    week: Service, accept: str, content_type: str | None, body: bytes, status: int
+) -> None:
+    answer = send(week, accept=accept, content_type=content_type, body=body)
+
+    assert (answer.status_code, told(answer)) == (status, {"__typename": "Query"} if status == 200 else [BAD])
+
+
+@pytest.mark.parametrize(
+    ("request_", "outcome"),
+    [
+        ({"query": "{"}, PARSE),
+        ({"query": "   # nothing"}, PARSE),
+        ({"query": "{a" * 900 + "}" * 900}, "QUERY_TOO_COMPLEX"),
+        ({"query": "{a" * 10_000 + "}" * 10_000}, "QUERY_TOO_COMPLEX"),
+        ({"query": "{ nothing }"}, INVALID),
+        ({"query": "{ event { id } }"}, INVALID),
+        ({"query": '{ events(filter: {startTime: "yesterday"}) { totalCount } }'}, INVALID),
+        ({"query": "query A($x: Int) { __typename }"}, INVALID),
+        ({"query": "query A { __typename } query A { __typename }", "operationName": "A"}, INVALID),
+        ({"query": "query($id: String!) { event(eventId: $id) { id } }"}, INPUT),
+        ({"query": "query($id: String!) { event(eventId: $id) { id } }", "variables": {"id": None}}, INPUT),
+        ({"query": "query($id: String!) { event(eventId: $id) { id } }", "variables": {"id": {}}}, INPUT),
+        ({"query": "query($b: Boolean = true) { a: __typename @skip(if: $b) }", "variables": {"b": None}}, INPUT),
+        ({"query": NAMED}, UNRESOLVED),
+        ({"query": NAMED, "operationName": ""}, UNRESOLVED),
+        ({"query": NAMED, "operationName": "C"}, UNRESOLVED),
+        ({"query": "{ __typename }", "operationName": "C"}, UNRESOLVED),
+        ({"query": "fragment F on Query { __typename }"}, INVALID),
+        ({"query": "type Query { a: Int }"}, INVALID),
+        ({"query": "subscription { events { totalCount } }"}, INVALID),
+        ({"query": NAMED, "operationName": "A"}, {"a": "Query"}),
+        ({"query": NAMED, "operationName": "B"}, {"b": "Query"}),
+        ({"query": "query A { a: __typename }", "operationName": "A"}, {"a": "Query"}),
+        ({"query": "query A { a: __typename }"}, {"a": "Query"}),
+        ({"query": MUTATION}, {"ingestEvents": {"fetched": 0}}),
+    ],
+)
+def test_a_document_is_executed_or_its_answer_has_no_data(
+    week: Service, request_: Mapping[str, Any], outcome: Any
+) -> None:
+    body = orjson.dumps(request_)
+    newer, older = send(week, accept=GRAPHQL_JSON, body=body), send(week, accept=JSON, body=body)
+
+    refused = isinstance(outcome, str)
+    assert (newer.status_code, older.status_code) == (400 if refused else 200, 200)
+    assert told(newer) == told(older) == ([outcome] if refused else outcome)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "status", "outcome"),
+    [
+        ({"query": "{ __typename }"}, 200, {"__typename": "Query"}),
+        ({"query": NAMED, "operationName": "B"}, 200, {"b": "Query"}),
+        ({"query": "query($n: Int!) { events(first: $n) { nodes { mag } } }", "variables": '{"n": 0}'}, 200, None),
+        ({"query": "{ __typename }", "variables": "", "extensions": ""}, 200, {"__typename": "Query"}),
+        ({"query": "{ __typename }", "variables": "null", "extensions": "{}"}, 200, {"__typename": "Query"}),
+        ({"query": f"query A {{ a: __typename }} {MUTATION}", "operationName": "A"}, 200, {"a": "Query"}),
+        ({"query": f"query A {{ a: __typename }} {MUTATION}", "operationName": "M"}, 405, [BAD]),
+        ({}, 400, [BAD]),
+        ({"query": ""}, 400, [BAD]),
+        ({"query": "{ __typename }", "variables": "{"}, 400, [BAD]),
+        ({"query": "{ __typename }", "variables": "[]"}, 400, [BAD]),
+        ({"query": "{ __typename }", "extensions": "1"}, 400, [BAD]),
+        ({"query": "{"}, 400, [PARSE]),
+        ({"query": "{ nothing }"}, 400, [INVALID]),
+        ({"query": NAMED}, 400, [UNRESOLVED]),
+        ({"query": "subscription { x }"}, 400, [INVALID]),
+        ({"query": MUTATION}, 405, [BAD]),
+    ],
+)
+def test_a_query_may_come_in_the_url(week: Service, parameters: Mapping[str, str], status: int, outcome: Any) -> None:
+    answer = send(week, "GET", parameters=parameters)
+
+    assert answer.status_code == status
+    assert told(answer) == (outcome or {"events": {"nodes": []}})
+    assert answer.headers.get("Allow") == ("POST" if status == 405 else None)
+    head = send(week, "HEAD", parameters=parameters)
+    assert (head.status_code, head.content) == (status, b"")
+    assert head.headers.get("Allow") == answer.headers.get("Allow")
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_other_methods_are_told_which_would_do(week: Service, method: str) -> None:
+    answer = send(week, method, body=TYPENAME)
+
+    assert (answer.status_code, answer.headers["Allow"], told(answer)) == (405, "GET, HEAD, POST", [BAD])
+
+
+def test_a_body_may_have_a_mebibyte(week: Service) -> None:
+    assert MOST_BODY_BYTES == 1024 * 1024
+    largest = TYPENAME + b" " * (MOST_BODY_BYTES - len(TYPENAME))
+
+    assert told(send(week, body=largest)) == {"__typename": "Query"}
+    assert told(send(week, body=in_chunks(largest))) == {"__typename": "Query"}
+    for too_large in (largest + b" ", in_chunks(largest + b" "), in_chunks(largest * 20)):
+        answer = send(week, body=too_large)
+        assert (answer.status_code, told(answer)) == (413, [BAD])
+
+
+def in_chunks(body: bytes) -> Iterator[bytes]:
+    """A body that is sent without saying how long it is."""
+    for first in range(0, len(body), 10_000):
+        yield body[first : first + 10_000]
+
+
+def test_a_browser_gets_graphiql(week: Service) -> None:
+    browsers = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"}
+    page = week.http.get("/graphql", headers=browsers)
+
+    assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert 'id="graphiql"' in page.text
+    assert week.http.head("/graphql", headers=browsers).headers["Content-Type"] == "text/html; charset=utf-8"
+
+
+def test_an_errors_place_in_the_document_is_told(week: Service) -> None:
+    answer = send(week, body=b'{"query": "{\\n  events { nothing } }"}').json()
+
+    assert answer["errors"][0]["locations"] == [{"line": 2, "column": 12}]
+
+
+def test_a_client_that_hangs_up_is_no_defect(
+    tmp_path: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with running(settings(tmp_path / "empty.db", usgs)) as service:
+        address = (service.http.base_url.host, service.http.base_url.port or 80)
+        with socket.create_connection(address) as connection:
+            head = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+            connection.sendall(head.encode() + b"{")
+        assert service.ask("{ __typename }") == {"__typename": "Query"}
+
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []

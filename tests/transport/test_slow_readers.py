@@ -1,0 +1,158 @@
+"""Subscribers that do not take what they are told: they learn what they missed, or are let go, and cost no memory."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from graph.domains.earthquakes.live import QUEUED, Live
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.service import settings
+from tests.subscribers import (
+    LiveService,
+    event_stream,
+    eventually,
+    greeted,
+    live_service,
+)
+
+PLACES = "".join(f" p{number}: place" for number in range(14))
+LARGE = f"subscription ($after: String) {{ events(after: $after) {{ event {{ eventId{PLACES} }} cursor lost }} }}"
+LARGE_BYTES = 8 * 1024  # of a notice with it, at most
+SMALL = "subscription ($after: String) { events(after: $after) { event { eventId } cursor lost } }"
+AT_ONCE = 250
+MANY = 3000  # which is 22 MB, more than the buffers of two sockets and a queue
+HIGH_WATER = 64 * 1024  # bytes that a transport takes before it asks for patience
+
+
+class Reader(Protocol):
+    """Somebody who subscribes, over one transport or the other."""
+
+    async def told(self) -> Any:
+        """The data of the next result."""
+
+
+@asynccontextmanager
+async def over_a_socket(service: LiveService, query: str, **variables: Any) -> AsyncIterator[Reader]:
+    async with greeted(service.url) as client:
+        await client.ask("1", query, variables=variables)
+
+        class Operation:
+            async def told(self) -> Any:
+                return await client.told("1")
+
+        yield Operation()
+        client.vanish()  # to close a connection takes some reading
+
+
+@asynccontextmanager
+async def as_events(service: LiveService, query: str, **variables: Any) -> AsyncIterator[Reader]:
+    async with event_stream(service.url, query, variables=variables) as stream:
+        await stream.block()
+        yield stream
+
+
+class Transport(Protocol):
+    """A way to subscribe."""
+
+    def __call__(self, service: LiveService, query: str, **variables: Any) -> AbstractAsyncContextManager[Reader]: ...
+
+
+OVER_BOTH = pytest.mark.parametrize("subscribed", [over_a_socket, as_events])
+
+
+def store_many(service: LiveService) -> list[str]:
+    """Store more than a subscriber has room for; their ids in order."""
+    ids = [f"us{number:04}" for number in range(MANY)]
+    for first in range(0, MANY, AT_ONCE):
+        service.store(*ids[first : first + AT_ONCE], place="x" * 512)
+    return ids
+
+
+async def all_are_handed_over(service: LiveService, number: int = MANY) -> None:
+    live: Live = service.state["live"]
+    await eventually(lambda: live.told + live.lost == number)
+
+
+async def events_until(reader: Reader, last: str) -> list[str]:
+    """The ids of the events until that one, of which none was lost."""
+    ids: list[str] = []
+    while not ids or ids[-1] != last:
+        notice = (await reader.told())["events"]
+        assert notice["lost"] == 0
+        ids.append(notice["event"]["eventId"])
+    return ids
+
+
+def untaken(service: LiveService) -> Sequence[int]:
+    """The bytes that wait for each client in the transports."""
+    return [one.transport.get_write_buffer_size() for one in list(service.server.server_state.connections)]
+
+
+@OVER_BOTH
+async def test_who_reads_too_late_is_told_how_much_was_lost_and_can_go_back_for_it(
+    tmp_path: Path, usgs: UsgsServer, subscribed: Transport
+) -> None:
+    with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600)) as service:
+        async with subscribed(service, LARGE) as reader:
+            await service.has_subscriptions(1)
+            ids = store_many(service)
+            await all_are_handed_over(service)
+            assert max(untaken(service)) <= HIGH_WATER + LARGE_BYTES
+
+            received: list[str] = []
+            gaps: list[tuple[int, str]] = []  # how many were received before, and where to go on
+            lost = 0
+            expected = list(ids)
+            while len(received) + lost < MANY:
+                notice = (await reader.told())["events"]
+                if notice["lost"]:
+                    assert notice["event"] is None
+                    gaps.append((len(received), notice["cursor"]))
+                    lost += notice["lost"]
+                    del expected[len(received) : len(received) + notice["lost"]]  # those that would have come here
+                else:
+                    received.append(notice["event"]["eventId"])
+
+            assert received == expected
+            before, cursor = gaps[0]
+            assert before >= QUEUED
+            service.store("nc1")
+            assert await events_until(reader, "nc1") == ["nc1"]
+        async with subscribed(service, SMALL, after=cursor) as reader:
+            assert await events_until(reader, "nc1") == [*ids[before:], "nc1"]
+            service.store("nc2")
+            assert await events_until(reader, "nc2") == ["nc2"]
+        await service.has_subscriptions(0)
+
+
+@OVER_BOTH
+async def test_who_reads_no_more_is_let_go(tmp_path: Path, usgs: UsgsServer, subscribed: Transport) -> None:
+    with live_service(settings(tmp_path / "live.db", usgs, request_timeout=0.5)) as service:
+        async with subscribed(service, LARGE):
+            await service.has_subscriptions(1)
+            live: Live = service.state["live"]
+            ids = (f"us{number}" for number in count())
+            while live.subscriptions:
+                service.store(*islice(ids, AT_ONCE), place="x" * 512)
+            await service.has_no_socket()
+
+
+@OVER_BOTH
+async def test_a_slow_reader_holds_nobody_else_up(tmp_path: Path, usgs: UsgsServer, subscribed: Transport) -> None:
+    with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600)) as service:
+        async with subscribed(service, LARGE), subscribed(service, SMALL) as other:
+            await service.has_subscriptions(2)
+            ids = []
+            for number in range(MANY // 200):
+                some = [f"us{number}-{each}" for each in range(200)]  # for which there is room
+                service.store(*some, place="x" * 512)
+                assert await events_until(other, some[-1]) == some
+                ids += some
+            live: Live = service.state["live"]
+            await eventually(lambda: live.told + live.lost == 2 * len(ids))
+            assert live.lost > 0
+        await service.has_subscriptions(0)

@@ -1,0 +1,392 @@
+"""Results as server-sent events: what the stream says byte by byte, who may open one, and when it ends.
+
+Source: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import jwt
+import orjson
+import pytest
+
+from graph.domains.earthquakes.live import Live
+from tests.bearers import SECRET, bearer
+from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
+from tests.observability.scraping import scraped
+from tests.processes import PATIENCE_S
+from tests.service import settings
+from tests.subscribers import EVENTS, LiveService, event_stream, eventually, live_service
+
+STREAM, JSON, GRAPHQL_JSON = "text/event-stream", "application/json", "application/graphql-response+json"
+TOTAL = "{ events { totalCount } }"
+HEART_BEAT = b":"
+COMPLETE = b"event: complete\ndata:\n\n"
+EVENT_SOURCE = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64)", "Accept": STREAM, "Cache-Control": "no-cache"}
+
+
+@pytest.fixture
+def service(tmp_path: Path, usgs: UsgsServer) -> Iterator[LiveService]:
+    with live_service(settings(tmp_path / "live.db", usgs)) as service:
+        yield service
+
+
+def refused(answer: httpx.Response, media_type: str = JSON) -> tuple[int, list[str]]:
+    """Status and codes of an answer that is no stream."""
+    assert answer.headers["Content-Type"] == f"{media_type}; charset=utf-8"
+    body = answer.json()
+    assert body.keys() == {"errors"}
+    return answer.status_code, [error["extensions"]["code"] for error in body["errors"]]
+
+
+# What is sent
+
+
+async def test_a_stream_says_by_its_head_and_first_bytes_that_it_is_open(service: LiveService) -> None:
+    async with event_stream(service.url) as stream:
+        assert await stream.block() == HEART_BEAT  # before anything is stored
+        headers = stream.answer.headers
+
+    assert headers["Content-Type"] == "text/event-stream; charset=utf-8"
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Accel-Buffering"] == "no"
+    assert headers["Vary"] == "Accept"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "X-Request-Id" in headers
+    assert "Content-Length" not in headers
+
+
+async def test_each_result_is_an_event_of_one_line(service: LiveService) -> None:
+    place = "a\n\nb\r\nevent: complete\rc\u2028d"
+    async with event_stream(service.url, "subscription { events { event { place } } }") as stream:
+        assert await stream.block() == HEART_BEAT
+        await service.has_subscriptions(1)
+        service.store("us1", place=place)
+
+        block = await stream.block()
+
+        assert block.startswith(b'event: next\ndata: {"data":{"events":{"event":{"place":"a')
+        assert (block.count(b"\n"), block.count(b"\r")) == (1, 0)
+        told = orjson.loads(block.partition(b"data: ")[2])
+        assert told["data"]["events"]["event"]["place"] == place
+
+
+async def test_events_come_in_the_order_in_which_they_were_stored(service: LiveService) -> None:
+    async with event_stream(service.url) as stream:
+        await stream.block()
+        await service.has_subscriptions(1)
+        service.store("us1", "us2")
+        service.store("us3")
+        assert [await stream.event() for _ in range(3)] == ["us1", "us2", "us3"]
+
+
+async def test_a_cursor_leads_on_behind_its_event(service: LiveService) -> None:
+    async with event_stream(service.url) as stream:
+        await stream.block()
+        await service.has_subscriptions(1)
+        service.store("us1", "us2", "us3")
+        cursor = (await stream.told())["events"]["cursor"]
+    service.store("us4")
+
+    async with event_stream(service.url, variables={"after": cursor}) as stream:
+        await stream.block()
+        assert [await stream.event() for _ in range(3)] == ["us2", "us3", "us4"]
+        service.store("us5")
+        assert await stream.event() == "us5"
+
+
+async def test_a_query_is_one_result_and_the_end(service: LiveService) -> None:
+    async with event_stream(service.url, TOTAL) as stream:
+        assert await stream.block() == HEART_BEAT
+        assert await stream.block() == b'event: next\ndata: {"data":{"events":{"totalCount":0}}}'
+        assert await stream.end() == COMPLETE
+
+
+async def test_errors_of_fields_come_with_the_data(service: LiveService) -> None:
+    async with event_stream(service.url, '{ events(after: "x") { totalCount } }') as stream:
+        await stream.block()
+        block = await stream.block()
+        assert block.startswith(b'event: next\ndata: {"data":null,"errors":[{')
+        assert b'"INVALID_CURSOR"' in block
+        assert await stream.end() == COMPLETE
+
+
+async def test_a_silent_stream_has_a_heart_beat(tmp_path: Path, usgs: UsgsServer) -> None:
+    with live_service(settings(tmp_path / "live.db", usgs), heart_beat_s=0.05) as service:
+        async with event_stream(service.url) as stream:
+            assert [await stream.block() for _ in range(5)] == [HEART_BEAT] * 5
+            await service.has_subscriptions(1)
+            service.store("us1")
+            block = HEART_BEAT
+            while block == HEART_BEAT:
+                block = await stream.block()
+            assert b'"eventId":"us1"' in block
+
+
+async def test_a_stream_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:
+    with live_service(settings(tmp_path / "live.db", usgs, jwt_leeway=0)) as service:
+        live: Live = service.state["live"]
+        subscribed = False
+        for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
+            expires = int(time.time()) + seconds
+            claims = {"sub": "ada", "scope": "events:read", "exp": expires}
+            token = {"Authorization": f"Bearer {jwt.encode(claims, SECRET, algorithm='HS256')}"}
+            async with event_stream(service.url, headers=token) as stream:
+                await eventually(lambda: live.subscriptions == 1 or time.time() > expires)  # noqa: B023
+                subscribed = live.subscriptions == 1
+                ended = await stream.end()
+            if subscribed:
+                break
+        assert subscribed
+        assert ended == b":\n\n" + COMPLETE
+        await service.has_subscriptions(0)
+
+
+async def test_the_connection_of_a_stream_that_has_ended_answers_on(service: LiveService) -> None:
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=PATIENCE_S) as http:
+        for _ in range(3):
+            answer = await http.post("/graphql", json={"query": TOTAL}, headers={"Accept": STREAM})
+            assert answer.content.endswith(COMPLETE)
+            answer = await http.post("/graphql", json={"query": TOTAL})
+            assert answer.json() == {"data": {"events": {"totalCount": 0}}}
+
+
+async def test_nothing_of_the_inside_is_told_of_what_was_unforeseen(service: LiveService) -> None:
+    def broken(**_: object) -> None:
+        raise RuntimeError("the password is swordfish")
+
+    service.state["new_context"] = broken
+    answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": STREAM})
+
+    assert refused(answer) == (500, ["INTERNAL_SERVER_ERROR"])
+    assert "swordfish" not in answer.text
+
+
+# Which of several types
+
+
+@pytest.mark.parametrize(
+    ("accept", "of_a_query", "of_a_subscription"),
+    [
+        (STREAM, STREAM, STREAM),
+        (f"{GRAPHQL_JSON}, {JSON}, {STREAM}", GRAPHQL_JSON, STREAM),
+        (f"{STREAM}, {JSON}", JSON, STREAM),
+        (f"{STREAM}, */*", JSON, STREAM),
+        (f"{STREAM};q=0.5, {JSON};q=1", JSON, STREAM),
+        ("Text/Event-Stream", STREAM, STREAM),
+    ],
+)
+async def test_a_stream_is_what_a_subscription_is_answered_by_and_a_query_where_nothing_else_is_taken(
+    service: LiveService, accept: str, of_a_query: str, of_a_subscription: str
+) -> None:
+    async with event_stream(service.url, TOTAL, accept=accept) as stream:
+        assert stream.answer.headers["Content-Type"] == f"{of_a_query}; charset=utf-8"
+    async with event_stream(service.url, accept=accept) as stream:
+        assert stream.answer.headers["Content-Type"] == f"{of_a_subscription}; charset=utf-8"
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL_JSON, "*/*", f"{JSON}, {STREAM};q=0"])
+async def test_a_subscription_is_refused_where_no_stream_is_taken(service: LiveService, accept: str) -> None:
+    answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": accept})
+
+    assert refused(answer, GRAPHQL_JSON if accept == GRAPHQL_JSON else JSON) == (406, ["BAD_REQUEST"])
+    assert answer.json()["errors"][0]["message"] == (
+        "A subscription is answered in text/event-stream, or over a WebSocket."
+    )
+    await service.has_subscriptions(0)
+
+
+# Who is refused
+
+
+@pytest.mark.parametrize(
+    ("payload", "code"),
+    [
+        ({"query": "{"}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": "subscription { nothing }"}, "GRAPHQL_VALIDATION_FAILED"),
+        ({"query": EVENTS, "variables": {"after": 7}}, "BAD_USER_INPUT"),
+        ({"query": EVENTS, "variables": {"after": "x"}}, "INVALID_CURSOR"),
+        ({"query": "subscription { events(filter: {minMagnitude: 9, maxMagnitude: 1}) { lost } }"}, "BAD_USER_INPUT"),
+    ],
+)
+async def test_what_is_wrong_with_a_document_is_told_in_the_stream(
+    service: LiveService, payload: dict[str, Any], code: str
+) -> None:
+    """As an `EventSource` learns nothing of any other answer."""
+    async with event_stream(service.url, **payload) as stream:
+        assert stream.answer.headers["Content-Type"] == f"{STREAM}; charset=utf-8"
+        assert await stream.block() == HEART_BEAT
+        body = orjson.loads((await stream.block()).removeprefix(b"event: next\ndata: "))
+        assert body.keys() == {"errors"}
+        assert [error["extensions"]["code"] for error in body["errors"]] == [code]
+        assert await stream.end() == COMPLETE
+    await service.has_subscriptions(0)
+
+
+@pytest.mark.parametrize(
+    ("payload", "status", "code"),
+    [
+        ({"query": "{ requestLogs { nodes { route } } }"}, 401, "UNAUTHENTICATED"),
+        ({"query": 7}, 400, "BAD_REQUEST"),
+    ],
+)
+async def test_another_refusal_is_an_ordinary_answer(
+    service: LiveService, payload: dict[str, Any], status: int, code: str
+) -> None:
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=PATIENCE_S) as http:
+        answer = await http.post("/graphql", json=payload, headers={"Accept": STREAM})
+
+    assert refused(answer) == (status, [code])
+    await service.has_subscriptions(0)
+
+
+async def test_a_client_that_leaves_is_noticed_also_where_its_next_request_waits(
+    tmp_path: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        live_service(settings(tmp_path / "live.db", usgs), heart_beat_s=0.1) as service,
+        caplog.at_level(logging.WARNING, "uvicorn.error"),
+    ):
+        address = urlsplit(service.url)
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        body = orjson.dumps({"query": EVENTS})
+        head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAccept: {STREAM}\r\nContent-Type: {JSON}\r\n"
+        writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        for _ in range(2):
+            await reader.readuntil(HEART_BEAT + b"\n\n")
+
+        writer.close()
+
+        await service.has_subscriptions(0)
+        await eventually(lambda: not service.server.server_state.tasks)
+    assert caplog.records == []
+
+
+async def test_a_caller_has_so_many_subscriptions(tmp_path: Path, usgs: UsgsServer) -> None:
+    with live_service(settings(tmp_path / "live.db", usgs, max_subscriptions=2)) as service:
+        for _ in range(3):
+            async with event_stream(service.url) as first, event_stream(service.url) as second:
+                assert await first.block() == await second.block() == HEART_BEAT
+                async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=PATIENCE_S) as http:
+                    answer = await http.post("/graphql", json={"query": EVENTS}, headers={"Accept": STREAM})
+                assert refused(answer) == (429, ["TOO_MANY_SUBSCRIPTIONS"])
+            await service.has_subscriptions(0)
+
+
+async def test_a_subscription_is_charged(tmp_path: Path, usgs: UsgsServer) -> None:
+    with live_service(settings(tmp_path / "live.db", usgs, rate_limit=10)) as service:
+        answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": JSON})
+        assert refused(answer) == (406, ["BAD_REQUEST"])
+        while answer.status_code != 429:
+            answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": JSON})
+        assert refused(answer) == (429, ["RATE_LIMITED"])
+        assert int(answer.headers["Retry-After"]) > 0
+
+
+# By GET
+
+
+@pytest.mark.parametrize(
+    ("headers", "opens"),
+    [
+        ({"Accept": STREAM}, True),  # no browser
+        (EVENT_SOURCE, True),  # one that does not say where it comes from
+        ({**EVENT_SOURCE, "Origin": "https://evil.example"}, False),  # which is all that a site without TLS is told
+        ({**EVENT_SOURCE, "Sec-Fetch-Site": "same-origin"}, True),
+        ({**EVENT_SOURCE, "Sec-Fetch-Site": "none"}, True),
+        ({**EVENT_SOURCE, "Sec-Fetch-Site": "same-site"}, False),
+        ({**EVENT_SOURCE, "Sec-Fetch-Site": "cross-site"}, False),
+        ({**EVENT_SOURCE, "Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, False),
+        ({**EVENT_SOURCE, "Sec-Fetch-Site": "cross-site", **bearer()}, True),
+    ],
+)
+async def test_a_page_may_open_a_stream_of_its_own_origin(
+    service: LiveService, headers: dict[str, str], opens: bool
+) -> None:
+    parameters = {"query": "subscription { events { lost } }"}
+    async with (
+        httpx.AsyncClient(base_url=service.url, trust_env=False, headers=headers, timeout=PATIENCE_S) as http,
+        http.stream("GET", "/graphql", params=parameters) as answer,
+    ):
+        if opens:
+            assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+            await service.has_subscriptions(1)
+        else:
+            await answer.aread()
+            assert refused(answer) == (400, ["CSRF_PREVENTION"])
+    await service.has_subscriptions(0)
+
+
+async def test_a_mutation_is_not_sent_by_get(service: LiveService) -> None:
+    parameters = {"query": "mutation { ingestEvents(input: {events: []}) { fetched } }"}
+    answer = service.http.get("/graphql", params=parameters, headers={"Accept": STREAM})
+
+    assert refused(answer) == (405, ["BAD_REQUEST"])
+
+
+@pytest.mark.parametrize("query", [TOTAL, "subscription { events { lost } }"])
+async def test_no_stream_is_opened_where_only_its_head_is_asked_for(service: LiveService, query: str) -> None:
+    answer = service.http.head("/graphql", params={"query": query}, headers={"Accept": STREAM})
+
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, POST")
+    assert service.http.get("/healthz").json() == {"status": "ok"}  # on the same connection
+    await service.has_subscriptions(0)
+
+
+# The end
+
+
+async def test_a_client_that_leaves_ends_its_subscription(service: LiveService) -> None:
+    async with event_stream(service.url) as first, event_stream(service.url) as second:
+        await service.has_subscriptions(2)
+        await first.answer.aclose()
+        await service.has_subscriptions(1)
+        service.store("us1")
+        await second.block()
+        assert await second.event() == "us1"
+    await service.has_subscriptions(0)
+    state = service.server.server_state
+    await eventually(lambda: not state.tasks)
+
+    counted = {labels: n for labels, n in scraped(service.url).all("quakegraph_requests_total").items() if n}
+    assert counted == {("OK", "subscription"): 2, ("OK", "mutation"): 1}
+
+
+async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(service: LiveService, usgs: UsgsServer) -> None:
+    answer = Pending()
+    usgs.answer_next(answer)
+    body = {"query": "mutation { ingestRecent { upserted } }"}
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, headers=bearer(), timeout=PATIENCE_S) as http:
+        leaving = asyncio.create_task(http.post("/graphql", json=body, headers={"Accept": STREAM}))
+        await eventually(answer.asked.is_set)
+        leaving.cancel()
+        await asyncio.wait((leaving,))
+    answer.released.set()
+    total = {"data": {"events": {"totalCount": 5}}}
+    await eventually(lambda: service.http.post("/graphql", json={"query": TOTAL}).json() == total)
+
+
+async def test_a_hundred_streams_are_told_of_an_event_once_each(service: LiveService) -> None:
+    async def first_two(stream_is_open: asyncio.Semaphore) -> list[str]:
+        async with event_stream(service.url) as stream:
+            assert await stream.block() == HEART_BEAT
+            stream_is_open.release()
+            return [await stream.event(), await stream.event()]
+
+    is_open = asyncio.Semaphore(0)
+    clients = [asyncio.create_task(first_two(is_open)) for _ in range(100)]
+    for _ in clients:
+        await is_open.acquire()
+    await service.has_subscriptions(100)
+    service.store("us1")
+    service.store("us2")
+
+    assert await asyncio.gather(*clients) == [["us1", "us2"]] * 100
+    await service.has_subscriptions(0)
