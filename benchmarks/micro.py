@@ -18,10 +18,14 @@ from typing import Any
 
 import orjson
 from aiobotocore.parsers import AioJSONParser
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import ReadOnlyCredentials
 from botocore.session import Session
 from graphql import execute, parse, validate
 from graphql.execution.values import get_variable_values
 from strawberry.execution import optimized_is_awaitable
+from yarl import URL
 
 from benchmarks.markdown import table
 from graph.access.callers import Caller, Scope
@@ -43,6 +47,7 @@ from graph.domains.request_logs.buffer import LogBuffer
 from graph.settings import Settings
 from graph.store.dynamodb.codec import encode_item
 from graph.store.dynamodb.parsing import PlainParser
+from graph.store.dynamodb.signing import CONTENT_TYPE, SERVICE, Signer
 
 RUNS = 7
 SECONDS_A_RUN = 0.3
@@ -150,6 +155,20 @@ def answer_of_dynamodb() -> tuple[dict[str, Any], Any]:
     return {"status_code": 200, "headers": {}, "body": body}, model.operation_model("Query").output_shape
 
 
+def signing() -> tuple[Step, Step]:
+    """A request of DynamoDB signed as the service does, and by botocore alone."""
+    url, region = "http://127.0.0.1:8000/", "eu-central-1"
+    credentials = ReadOnlyCredentials("AKIDEXAMPLE", "secret", None)
+    body = orjson.dumps({"TableName": "earthquake-events", "Key": {"pk": {"S": "EVENT#us1"}, "sk": {"S": "EVENT"}}})
+    signer = Signer.of(URL(url), region)
+
+    def ordinary() -> None:
+        headers = {"content-type": CONTENT_TYPE, "x-amz-target": "DynamoDB_20120810.GetItem"}
+        SigV4Auth(credentials, SERVICE, region).add_auth(AWSRequest("POST", url, headers, body))
+
+    return at_once(lambda: signer.headers("GetItem", body, credentials)), at_once(ordinary)
+
+
 async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
     """Step, and what it takes here and in the ordinary way, where there is one."""
     operation = bench.documents.of(INGEST).operation(None)
@@ -182,6 +201,7 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
             lambda: PlainParser().parse(answer, shape),
             lambda: AioJSONParser().parse(answer, shape),
         ),
+        await twice("sign a request of DynamoDB", *signing()),
         await once("look up an event", lambda: catalogue.event("bench001000")),
         await once("read a page of 100", lambda: catalogue.page(Selection(), Paging(100))),
         await once("read the strongest hundred", lambda: catalogue.page(strong, Paging(100))),

@@ -1,4 +1,4 @@
-"""What signs direct calls signs as botocore does."""
+"""Direct calls are signed as botocore signs any request."""
 
 from datetime import UTC, datetime
 
@@ -36,12 +36,11 @@ ENDPOINTS = st.sampled_from(
 def test_a_signature_is_botocores(
     endpoint: str, operation: str, body: bytes, credentials: ReadOnlyCredentials, now: datetime
 ) -> None:
-    headers = Signer.of(URL(endpoint), "eu-central-1").headers(operation, body, credentials, now)
-
-    unsigned = {name: headers[name] for name in ("content-type", "x-amz-target")}
-    request = AWSRequest("POST", URL(endpoint).human_repr(), headers=unsigned, data=body)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(auth, "get_current_datetime", lambda: now)
+        headers = Signer.of(URL(endpoint), "eu-central-1").headers(operation, body, credentials)
+
+        unsigned = {name: headers[name] for name in ("content-type", "x-amz-target")}
+        request = AWSRequest("POST", URL(endpoint).human_repr(), headers=unsigned, data=body)
         SigV4Auth(credentials, "dynamodb", "eu-central-1").add_auth(request)
-    expected = {name.lower(): value for name, value in request.headers.items()}
-    assert {name: value for name, value in headers.items() if name != "host"} == expected
+    assert {name: value for name, value in headers.items() if name != "host"} == dict(request.headers.items())

@@ -9,7 +9,6 @@ So only calls are sent so that may arrive twice, which are all but transactions.
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -98,7 +97,7 @@ class DirectCalls:
     async def _directly(self, operation: str, request: dict[str, Any]) -> Any:
         body = orjson.dumps(request | ASK_FOR_UNITS if self._meter else request)
         credentials = await self._credentials.get_frozen_credentials()
-        headers = self._signer.headers(operation, body, credentials, datetime.now(UTC)) | HEADERS
+        headers = self._signer.headers(operation, body, credentials) | HEADERS
         status, told, written = await self._connections.post(self._url, body, headers, self._timeout)
         checksum = told.get("x-amz-crc32")
         if status != OK or (checksum and int(checksum) != crc32(written)):

@@ -1,17 +1,17 @@
-"""Signature Version 4 for the one kind of request that is sent to an endpoint of DynamoDB: POST of JSON to `/`.
+"""Signs the one kind of request that is sent to DynamoDB without a botocore client: POST of JSON to `/`.
 
-botocore's signer takes 130 µs, since it finds the canonical form of any request; this one's is known
-but for its operation, its time and its body, and takes 15.
+botocore's own signer signs, so no rule of Signature Version 4 stands here. It copies the headers into e-mail
+messages three times, since those of any request may come twice or in several lines. Ours never do, and a mapping
+takes their place: 27 µs a request instead of 63, as `python -m benchmarks.micro` measures.
 
 Source: "Create a signed AWS API request" of the IAM User Guide.
 """
 
-from dataclasses import dataclass
-from datetime import datetime
-from functools import lru_cache
-from hashlib import sha256
-from hmac import digest
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
+from botocore.auth import SigV4Auth
 from botocore.credentials import ReadOnlyCredentials
 from yarl import URL
 
@@ -24,6 +24,7 @@ API = "DynamoDB_20120810"
 class Signer:
     """Signs for one endpoint."""
 
+    url: str
     host: str  # with its port where that is not the scheme's own
     region: str
 
@@ -31,35 +32,35 @@ class Signer:
     def of(cls, endpoint: URL, region: str) -> "Signer":
         """The signer for an endpoint."""
         host = endpoint.host_subcomponent or ""
-        return cls(host if endpoint.is_default_port() else f"{host}:{endpoint.port}", region)
+        return cls(str(endpoint), host if endpoint.is_default_port() else f"{host}:{endpoint.port}", region)
 
-    def headers(self, operation: str, body: bytes, credentials: ReadOnlyCredentials, now: datetime) -> dict[str, str]:
-        """The headers that a request needs; `now` in UTC."""
-        time = now.strftime("%Y%m%dT%H%M%SZ")
-        date = time[:8]
-        headers = {
-            "content-type": CONTENT_TYPE,
-            "host": self.host,
-            "x-amz-date": time,
-            **({"x-amz-security-token": credentials.token} if credentials.token else {}),
-            "x-amz-target": f"{API}.{operation}",
-        }
-        signed = ";".join(headers)
-        listed = "".join(f"{name}:{value}\n" for name, value in headers.items())
-        canonical = f"POST\n/\n\n{listed}\n{signed}\n{sha256(body).hexdigest()}"
-        scope = f"{date}/{self.region}/{SERVICE}/aws4_request"
-        to_sign = f"AWS4-HMAC-SHA256\n{time}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
-        signature = digest(_key(credentials.secret_key, date, self.region), to_sign.encode(), "sha256").hex()
-        headers["authorization"] = (
-            f"AWS4-HMAC-SHA256 Credential={credentials.access_key}/{scope}, "
-            f"SignedHeaders={signed}, Signature={signature}"
-        )
+    def headers(self, operation: str, body: bytes, credentials: ReadOnlyCredentials) -> dict[str, str]:
+        """The headers that a request needs."""
+        headers = {"content-type": CONTENT_TYPE, "host": self.host, "x-amz-target": f"{API}.{operation}"}
+        request = _Request(self.url, headers, body)
+        _PlainHeaders(credentials, SERVICE, self.region).add_auth(request)  # type: ignore[arg-type]
         return headers
 
 
-@lru_cache(4)
-def _key(secret: str, date: str, region: str) -> bytes:
-    key = f"AWS4{secret}".encode()
-    for part in (date, region, SERVICE, "aws4_request"):
-        key = digest(key, part.encode(), "sha256")
-    return key
+@dataclass(slots=True)
+class _Request:
+    """What botocore's signer asks of an `AWSRequest`."""
+
+    method: ClassVar[str] = "POST"
+    params: ClassVar[Mapping[str, str]] = {}
+    url: str
+    headers: dict[str, str]
+    body: bytes
+    context: dict[str, Any] = field(default_factory=dict)
+
+
+class _PlainHeaders(SigV4Auth):
+    """botocore's signer for headers of one value each, in one line, without outer or double spaces."""
+
+    def headers_to_sign(self, request: _Request) -> dict[str, str]:  # type: ignore[override]
+        """All headers by their names in lower case."""
+        return {name.lower(): value for name, value in request.headers.items()}
+
+    def canonical_headers(self, headers_to_sign: Mapping[str, str]) -> str:  # type: ignore[override]
+        """The headers in alphabetical order."""
+        return "\n".join(f"{name}:{value}" for name, value in sorted(headers_to_sign.items()))
