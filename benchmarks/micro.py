@@ -48,6 +48,7 @@ from graph.settings import Settings
 from graph.store.dynamodb.codec import encode_item
 from graph.store.dynamodb.parsing import PlainParser
 from graph.store.dynamodb.signing import CONTENT_TYPE, SERVICE, Signer
+from graph.transport.deadline import run_with_timeout
 
 RUNS = 7
 SECONDS_A_RUN = 0.3
@@ -169,6 +170,26 @@ def signing() -> tuple[Step, Step]:
     return at_once(lambda: signer.headers("GetItem", body, credentials)), at_once(ordinary)
 
 
+async def stays() -> Any:
+    """The channel of a client that waits."""
+    await asyncio.Event().wait()
+
+
+async def nothing() -> None:
+    """Work that never waits."""
+
+
+async def with_timeout() -> None:
+    """The work under a deadline, watched from its beginning."""
+    watching = asyncio.ensure_future(stays())
+    try:
+        async with asyncio.timeout(30.0):
+            await nothing()
+    finally:
+        watching.cancel()
+        await asyncio.wait((watching,))
+
+
 async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
     """Step, and what it takes here and in the ordinary way, where there is one."""
     operation = bench.documents.of(INGEST).operation(None)
@@ -202,6 +223,11 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
             lambda: AioJSONParser().parse(answer, shape),
         ),
         await twice("sign a request of DynamoDB", *signing()),
+        await twice(
+            "run with a timeout what never waits",
+            lambda: run_with_timeout(30.0, nothing(), unless_gone=stays),
+            with_timeout,
+        ),
         await once("look up an event", lambda: catalogue.event("bench001000")),
         await once("read a page of 100", lambda: catalogue.page(Selection(), Paging(100))),
         await once("read the strongest hundred", lambda: catalogue.page(strong, Paging(100))),

@@ -39,7 +39,7 @@ from graph.core.errors import (
 )
 from graph.observability import metrics
 from graph.observability.requests import Answer
-from graph.transport.deadline import within
+from graph.transport.deadline import run_with_timeout
 from graph.transport.errors import cause_of, is_about_an_argument
 from graph.transport.request import Asked
 from graph.transport.streams import Streams
@@ -193,9 +193,9 @@ class Admitted:
         """
         work = self._executed(self._variables())
         if self.is_mutation:
-            result = await within(self.by.limits.mutation_seconds, work)
+            result = await run_with_timeout(self.by.limits.mutation_seconds, work)
         else:
-            result = await within(self.by.limits.query_seconds, work, unless_gone=unless_gone)
+            result = await run_with_timeout(self.by.limits.query_seconds, work, unless_gone=unless_gone)
         if result.data is None and result.errors and not any(error.path for error in result.errors):
             raise InvalidDocument(result.errors, BadUserInput.code)  # a directive's argument, before any field
         return result
@@ -210,7 +210,7 @@ class Admitted:
         variables = self._variables()
         with self.streams.one_of(self.asker.who):
             try:
-                events = await within(self.by.limits.query_seconds, self._executor(variables).events())
+                events = await run_with_timeout(self.by.limits.query_seconds, self._executor(variables).events())
             except GraphQLError as error:
                 raise _refusal(error) from error
             async with aclosing(self._results(variables, events)) as results:
@@ -222,7 +222,7 @@ class Admitted:
         async with aclosing(events):
             async for event in events:
                 try:
-                    result = await within(self.by.limits.query_seconds, self._executed(variables, event))
+                    result = await run_with_timeout(self.by.limits.query_seconds, self._executed(variables, event))
                 except ExecutionTimeout as error:  # of this one; the next may take less
                     result = ExecutionResult(None, [GraphQLError(str(error), original_error=error)])
                 yield result

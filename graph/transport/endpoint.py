@@ -27,7 +27,7 @@ from graph.observability.logs import on_behalf_of
 from graph.observability.requests import Answer
 from graph.pages import graphiql
 from graph.transport.admission import Admission, Admitted, Asker
-from graph.transport.deadline import within
+from graph.transport.deadline import run_with_timeout
 from graph.transport.errors import code_of, told_of_refusal, told_of_result
 from graph.transport.request import (
     EVENT_STREAM,
@@ -130,7 +130,7 @@ class GraphQLEndpoint:
         asker = Asker(caller, spender(caller.subject, address), state["request_id"])
         reading = asking.head.method != "POST"
         work = self._admission.admitted(asked, asker, state, answer, reading=reading)
-        return await within(self._admission.limits.query_seconds, work, unless_gone=asking.receive)
+        return await run_with_timeout(self._admission.limits.query_seconds, work, unless_gone=asking.receive)
 
     async def _stream(self, asking: "_Asking", admitted: Admitted, stack: AsyncExitStack) -> "_Stream":
         """The results of a subscription as they come."""
