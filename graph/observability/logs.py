@@ -13,10 +13,10 @@ lone surrogates, marks that turn the direction of text) is escaped in both forma
 
 import logging
 import sys
-from contextvars import ContextVar
 from typing import Any, Literal, TextIO, cast
 
 import structlog
+from structlog.contextvars import bind_contextvars, get_contextvars, unbind_contextvars
 from structlog.typing import EventDict
 
 LogFormat = Literal["console", "json"]
@@ -43,28 +43,28 @@ def _to_record(logger: object, method: str, event: EventDict) -> tuple[tuple[str
     return (said,), {**own, "extra": {"keywords": event}}
 
 
-_request: ContextVar[dict[str, str] | None] = ContextVar("request", default=None)
-
-
 class during_request:  # noqa: N801 — it stands behind `with`
-    """Around a request: each line that is logged inside tells its id, and the caller once that is known."""
+    """Around a request: each line that is logged inside tells its id, and the caller once that is known.
 
-    __slots__ = ("_about", "_token")
+    structlog's `bound_contextvars` looks through all context variables of the task, which takes 7 µs in place of 2.
+    """
+
+    __slots__ = ("_request_id",)
 
     def __init__(self, request_id: str) -> None:
-        self._about = {"request_id": request_id}
+        self._request_id = request_id
 
     def __enter__(self) -> None:
-        self._token = _request.set(self._about)
+        bind_contextvars(request_id=self._request_id)
 
     def __exit__(self, *raised: object) -> None:
-        _request.reset(self._token)
+        unbind_contextvars("request_id", "subject")
 
 
 def on_behalf_of(subject: str | None) -> None:
     """The request's caller is known now; None for one without a token."""
-    if subject is not None and (about := _request.get()) is not None:
-        about["subject"] = subject
+    if subject is not None:
+        bind_contextvars(subject=subject)
 
 
 def configure_logging(level: str, log_format: LogFormat, stream: TextIO | None = None) -> None:
@@ -95,8 +95,8 @@ def formatter(log_format: LogFormat) -> logging.Formatter:
 
 
 def _with_request(logger: object, method: str, event: EventDict) -> EventDict:
-    """The request on whose behalf the line is written."""
-    return {**(_request.get() or {}), **event}
+    """The request on whose behalf the line is written, before all else."""
+    return {**dict(sorted(get_contextvars().items())), **event}
 
 
 def _with_keywords(logger: object, method: str, event: EventDict) -> EventDict:
