@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from cachetools import LRUCache
 from graphql import (
     GraphQLEnumType,
     GraphQLInputField,
@@ -60,7 +61,7 @@ class Coercions:
     """
 
     def __init__(self) -> None:
-        self._functions: dict[str, Coerce] = {}
+        self._functions: LRUCache[str, Coerce] = LRUCache(MOST_KEPT)
         self._objects: dict[str, Coerce] = {}
 
     def of(self, type_: GraphQLInputType) -> Coerce:
@@ -68,9 +69,7 @@ class Coercions:
         name = str(type_)
         function = self._functions.get(name)
         if function is None:
-            function = self._compiled(type_)
-            if len(self._functions) < MOST_KEPT:
-                self._functions[name] = function
+            function = self._functions[name] = self._compiled(type_)
         return function
 
     def _compiled(self, type_: GraphQLInputType) -> Coerce:

@@ -16,19 +16,18 @@ days once read stay good for as long as their year is unchanged, in whatever pro
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeVar
+
+from cachetools import LRUCache
 
 from graph.domains.earthquakes.entities import day_partition
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
 from graph.store.contract import Item, Key, Table, Update
 from graph.store.time_walk import Promise
-
-T = TypeVar("T")
 
 YEARS = "SUMMARY#YEARS"
 RANGES_REMEMBERED = 8  # of magnitudes, by each summary, as each takes memory for every day of every year
@@ -149,29 +148,26 @@ class YearOfDays:
     def __init__(self, version: Item, items: Iterable[Item]) -> None:
         self.version = version
         self.days = {str(item["sk"]).removeprefix("DAY#"): Summary(item) for item in items if item["events"]}
-        self._may_match: dict[MagnitudeRange, DayCounts] = {}
-        self._matching: dict[MagnitudeRange, DayCounts] = {}
+        self._may_match: LRUCache[MagnitudeRange, DayCounts] = LRUCache(RANGES_REMEMBERED)
+        self._matching: LRUCache[MagnitudeRange, DayCounts] = LRUCache(RANGES_REMEMBERED)
 
     def may_match(self, magnitudes: MagnitudeRange) -> DayCounts:
         """How many events of each day may match, where some may."""
-        if (known := self._may_match.get(magnitudes)) is None:
-            known = DayCounts.of(self.days, lambda summary: summary.may_match(magnitudes))
-            remember(self._may_match, magnitudes, known)
-        return known
+        try:
+            return self._may_match[magnitudes]
+        except KeyError:
+            counts = DayCounts.of(self.days, lambda summary: summary.may_match(magnitudes))
+            self._may_match[magnitudes] = counts
+            return counts
 
     def matching(self, magnitudes: MagnitudeRange) -> DayCounts:
         """How many events of each day match a range whose ends are on tenths."""
-        if (known := self._matching.get(magnitudes)) is None:
-            known = DayCounts.of(self.days, lambda summary: summary.matching(magnitudes))
-            remember(self._matching, magnitudes, known)
-        return known
-
-
-def remember(answers: dict[MagnitudeRange, T], magnitudes: MagnitudeRange, answer: T) -> None:
-    """Keep an answer, of the few ranges that clients ask for at a time."""
-    if len(answers) >= RANGES_REMEMBERED:
-        answers.clear()
-    answers[magnitudes] = answer
+        try:
+            return self._matching[magnitudes]
+        except KeyError:
+            counts = DayCounts.of(self.days, lambda summary: summary.matching(magnitudes))
+            self._matching[magnitudes] = counts
+            return counts
 
 
 class Summaries:
@@ -179,7 +175,7 @@ class Summaries:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._years: OrderedDict[str, YearOfDays] = OrderedDict()
+        self._years: LRUCache[str, YearOfDays] = LRUCache(CACHED_YEARS)
         self._summaries: dict[str, Summary] = {}  # of the years, as of the table's revision
         self._revision: object | None = None
 
@@ -204,7 +200,4 @@ class Summaries:
             if sum(day.item["events"] for day in cached.days.values()) != version["events"]:
                 return cached  # Read while an ingest was between the two: right for now, and not to be remembered.
             self._years[year] = cached
-        self._years.move_to_end(year)
-        if len(self._years) > CACHED_YEARS:
-            self._years.popitem(last=False)
         return cached
