@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 EFFORT = os.environ.get("TEST_EFFORT") or ("thorough" if os.environ.get("CI") else "quick")
 THOROUGH = EFFORT == "thorough"
 QUICK_SHARE = 5  # a quick run has one of so many repetitions
+EXAMPLES = 100  # Hypothesis's own default
 
 
 def rounds(thorough: int, *, at_least: int = 3) -> int:
@@ -25,7 +26,7 @@ def rounds(thorough: int, *, at_least: int = 3) -> int:
 settings.register_profile(
     EFFORT,
     settings.default,
-    max_examples=rounds(settings.default.max_examples),
+    max_examples=rounds(EXAMPLES),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
