@@ -45,8 +45,11 @@ def missing_tools() -> tuple[str, ...]:
 
 
 @contextmanager
-def running(port: int | None = None) -> Iterator[str]:
-    """DynamoDB Local with an empty memory for the time of the `with`; gives its endpoint URL."""
+def running(port: int | None = None, *, wait: bool = True) -> Iterator[str]:
+    """DynamoDB Local with an empty memory for the time of the `with`; gives its endpoint URL.
+
+    Without `wait`, it may not answer yet: see `wait_for`.
+    """
     folder, port = PACKAGE.fetched(), port or _free_port()
     java = shutil.which("java")
     if java is None:
@@ -57,7 +60,7 @@ def running(port: int | None = None) -> Iterator[str]:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:
             url = f"http://127.0.0.1:{port}"
-            if not _answers(url, process):
+            if wait and not _answers(url, process):
                 output.seek(0)
                 raise Unusable(f"DynamoDB Local did not start: {output.read().decode(errors='replace').strip()}")
             yield url
@@ -77,9 +80,15 @@ def _free_port() -> int:
         return port
 
 
-def _answers(url: str, process: subprocess.Popen[bytes]) -> bool:
+def wait_for(url: str) -> None:
+    """Wait for an emulator that another process has started."""
+    if not _answers(url):
+        raise Unusable(f"DynamoDB Local did not start at {url}")
+
+
+def _answers(url: str, process: subprocess.Popen[bytes] | None = None) -> bool:
     end = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < end:
+    while (process is None or process.poll() is None) and time.monotonic() < end:
         try:
             urllib.request.urlopen(url, timeout=5).close()  # noqa: S310 — the URL is our own
         except urllib.error.HTTPError as refusal:

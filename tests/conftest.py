@@ -1,14 +1,9 @@
-"""What all tests share: signals, deadlines, the requirements of a machine, and the engines of the store."""
+"""What all tests share: signals, deadlines, effort, what a machine must have, and the engines of the store."""
 
 import pytest
-from hypothesis import HealthCheck, settings
-
-# No test depends on a clock.
-settings.register_profile("patient", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
 
 pytest_plugins = (
-    *("tests.signals", "tests.deadlines", "tests.needs"),
+    *("tests.signals", "tests.deadlines", "tests.effort", "tests.sharing", "tests.needs"),
     *("tests.browser", "tests.service", "tests.store.emulator"),
 )
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
@@ -29,6 +30,7 @@ from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
 from tests.processes import PATIENCE_S
+from tests.sharing import folder_of_run, made_once
 from tests.store.engines import create_table
 from tests.store.samples import HeldClock
 
@@ -131,11 +133,13 @@ def service(tmp_path: Path, usgs: UsgsServer, clock: HeldClock) -> Iterator[Serv
 
 @pytest.fixture(scope="session")
 def week_file(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Path:
-    """A SQLite file that holds the real week, to be copied."""
-    path = tmp_path_factory.mktemp("week") / "week.db"
-    with running(settings(path, _usgs), clock=HeldClock()) as service:
-        service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
-    return path
+    """A SQLite file that holds the real week, to be copied. No process writes to it."""
+
+    def ingest(path: Path) -> None:
+        with running(settings(path, _usgs), clock=HeldClock()) as service:
+            service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
+
+    return made_once(folder_of_run(tmp_path_factory) / "week.db", ingest)
 
 
 @pytest.fixture(scope="session")
@@ -148,13 +152,22 @@ def week(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsS
 
 
 @pytest.fixture(scope="session")
-def week_on_dynamodb(dynamodb_endpoint: str, _usgs: UsgsServer) -> Iterator[Service]:
+def week_on_dynamodb(
+    tmp_path_factory: pytest.TempPathFactory, dynamodb_endpoint: str, _usgs: UsgsServer
+) -> Iterator[Service]:
     """The same on DynamoDB's emulator."""
-    name = f"week-{uuid4().hex}"
-    with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
-        elsewhere.submit(asyncio.run, create_table(name, EARTHQUAKE_EVENTS, stream=False)).result()
+
+    def ingest(note: Path) -> None:
+        name = f"week-{uuid4().hex}"
+        with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
+            elsewhere.submit(asyncio.run, create_table(name, EARTHQUAKE_EVENTS, stream=False)).result()
+        with running(Settings(store=f"dynamodb://{name}", usgs_url=_usgs.url), clock=HeldClock()) as service:
+            service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
+        note.write_text(name)
+
+    at = urlsplit(dynamodb_endpoint).port  # an emulator that only one process uses has a week of its own
+    name = made_once(folder_of_run(tmp_path_factory) / f"week-at-{at}", ingest).read_text()
     with running(Settings(store=f"dynamodb://{name}", usgs_url=_usgs.url), clock=HeldClock()) as service:
-        service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
         yield service
 
 

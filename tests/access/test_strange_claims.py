@@ -32,6 +32,7 @@ from tests.access.strange import (
 )
 from tests.bearers import SECRET
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.effort import rounds
 from tests.service import settings
 from tests.subscribers import LiveService, live_service, socket_to
 
@@ -163,7 +164,7 @@ claims_said = st.fixed_dictionaries(
 headers_said = st.dictionaries(st.sampled_from(["alg", "typ", "kid", "crit", "b64", "jwk", "x"]), values, max_size=4)
 
 
-@trying(max_examples=300, deadline=None)
+@trying(max_examples=rounds(300))
 @given(said=claims_said, header=headers_said, keeps_algorithm=st.booleans())
 def test_any_claims_give_a_caller_or_a_refusal(
     lax: Checks, strict: Checks, said: dict[str, Any], header: dict[str, Any], keeps_algorithm: bool

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import orjson
+import pytest
 from graphql import ArgumentNode, DocumentNode, NameNode, ObjectFieldNode, ValueNode, Visitor, print_ast, visit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,10 +22,11 @@ from graph.api.schema import printed
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.usgs.normalise import normalise
 from tests.domains.earthquakes.usgs.usgs_server import week_features
+from tests.effort import rounds
 from tests.service import Service
 from tests.store.samples import NOON
 
-EXAMPLES = 200
+EXAMPLES = rounds(200)
 
 
 @cache
@@ -115,6 +117,7 @@ def both_refuse(here: dict[str, Any], there: dict[str, Any]) -> bool:
     return here["data"] is there["data"] is None and bool(set(ours) & set(theirs))
 
 
+@pytest.mark.repeated
 def test_both_engines_answer_every_query_alike(week: Service, week_on_dynamodb: Service) -> None:
     outcomes: Counter[str] = Counter()
 

@@ -18,10 +18,11 @@ from schemathesis.graphql import nodes
 
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.effort import rounds
 from tests.service import running
 from tests.service import settings as service_settings
 
-EXAMPLES = 200  # an operation
+EXAMPLES = rounds(200)  # an operation
 CHECKED_IN = Path(__file__).parents[2] / "schema.graphql"
 
 
@@ -39,6 +40,7 @@ schemathesis.graphql.scalar("EpochMillis", st.integers(-(2**53), 2**53).map(node
 schema = schemathesis.graphql.from_path(CHECKED_IN)
 
 
+@pytest.mark.repeated
 @schema.parametrize()
 @settings(
     max_examples=EXAMPLES,

@@ -9,9 +9,10 @@ only DynamoDB Local will do.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from moto.server import ThreadedMotoServer
@@ -42,14 +43,41 @@ MOTO_DIFFERS: dict[str, str] = {
 CONTRACT = Path(__file__).parent
 """The folder of the tests that moto can run."""
 
+_shared = pytest.StashKey[ExitStack]()  # what runs for all processes of pytest-xdist
+_url = pytest.StashKey[str]()
 _deselected = pytest.StashKey[list[str]]()  # names of tests of the contract
 _too_much = pytest.StashKey[int]()  # number of tests of what stands on the store
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of pytest-xdist where the emulator is that all of them share, and that this process ends."""
+    if lacking():
+        return
+    config: pytest.Config = node.config
+    if _url not in config.stash:
+        config.stash[_url] = config.stash[_shared].enter_context(dynamodb_local.running(wait=False))
+    node.workerinput["dynamodb_endpoint"] = config.stash[_url]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    config.stash[_shared].close()
+
+
+@contextmanager
+def shared(url: str) -> Iterator[str]:
+    """The emulator that another process has started, and will end."""
+    dynamodb_local.wait_for(url)
+    yield url
+
+
 @pytest.fixture(scope="session")
-def dynamodb_endpoint() -> Iterator[str]:
+def dynamodb_endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
     """The endpoint of an emulator that runs until the last test. From here on, AWS's configuration names it."""
-    emulator = moto() if lacking() else dynamodb_local.running()
+    if url := getattr(request.config, "workerinput", {}).get("dynamodb_endpoint"):
+        emulator = shared(url)
+    else:
+        emulator = moto() if lacking() else dynamodb_local.running()
     with emulator as url, pytest.MonkeyPatch.context() as environment:
         for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
             environment.delenv(name, raising=False)
@@ -88,6 +116,7 @@ def lacking() -> tuple[str, ...]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_shared] = ExitStack()
     config.stash[_deselected] = []
     config.stash[_too_much] = 0
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from graph.store.conditions import AllOf, Compare, OneOf, Present
 from graph.store.contract import InvalidItem, Item, Table, Update
+from tests.effort import rounds
 from tests.store.samples import BY_NAME, sample
 
 NUMBERS = [
@@ -100,9 +101,7 @@ _values = st.recursive(
 _RESERVED = frozenset({"pk", "sk", "day", "at", "team", "name", "ttl"})
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=rounds(60), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(attributes=st.dictionaries(_names.filter(lambda name: name not in _RESERVED), _values, max_size=6))
 async def test_any_item_comes_back_as_it_was(table: Table, attributes: dict[str, Any]) -> None:
     item = {**attributes, "pk": "p", "sk": "s"}

@@ -42,11 +42,12 @@ from tests.api.fast.stones import (
     questions,
     right_stone,
 )
+from tests.effort import rounds
 
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, NoUnusedVariablesRule)]
 ATTRIBUTES = {"shout": "name", "whisper": "name"}  # resolver → what it reads
 ODD_JSON: list[Any] = [None, "", "x", 2.5, 3.0, 2**31, -(2**31) - 1, 2**70, True, [], [None], {}]
-EXAMPLES = 400
+EXAMPLES = rounds(400)
 THOROUGHLY = settings(
     max_examples=EXAMPLES, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
@@ -97,6 +98,7 @@ def both_ways_agree(runner: asyncio.Runner, plan: Plan, text: str, variables: di
     return expected
 
 
+@pytest.mark.repeated
 def test_a_compiled_selection_answers_as_the_executor_does() -> None:
     met: Counter[str] = Counter()
 
@@ -154,6 +156,7 @@ def test_a_variable_that_is_wrong_is_refused_in_the_same_words(sent: Any) -> Non
             both_ways_agree(runner, plan, text, variables, Quarry())
 
 
+@pytest.mark.repeated
 def test_compiled_variables_and_arguments_reach_resolvers_as_they_always_did() -> None:
     met: Counter[str] = Counter()
 

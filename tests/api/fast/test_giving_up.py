@@ -17,6 +17,7 @@ from graph.api.fast.coercion import Coercions
 from graph.api.fast.executor import PlainExecutor
 from graph.api.fast.plan import Plan
 from graph.api.fast.resolvers import shorten
+from tests.effort import rounds
 
 
 @strawberry.type
@@ -106,7 +107,7 @@ def quick_collection() -> Iterator[None]:
 
 @pytest.mark.usefixtures("quick_collection")
 @settings(
-    max_examples=300,
+    max_examples=rounds(300),
     derandomize=True,
     deadline=None,
     database=None,

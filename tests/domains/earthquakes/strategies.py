@@ -12,12 +12,13 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import EVENTS, Event
 from graph.domains.earthquakes.selection import Box, Circle, Selection
 from tests.domains.earthquakes.builders import an_event, at
+from tests.effort import rounds
 
 T = TypeVar("T")
 
 # Every example has a table of its own, so the fixture `engine`, a mere name, may be shared by all.
 A_FEW = settings(
-    max_examples=20,
+    max_examples=rounds(20),
     deadline=None,
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -25,6 +25,7 @@ from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, eve
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import catalogues, selections
 from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.effort import rounds
 from tests.processes import PATIENCE_S
 from tests.store.engines import empty_table
 
@@ -128,7 +129,7 @@ async def test_only_what_is_selected_is_told(table: Table, live: Live) -> None:
         assert told(await first) == told(await some(replayed, 3)) == ["it", "too", "end"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(200))
 @given(catalogues, selections)
 def test_a_selection_admits_what_a_query_would_find(events: list[Event], selection: Selection) -> None:
     admitted = [event for event in events if selection.admits(event.item)]

@@ -16,6 +16,7 @@ from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, ids, ingest, stored
 from tests.domains.earthquakes.strategies import A_FEW
+from tests.effort import rounds
 
 SELECTION = Selection(magnitudes=MagnitudeRange(2.0))
 offsets = st.sampled_from([0, 0, 0, 1, -1, DAY_MS, -DAY_MS, 12 * 3_600_000 - 1, 12 * 3_600_000, 400 * DAY_MS])
@@ -95,9 +96,10 @@ class PagingClient(RuleBasedStateMachine):
         assert times == sorted(times, reverse=not self.ascending)
 
 
+@pytest.mark.repeated
 def test_nothing_is_skipped_or_repeated_while_events_are_ingested(engine: str) -> None:
     machine = type("PagingClient", (PagingClient,), {"engine": engine})
-    examples = settings(A_FEW, max_examples=20 if engine == "dynamodb" else 60, stateful_step_count=15)
+    examples = settings(A_FEW, max_examples=rounds(20 if engine == "dynamodb" else 60), stateful_step_count=15)
     run_state_machine_as_test(machine, settings=examples)
 
 

@@ -26,6 +26,7 @@ from graph.work.account import ROWS_READ_A_POINT, ROWS_TESTED_A_POINT, charged_t
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, stored
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.effort import rounds
 from tests.work.accounts import an_account
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -109,7 +110,7 @@ def some_events() -> list[Event]:
 
 
 THE_EVENTS = some_events()
-MORE = settings(A_FEW, max_examples=60)
+MORE = settings(A_FEW, max_examples=rounds(60))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -17,6 +17,7 @@ from graph.store.conditions import Compare
 from tests.domains.earthquakes.builders import at
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.request_logs.builders import MIDNIGHT, NOW, a_log, stored_logs, uuid
+from tests.effort import rounds
 
 ALL = LogSelection()
 LEAP_DAY = at("2024-02-29")
@@ -90,7 +91,7 @@ def cut(logs: Sequence[RequestLog], size: int) -> list[Sequence[RequestLog]]:
     return [logs[first : first + size] for first in range(0, len(logs), size)] or [[]]
 
 
-@settings(A_FEW, max_examples=8)  # since every example makes a table
+@settings(A_FEW, max_examples=rounds(8))  # since every example makes a table
 @given(history=histories, selection=selections, size=st.integers(1, 4))
 async def test_all_pages_together_are_the_selected_logs_once_each_newest_first(
     engine: str, history: list[RequestLog], selection: LogSelection, size: int

@@ -227,7 +227,7 @@ def test_what_is_no_object_in_a_collection_is_rejected_alone() -> None:
         b'{"level":"info"}\n{"level":"info"}\n',
         b"[" * 60_000,
         bytes(range(256)) * 400,
-        gzip.compress(b""),
+        gzip.compress(b"", mtime=0),
         gzip.compress(gzip.compress(LINES[0])),
         json.dumps(FEATURES[0], indent=2).encode(),
     ],
