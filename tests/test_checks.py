@@ -20,7 +20,9 @@ def run(*command: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 def test_a_hook_is_a_step_of_the_check_and_comes_from_no_other_host() -> None:
     assert re.findall(r"id: (\w+),.*entry: scripts/check (\w+),", HOOKS) == [
-        (step, step) for step in STEPS if step not in ("audit", "dependencies", "tests")  # too slow before a commit
+        (step, step)
+        for step in STEPS
+        if step not in ("audit", "dependencies", "tests")  # too slow before a commit
     ]
     assert re.findall(r"repo: (.*)", HOOKS) == ["local"]
 
