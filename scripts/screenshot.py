@@ -1,4 +1,4 @@
-"""Takes the README's pictures of a service with the demo's week.
+"""Takes the pictures of the README and of docs/, of a service with the demo's week.
 
 python scripts/screenshot.py http://127.0.0.1:8000 docs
 """

@@ -78,13 +78,6 @@ def test_a_request_that_nobody_waits_for_any_more_is_counted_as_abandoned() -> N
     assert scrape.value("quakegraph_requests_total", operation="none", code="ABANDONED") == 1
 
 
-def test_every_metric_is_explained() -> None:
-    explained = (Path(__file__).parents[2] / "README.md").read_text().split("## Operations")[1].split("\n## ")[0]
-    families = {family.name for family in Metrics().registry.collect() if family.name.startswith("quakegraph_")}
-
-    assert [name for name in families if name not in explained.replace(", `_", ", `quakegraph_store_pool_")] == []
-
-
 def test_root_fields_of_queries_are_counted_by_field_and_code(service: Service) -> None:
     service.ask('{ one: event(eventId: "us1") { mag } two: event(eventId: "us2") { mag } events { totalCount } }')
     service.codes('{ events(after: "x") { nodes { mag } } }')

@@ -1,0 +1,141 @@
+"""Each query of a document is executed against the demo's week, in order, and has the answer that stands below it."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphql import (
+    DirectiveNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    OperationDefinitionNode,
+    OperationType,
+    Visitor,
+    build_schema,
+    parse,
+    print_ast,
+    validate,
+    visit,
+)
+
+from graph.settings import Settings
+from tests.documents.markdown import DOCUMENTS, ROOT, Block, Document
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.service import running, settings
+from tests.store.samples import HeldClock
+from tests.subscribers import event_stream, live_service
+
+ANSWER = {"data", "errors"}
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query of a document, with what stands below it."""
+
+    text: str
+    variables: Any = None
+    answer: Any = None  # None where none is shown
+
+    @property
+    def type(self) -> OperationType:
+        """Of its operation."""
+        operations = [node for node in parse(self.text).definitions if isinstance(node, OperationDefinitionNode)]
+        return operations[0].operation
+
+
+def queries(document: Document) -> Iterator[Query]:
+    """Those that no other test executes."""
+    blocks = [*document.blocks, Block("", "", None)]
+    for at, block in enumerate(blocks):
+        if block.language != "graphql" or block.test:
+            continue
+        variables = answer = None
+        for below in blocks[at + 1 : at + 3]:
+            if below.language != "json":
+                break
+            value = json.loads(below.text)
+            if value.keys() <= ANSWER:
+                answer = value
+            else:
+                variables = value
+        yield Query(block.text, variables, answer)
+
+
+WITH_QUERIES = [document for document in DOCUMENTS if any(queries(document))]
+
+
+@pytest.mark.parametrize("document", WITH_QUERIES, ids=lambda document: document.name)
+def test_the_queries_have_the_answers_that_are_printed(
+    document: Document, tmp_path: Path, week_file: Path, usgs: UsgsServer
+) -> None:
+    shutil.copy(week_file, tmp_path / "week.db")
+
+    with running(settings(tmp_path / "week.db", usgs), clock=HeldClock()) as service:
+        for query in queries(document):
+            if query.type is OperationType.SUBSCRIPTION:
+                continue
+            answer = service.answer(query.text, query.variables)
+            if query.answer is None:
+                assert answer.keys() == {"data"}, answer
+            else:
+                assert answer == query.answer
+
+
+@pytest.mark.parametrize(
+    "query", [query for document in WITH_QUERIES for query in queries(document) if query.type.value == "subscription"]
+)
+async def test_a_subscription_sends_what_is_stored(query: Query, tmp_path: Path) -> None:
+    with live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service:
+        async with event_stream(service.url, query.text, variables=query.variables) as stream:
+            await service.has_subscriptions(1)
+            service.store("us1", mag=4.5)
+            assert await stream.block() == b":"  # which says that the stream has begun
+            notice = (await stream.told())["events"]
+
+    assert notice["event"]["eventId"] == "us1"
+    assert notice["lost"] == 0
+
+
+def test_the_readme_has_five_queries_each_with_its_answer() -> None:
+    readme = list(queries(next(document for document in DOCUMENTS if document.name == "README.md")))
+
+    assert len(readme) == 5
+    assert all(query.answer for query in readme)
+
+
+def test_a_block_that_is_tested_elsewhere_is_tested_elsewhere() -> None:
+    for document in DOCUMENTS:
+        for block in document.blocks:
+            assert block.test is None or (ROOT / block.test).is_file()
+
+
+class WithoutRelay(Visitor):
+    """Takes Relay's own directives out, and declares the arguments of its fragments as variables."""
+
+    def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
+        return self.REMOVE
+
+
+def test_a_fragment_of_a_frontend_is_valid() -> None:
+    scripts = [block.text for document in DOCUMENTS for block in document.blocks if block.language == "js"]
+    texts = [text for script in scripts for text in re.findall(r"graphql`(.*?)`", script, re.DOTALL)]
+
+    assert texts
+    for text in texts:
+        assert problems(text) == []
+
+
+def problems(relay: str) -> list[GraphQLError]:
+    """What the schema has against a fragment in Relay's own dialect."""
+    document = parse(relay)
+    fragment = document.definitions[0]
+    assert isinstance(fragment, FragmentDefinitionNode)
+    declared = re.findall(r'(\w+): \{ ?type: "([\w!]+)"', relay)
+    variables = ", ".join(f"${name}: {type_}" for name, type_ in declared)
+    query = f"query ({variables}) {{ ...{fragment.name.value} }} {print_ast(visit(document, WithoutRelay()))}"
+    return validate(build_schema((ROOT / "schema.graphql").read_text()), parse(query))

@@ -1,0 +1,69 @@
+"""Tables of documents are complete: settings, error codes, metrics, scopes, keys, layers."""
+
+import json
+import re
+import tomllib
+
+from graph.access.callers import Scope
+from graph.cli import serve
+from graph.core import errors
+from graph.observability.metrics import Metrics
+from graph.settings import Settings
+from tests.documents.markdown import DOCUMENTS, ROOT, document
+
+MODULES = {path.name for path in (ROOT / "graph").iterdir()}
+OPERATIONS = document("docs/operations.md")
+
+
+def test_the_table_of_settings_is_the_settings() -> None:
+    rows = [[cell.strip("`") for cell in row[:3]] + row[3:] for row in document("docs/settings.md").rows("Settings")]
+
+    assert [row[0] for row in rows] == [f"GRAPH_{name.upper()}" for name in Settings.model_fields]
+    options = {parameter.name: parameter.opts[0] for parameter in serve.params}
+    for (_, option, default, description), (name, field) in zip(rows, Settings.model_fields.items(), strict=True):
+        assert description == field.description
+        assert default == (
+            "none" if field.default in (None, ()) else json.dumps(field.default).strip('"').removesuffix(".0")
+        )
+        assert option == options.get(name, "")
+
+
+def test_a_setting_that_is_named_exists() -> None:
+    known = {f"GRAPH_{name.upper()}" for name in Settings.model_fields}
+
+    for one in DOCUMENTS:
+        assert set(re.findall(r"\bGRAPH_[A-Z_]+[A-Z]\b", one.text)) <= known, one.name
+
+
+def test_every_error_code_is_explained() -> None:
+    explained = [code for row in document("docs/queries.md").rows("Errors") for code in re.findall(r"`(\w+)`", row[0])]
+    kinds = [errors.GraphError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+
+    codes = {kind.code for kind in kinds if "code" in vars(kind)}
+    assert len(explained) == len(set(explained))
+    assert set(explained) == codes | {"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_REQUEST"}
+
+
+def test_the_table_of_metrics_is_the_metrics() -> None:
+    metrics = {}
+    for collector in set(Metrics().registry._names_to_collectors.values()):
+        for family in collector.collect():
+            if family.name.startswith("quakegraph_"):
+                name = f"{family.name}_total" if family.type == "counter" else family.name
+                metrics[name] = tuple(getattr(collector, "_labelnames", ()))
+
+    assert {row[0].strip("`"): tuple(re.findall(r"\w+", row[1])) for row in OPERATIONS.rows("Metrics")} == metrics
+
+
+def test_the_table_of_scopes_is_the_scopes() -> None:
+    assert [row[0].strip("`") for row in OPERATIONS.rows("Tokens")] == sorted(Scope)
+
+
+def test_the_picture_of_the_layers_is_the_import_contract() -> None:
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    layers = [name.strip("_ ") for layer in contract["layers"] for name in layer.split("|")]
+    drawn = re.findall(r'\b(\w+)\["', document("docs/architecture.md").section("The layers"))
+
+    assert [name for name in drawn if {name, f"{name}.py", f"__{name}__.py"} & MODULES] == layers
