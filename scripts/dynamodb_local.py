@@ -30,6 +30,9 @@ PACKAGE = NpmPackage(
     needed="package/emulator",
 )
 
+FRUGAL = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""Half the processor time over some minutes, as the JVM does not compile its code a second time."""
+
 START_SECONDS = 60.0  # a cold JVM needs about 2 s; a busy machine many times that
 STOP_SECONDS = 10.0
 
@@ -54,7 +57,7 @@ def running(port: int | None = None, *, wait: bool = True) -> Iterator[str]:
     java = shutil.which("java")
     if java is None:
         raise Unusable("a JVM (`java`) is needed to run DynamoDB Local")
-    command = [java, "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar"]
+    command = [java, *FRUGAL, "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar"]
     command += ["-inMemory", "-sharedDb", "-port", str(port), "-disableTelemetry"]
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output)

@@ -3,14 +3,23 @@
 `-n auto` starts one process more than there are processors, as tests also wait: for disks, browsers and children.
 What only reads is made once for all of them: `made_once`. What has to run is started by the process that all others
 stand under, and ended by it: see `tests.store.emulator`.
+
+Within a process, each client of httpx reads the certificates anew, in 30 ms, and each session of botocore its data, in
+50 ms. A service makes a client or two in its life; the tests make thousands, so here both are read once.
 """
 
 import fcntl
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
+import botocore.session
+import httpx._transports.default
 import pytest
+
+httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
+botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 def pytest_xdist_auto_num_workers() -> int:

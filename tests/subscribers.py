@@ -140,8 +140,8 @@ async def has_subscriptions(server: Server, number: int) -> None:
     """Wait until all processes of a service together have so many."""
     url = f"{server.url.removesuffix('/graphql')}/metrics"
     async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_S) as http, asyncio.timeout(PATIENCE_S):
-        while parsed((await http.get(url)).text).value("quakegraph_subscriptions") != number:
-            pass
+        while parsed((await http.get(url)).text).value("quakegraph_subscriptions") != number:  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.05)
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
