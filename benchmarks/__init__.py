@@ -1,1 +1,1 @@
-"""Measurements of the service. None of this is installed with it: each is run from a checkout."""
+"""Measurements of the service. They are not installed with it: run each from a checkout."""

@@ -1,6 +1,6 @@
-"""Whether a server answers right: each answer is compared, value by value, with what plain SQL finds.
+"""Checks that a server answers right: each answer is compared, value by value, with what plain SQL finds.
 
-Events of one millisecond may come in any order, since every store has its own, but always in the same.
+Events of one millisecond may come in any order, since every store has its own, but always in the same order.
 """
 
 import sqlite3

@@ -1,9 +1,9 @@
-"""Attacks on a service that is ours and on this machine: what a few kilobytes from one client can ask for.
+"""Attacks on our own service on this machine: what one client can cause with a few kilobytes.
 
     python -m benchmarks.attacks NAME HOST PORT SECONDS
 
-sends one of them again and again for so long, and prints what was answered, as JSON. `benchmarks.hostile`
-runs it beside a normal client.
+repeats one attack for so many seconds and prints the answers as JSON. `benchmarks.hostile` runs it beside a
+normal client.
 """
 
 import asyncio

@@ -2,9 +2,10 @@
 
     python -m benchmarks.catalogue --events 1000000 > catalogue.ndjson
 
-Origin times never fall from line to line, and one event in 500 has that of the line before it, so that pages end
-within ties. Magnitudes follow Gutenberg and Richter with b = 1 above 0.5, which of a million gives about 10,000 of
-M2.5 and more, and one of M6.5; one event in 20,000 is drawn from M6.0 upwards instead, so that there are some to find.
+Origin times never decrease from line to line. One event in 500 has the time of the line before it, so that pages
+end within ties. Magnitudes follow Gutenberg and Richter with b = 1 above 0.5: a million events have about 10,000 of
+M2.5 and more, and one of M6.5. One event in 20,000 is drawn from M6.0 upwards instead, so that there are strong
+events to find.
 """
 
 import math

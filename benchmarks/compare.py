@@ -3,9 +3,9 @@
     python -m benchmarks.compare --quick        # 100,000 events
     python -m benchmarks.compare                # a million
 
-makes the catalogue, loads it, starts every server on one CPU, checks that all answer right, measures them in turn from
-another CPU, and prints a table, which is kept in the cache as `comparison.md` too. Runs on Linux. Ends with status 1 if
-a server answered wrong.
+makes the catalogue, loads it and starts every server on one CPU. It checks that all answer right, measures them
+alternately from another CPU, and prints a table, which it also keeps in the cache as `comparison.md`. It runs on Linux.
+It ends with status 1 if a server answered wrong.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""Who is compared, and how each is started: this service as it is by default, and its peers."""
+"""The servers that are compared, and how each is started: this service with its defaults, and its peers."""
 
 import os
 import secrets

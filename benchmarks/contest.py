@@ -1,4 +1,4 @@
-"""One server in the comparison: verified, loaded and fed, each in its turn; its row of the table grows with it."""
+"""One server in the comparison: it is verified, loaded and measured, and fills its row of the table."""
 
 from collections.abc import Iterable
 from math import ceil

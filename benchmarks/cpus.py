@@ -1,4 +1,4 @@
-"""Which CPU does what: one serves and one asks, so that neither takes the other's time."""
+"""Assigns CPUs: one for the server and one for the load generator, so that neither takes the other's time."""
 
 import os
 from collections.abc import Iterator

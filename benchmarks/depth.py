@@ -1,4 +1,4 @@
-"""Places deep in the catalogue: the cursors that so many events precede."""
+"""Positions deep in the catalogue: the cursors behind so many events."""
 
 from collections.abc import Collection
 

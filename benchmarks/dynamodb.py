@@ -2,8 +2,8 @@
 
     python -m benchmarks.dynamodb [--events 20000] [--rounds 3]
 
-The emulator is slow, so what is compared is the processor time that a service uses for a request,
-and what it reads from DynamoDB for it. Both get the same questions, and must give the same answers.
+The emulator is slow, so the comparison is of processor time for a request and of what the request reads from
+DynamoDB. Both services get the same requests and must give the same answers.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""A way to DynamoDB that counts, by operation, the calls that pass and the capacity units that they are told.
+"""A proxy before DynamoDB that counts, by operation, the calls and the capacity units in their answers.
 
-So two services are counted alike, whatever they say of themselves. Units are told where a caller asks
+So both services are counted alike, whatever they say of themselves. DynamoDB reports units where a caller asks
 for them (`ReturnConsumedCapacity`).
 """
 

@@ -2,11 +2,11 @@
 
     python -m benchmarks.hostile [--store sqlite:///FILE] [--seconds 5] [--only WORDS]
 
-attacks `quakegraph serve` on the usual catalogue of a million events, with each attack of
-`benchmarks.attacks` in turn and with a random mixture of all. The normal client asks from another
-address of this machine, for pages, events, counts and areas, each request another one. Ends with status 1
-if its p99 passes 100 ms or the service's memory 250 MB. The service and the load each have a CPU of
-their own; the machine should have nothing else to do.
+attacks `quakegraph serve` on the usual catalogue of a million events, with one attack of `benchmarks.attacks` after
+the other and with a random mixture of all. The normal client connects from another address of this machine. It
+requests pages, events, counts and areas, each request a different one. The command ends with status 1 if the
+client's p99 exceeds 100 ms or the service's memory 250 MB. The service and the load each have a CPU of their own;
+the machine should do nothing else.
 """
 
 import http.client

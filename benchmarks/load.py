@@ -1,6 +1,6 @@
 """Load generators: one request over and over, on a number of connections, each as soon as the last was answered.
 
-autocannon comes with the packages of npm; wrk, where it is installed, takes its place where npm is missing.
+autocannon comes as a package of npm. Where npm is missing, an installed wrk takes its place.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Tables as Markdown has them."""
+"""Tables in Markdown."""
 
 from collections.abc import Sequence
 

@@ -1,9 +1,9 @@
-"""What the steps of a query take, each beside the ordinary way to do it. In a minute, without a server.
+"""The time of each step of a query, beside the ordinary way to do it. Takes a minute, without a server.
 
     python -m benchmarks.micro
 
-Prints the median of seven runs of each way, in microseconds, and how often the first goes into the
-second. What takes less than it did is seen here before any load shows it.
+prints the median of seven runs of each way, in microseconds, and the ratio of the two. It shows a change of a step
+that a load test would not show.
 """
 
 import asyncio
@@ -206,7 +206,7 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
         return step, await microseconds(ours), None
 
     return [
-        await twice("execute a page of 100, its rows read lately", bench.compiled, bench.ordinarily),
+        await twice("execute a page of 100, its rows in memory", bench.compiled, bench.ordinarily),
         await twice(
             "find a document",
             at_once(lambda: bench.documents.of(PAGE)),

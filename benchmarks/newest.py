@@ -1,4 +1,4 @@
-"""The newest events of the usual catalogue: a file to ingest, a store of ours, and what there is to ask for."""
+"""The newest events of the usual catalogue: a file to ingest, a store of ours, and what can be requested of it."""
 
 import subprocess
 import sys

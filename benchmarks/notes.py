@@ -1,4 +1,4 @@
-"""What must be known beside the table: how it was measured, and what the servers do differently."""
+"""The notes below the table: how it was measured, and what the servers do differently."""
 
 import platform
 import sqlite3

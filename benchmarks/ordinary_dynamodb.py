@@ -1,8 +1,8 @@
-"""The same graph on the same table, written the ordinary way: what our service on DynamoDB is compared with.
+"""The same graph on the same table, written the ordinary way: the peer of our service on DynamoDB.
 
-Strawberry's own types, execution and ASGI application, with its caches of parsed and validated
-documents, on an `aioboto3` resource. A page asks for one day after the other, from the newest,
-until it is full. There are no summaries, so the filter must say how far back the days go.
+It uses Strawberry's own types, execution and ASGI application, with its caches of parsed and validated documents,
+on an `aioboto3` resource. A page queries one day after the other, from the newest, until it is full. There are no
+summaries, so the filter must say how far back the days go.
 
     TABLE=earthquake-events uvicorn benchmarks.ordinary_dynamodb:app
 """

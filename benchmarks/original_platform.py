@@ -1,8 +1,8 @@
-"""What the platform whose table this is reads for a page, by the algorithm that its documents describe.
+"""What the original platform, which designed this table, reads for a page: the algorithm of its documents.
 
-It queries every day bucket of the window, each for at most three times the page, puts all that comes
-back in order and cuts the page off. A cursor moves the window's end. Magnitudes are filtered by
-DynamoDB, which charges for what it reads and not for what it lets through.
+It queries every day bucket of the time range, each for at most three times the page. It sorts all that comes back
+and cuts the page off. A cursor moves the end of the range. DynamoDB filters by magnitude, and charges for what it
+reads, not for what passes the filter.
 """
 
 from decimal import Decimal

@@ -1,10 +1,10 @@
-"""How what a query takes grows with its window, with the depth of its page and with the catalogue, on SQLite.
+"""How the time of a query grows with its time range, the depth of its page and the catalogue, on SQLite.
 
     python -m benchmarks.scaling [--store sqlite:///FILE] [--rounds 200]
 
-A file that is given must hold the whole usual catalogue, and gets request logs; without one, it is
-ingested into the cache. Times are medians on one connection, from asking to the answer's last byte.
-What stands in one table is asked in turn, so that all of it meets the same machine.
+The file must hold the whole usual catalogue, and request logs are written to it. Without the option, a catalogue is
+ingested into the cache. Times are medians on one connection, from the request to the last byte of its answer. The
+queries of one table are measured alternately, so that all of them meet the same machine.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,7 @@
-"""A server that runs: whose turn it is, what it takes of the machine, and a connection to it.
+"""A running server: when it is awake, what it uses of the machine, and a connection to it.
 
-Only one is awake while it is measured. The others are stopped by SIGSTOP, since Node, for one, collects
-its garbage seconds after its turn, in the time of the next.
+Only the server that is measured is awake. SIGSTOP stops the others, since Node, for one, collects its garbage seconds
+later, in the time of the next server.
 """
 
 import http.client

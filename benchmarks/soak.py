@@ -1,14 +1,14 @@
-"""Whether a running service stays as it is under load: memory, sockets, threads, latencies, errors.
+"""Checks that a running service stays as it is under load: memory, sockets, threads, latencies, errors.
 
     quakegraph ingest catalogue.ndjson --store sqlite:///bench.db
     python benchmarks/soak.py --store sqlite:///bench.db --minutes 10 --rate 200
 
-starts `quakegraph serve` on that store, which should be a copy, since events are ingested too. A
-service that runs already on this machine is asked with `--url`, `--pid` and perhaps `--token`.
+starts `quakegraph serve` on that store. Use a copy, since events are ingested too. To measure a service that runs
+already on this machine, give `--url`, `--pid` and perhaps `--token`.
 
-Requests begin at a constant rate, whether or not those before them are answered, and a latency counts
-from the moment that a request was due. Ends with status 1 if memory grows, if sockets stay open, or
-if anything is answered otherwise than it should be.
+Requests begin at a constant rate, whether or not those before them are answered. A latency counts from the moment when
+the request was due. The command ends with status 1 if memory grows, if sockets stay open, or if an answer is not the
+expected one.
 """
 
 import asyncio

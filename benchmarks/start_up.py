@@ -1,4 +1,4 @@
-"""How long a service takes from its process's start to its first answer."""
+"""The time of a service from its process's start to its first answer."""
 
 import socket
 import subprocess

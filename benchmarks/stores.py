@@ -1,7 +1,7 @@
 """The catalogue in the three forms that are needed: a file, SQLite as the peers read it, and a store of ours.
 
-The first two are made once and kept in the cache. Ours is made anew each time, by the command line of
-this checkout, since that is measured too.
+The first two are made once and kept in the cache. Ours is made anew each time, by the command line of this
+checkout, since that is measured too.
 """
 
 import os

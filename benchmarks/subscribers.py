@@ -1,11 +1,11 @@
-"""How soon many subscribers hear of an event, and how much memory they take of the server.
+"""How soon many subscribers receive an event, and how much memory they take of the server.
 
     python -m benchmarks.subscribers --subscribers 1000 --rounds 10
 
-starts `quakegraph serve` on an empty store, once for each transport, has that many clients subscribe, and
-stores an event at a time by a mutation. A time counts from the moment that the mutation is answered, after
-the commit, to that of the bytes at each subscriber, and is 0 for those that hear before. `--elsewhere`
-stores by the command line in place of that, of which the end is taken for the commit.
+starts `quakegraph serve` on an empty store, once for each transport. So many clients subscribe, and mutations store
+one event at a time. A time counts from the mutation's answer, after the commit, to the bytes at each subscriber; it
+is 0 for a subscriber that received them before. `--elsewhere` stores by the command line instead; its end counts as
+the commit.
 
 Clients read bytes and parse nothing, so that one CPU is enough for them.
 """

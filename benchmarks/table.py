@@ -1,4 +1,4 @@
-"""The result as Markdown: a line a server, a line a ratio, and what must be known to read them."""
+"""The result as Markdown: a line for each server and each ratio, and the notes that explain them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

