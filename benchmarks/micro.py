@@ -24,7 +24,8 @@ from graphql.execution.values import get_variable_values
 from strawberry.execution import optimized_is_awaitable
 
 from benchmarks.markdown import table
-from graph.access.callers import Caller, Scope
+from graph.access.callers import Caller
+from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.api.context import Context
 from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import Documents
@@ -101,7 +102,7 @@ class Bench:
             log_buffer=LogBuffer(self.parts.request_logs, LogBudget(LogLimits.of(Settings())), capacity=0),
             page_sizes=PageSizes(),
             clock=now_ms,
-            caller=Caller(None, frozenset({Scope.EVENTS_READ})),
+            caller=Caller(None, frozenset({EVENTS_READ})),
             request_id="benchmark",
         )
 

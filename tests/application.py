@@ -9,7 +9,7 @@ import orjson
 from pydantic import SecretStr
 
 from graph.app import create_app
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.bearers import SECRET, bearer
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[bytes]]

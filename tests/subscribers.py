@@ -27,7 +27,7 @@ from graph.domains.earthquakes.live import Live
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
-from graph.settings import Settings
+from tests.settings import Settings
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.request_ids import RequestIds
 from graph.transport.sse import HEART_BEAT_S

@@ -14,7 +14,7 @@ import pytest
 from graph import __version__
 from graph.cli import main
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.settings import Settings
+from tests.settings import Settings
 from graph.store.cloudformation import template
 from graph.store.contract import Put, Update
 from graph.store.location import StoreLocation

@@ -8,7 +8,7 @@ from pathlib import Path
 from graph.app import load_sample, open_parts
 from graph.cli import serve
 from graph.core import errors
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.service import running
 
 README = (Path(__file__).parent.parent / "README.md").read_text()

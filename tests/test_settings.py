@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from graph.settings import Settings
+from tests.settings import Settings
 
 DEFAULTS: dict[str, Any] = {
     "host": "127.0.0.1",

@@ -29,7 +29,7 @@ from graph.access.rate import (
     spender,
 )
 from graph.core.errors import QueryTooComplex, RateLimited
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.processes import PATIENCE_S, Child
 
 LIMIT = 1000

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graph.app import create_app, open_parts
 from graph.core.days import DAY_MS
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import at
 from tests.service import Service, serving

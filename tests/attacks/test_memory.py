@@ -15,9 +15,9 @@ import pytest
 
 from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import REMEMBERED_BYTES, Documents
-from graph.api.schema import schema
+from tests.schemas import schema
 from graph.core.paging import PageSizes
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.api.documents.hostile import OTHERS, TOO_COMPLEX
 from tests.api.documents.test_preparing import FIELDS
 from tests.application import Ask, application

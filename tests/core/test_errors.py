@@ -13,7 +13,7 @@ import pytest
 
 from graph.core.errors import GraphError
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
 from tests.service import Service, running, settings
 from tests.store.engines import create_table

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from graph.app import create_app
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in

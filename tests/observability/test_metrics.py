@@ -23,7 +23,7 @@ from graph.domains.request_logs.buffer import LogBuffer
 from graph.observability.metrics import Metrics
 from graph.observability.requests import Telemetry
 from graph.observability.tracing import Untraced
-from graph.settings import Settings
+from tests.settings import Settings
 from graph.store.contract import Put
 from graph.store.dynamodb.patience import CONNECTIONS
 from tests.domains.earthquakes.builders import NOON

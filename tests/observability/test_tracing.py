@@ -202,7 +202,7 @@ def test_nothing_of_opentelemetry_is_imported_where_tracing_is_off(tmp_path: Pat
 import asyncio, sys
 import graph.cli
 from graph.app import create_app, open_parts
-from graph.settings import Settings
+from tests.settings import Settings
 from graph.observability.tracing import open_tracing
 
 async def main():

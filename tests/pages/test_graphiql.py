@@ -18,10 +18,10 @@ from starlette.routing import Route
 
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
-from graph.api.schema import printed
+from tests.schemas import printed
 from graph.app import Application, create_app
 from graph.pages import graphiql
-from graph.settings import Settings
+from tests.settings import Settings
 from graph.transport.request_ids import RequestIds
 from tests.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import week_features

@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 from graph.serving.drain import DrainingServer
 from graph.serving.listener import turn_away
 from graph.serving.server import configuration
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.bearers import bearer
 from tests.processes import PATIENCE_S, Server, serving
 

@@ -11,7 +11,7 @@ import pytest
 from graph.app import open_parts
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.rebuild import rebuild_summaries
-from graph.settings import Settings
+from tests.settings import Settings
 from graph.store.policy import Job, policy
 from tests.domains.earthquakes.builders import NOON, an_event
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis_graphql import queries
 
 from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
-from graph.api.schema import printed, schema
+from tests.schemas import printed, schema
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.service import Service
 
 PRICING = Pricing(schema, PageSizes(default=50, most=1000))

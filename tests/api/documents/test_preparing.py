@@ -12,10 +12,10 @@ import pytest
 from graph.api.documents.limits import Limits
 from graph.api.documents.persisted import UnusableList, persisted
 from graph.api.documents.prepared import Documents, InvalidDocument
-from graph.api.schema import schema
+from tests.schemas import schema
 from graph.core.errors import GraphError, QueryTooComplex
 from graph.core.paging import PageSizes
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.api.documents.hostile import (
     MOST_BYTES,
     MOST_TOKENS,

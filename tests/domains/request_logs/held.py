@@ -28,7 +28,7 @@ from graph.domains.request_logs.model import RequestLog
 from graph.observability.metrics import Metrics
 from graph.observability.requests import Telemetry
 from graph.observability.tracing import Untraced
-from graph.settings import Settings
+from tests.settings import Settings
 from graph.store.contract import Item, KeyValue, Page, Table
 from graph.store.design import Index
 from graph.transport.endpoint import GraphQLEndpoint

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from graph.app import create_app
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.bearers import SECRET
 from tests.pages.dashboard.subscription import Subscription
 from tests.service import serving, unhurried

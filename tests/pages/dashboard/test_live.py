@@ -10,7 +10,7 @@ import pytest
 from graphql import build_schema, parse, validate
 from playwright.async_api import Page, Route, expect
 
-from graph.api.schema import printed
+from tests.schemas import printed
 from tests.bearers import bearer
 from tests.browser import Visit
 from tests.pages.dashboard.conftest import Opener

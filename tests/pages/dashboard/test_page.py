@@ -7,9 +7,9 @@ import httpx
 import pytest
 from graphql import build_schema, parse, validate
 
-from graph.api.schema import printed
+from tests.schemas import printed
 from graph.pages import dashboard
-from graph.settings import Settings
+from tests.settings import Settings
 from tests.pages.dashboard.documents import documents
 from tests.service import Service, running
 
