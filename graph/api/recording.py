@@ -154,6 +154,7 @@ class Recorded(FieldExtension):
         self._facts = how.facts
         self._name = name if root == "Query" else f"{root}.{name}"
         self._writes = root == "Mutation"
+        self._streams = root == "Subscription"  # whose resolver may be a generator, and not a coroutine
 
     async def resolve_async(
         self, next_: AsyncExtensionResolver, source: Any, info: "Info[Context, None]", **kwargs: Any
@@ -165,9 +166,8 @@ class Recorded(FieldExtension):
         token = _current.set(this) if self._writes else None
         result, status, code = None, ABANDONED, None
         try:
-            result = next_(source, info, **kwargs)
-            if isawaitable(result):  # and no stream of a subscription
-                result = await result
+            answer = next_(source, info, **kwargs)
+            result = answer if self._streams and not isawaitable(answer) else await answer
             status, code = outcome_of(None)
             return result
         except Exception as error:

@@ -11,15 +11,15 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from graph.access.callers import Caller
-from graph.domains.earthquakes.scopes import EVENTS_WRITE
-from graph.domains.request_logs.scopes import LOGS_READ
 from graph.access.key_set import FRESH_S, GOOD_S, MOST_BYTES, PAUSE_S, KeySet
 from graph.access.tokens import Claims
 from graph.core.errors import KeySetUnavailable, Unauthenticated
-from tests.settings import Settings
+from graph.domains.earthquakes.scopes import EVENTS_WRITE
+from graph.domains.request_logs.scopes import LOGS_READ
 from tests.access.key_server import KeyServer, SigningKey, key_server
-from tests.bearers import bearer
+from tests.bearers import SCOPES, bearer
 from tests.service import running
+from tests.settings import Settings
 
 RSA, OTHER_RSA, EC = SigningKey.rsa("rsa"), SigningKey.rsa("other"), SigningKey.ec("ec")
 
@@ -66,7 +66,7 @@ NOT_ACCEPTED = "it is signed by an algorithm that is not accepted here"
 async def checked(provider: KeyServer) -> AsyncIterator[Checked]:
     clock = HeldSeconds()
     async with httpx.AsyncClient(trust_env=False) as http:
-        yield Checked(KeySet(provider.url, http, Claims(), clock), clock)
+        yield Checked(KeySet(provider.url, http, Claims(scopes=SCOPES), clock), clock)
 
 
 async def test_a_token_is_good_that_a_key_of_the_set_has_signed(checked: Checked, provider: KeyServer) -> None:

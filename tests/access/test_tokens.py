@@ -10,14 +10,17 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from graph.access.callers import Caller, Scope
-from graph.domains.earthquakes.scopes import EVENTS_WRITE
-from graph.domains.request_logs.scopes import LOGS_READ
 from graph.access.tokens import LONGEST_TOKEN, Claims, SharedSecret
 from graph.core.errors import Unauthenticated
+from graph.domains.earthquakes.scopes import EVENTS_WRITE
+from graph.domains.request_logs.scopes import LOGS_READ
 
 SECRET = "a secret that is as long as a hash, and longer"  # noqa: S105  # pragma: allowlist secret
-KEYS = SharedSecret(SECRET, Claims())
-STRICT = SharedSecret(SECRET, Claims(issuer="https://issuer.example", audience="quakegraph", leeway_s=30))
+SCOPES = (EVENTS_WRITE, LOGS_READ)
+KEYS = SharedSecret(SECRET, Claims(scopes=SCOPES))
+STRICT = SharedSecret(
+    SECRET, Claims(issuer="https://issuer.example", audience="quakegraph", leeway_s=30, scopes=SCOPES)
+)
 HOUR = 3600
 
 

@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from graph.access.callers import Scope
+from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
-from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
-from tests.bearers import bearer
+from tests.bearers import SCOPES, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import PATIENCE_S
 from tests.service import Service, running, settings
@@ -64,7 +64,7 @@ def code_of(answer: httpx.Response) -> str | None:
 
 @pytest.mark.parametrize(("scope", "query"), NEEDS)
 def test_a_field_needs_its_scope_and_no_other(private: Service, scope: Scope, query: str) -> None:
-    others = [other for other in Scope if other is not scope]
+    others = [other for other in SCOPES if other is not scope]
 
     assert code_of(answered(private, query, bearer(scope))) is None
     forbidden, nobody = answered(private, query, bearer(*others)), answered(private, query, None)
@@ -166,9 +166,7 @@ def test_of_an_operation_that_names_a_forbidden_node_nothing_is_resolved(service
         assert f"`{LOGS_READ}`" in refused.json()["errors"][0]["message"]
 
     assert service.ask("{ requestLogs { nodes { route } } }") == {"requestLogs": {"nodes": []}}
-    assert answered(service, query, bearer(EVENTS_READ, LOGS_READ), variables).json()["data"].keys() >= {
-        "a"
-    }
+    assert answered(service, query, bearer(EVENTS_READ, LOGS_READ), variables).json()["data"].keys() >= {"a"}
 
 
 def test_ids_that_name_what_is_allowed_or_nothing_need_no_scope_more(service: Service) -> None:

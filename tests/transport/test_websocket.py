@@ -17,11 +17,10 @@ import orjson
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from graph.domains.earthquakes.live import Live
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
-from graph.domains.earthquakes.live import Live
 from graph.serving.sockets import ClientSocket
-from tests.settings import Settings
 from graph.transport.request import MOST_BODY_BYTES
 from graph.transport.websocket import SUBPROTOCOL, SocketLimits
 from tests.bearers import SECRET, bearer
@@ -30,6 +29,7 @@ from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
 from tests.observability.scraping import Scrape, scraped
 from tests.service import settings
 from tests.serving.test_server import logs_in
+from tests.settings import Settings
 from tests.subscribers import (
     EVENTS,
     INGEST,
@@ -288,7 +288,7 @@ async def test_where_reading_is_not_public_a_subscription_needs_a_token(tmp_path
 
 async def test_a_connection_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, jwt_leeway=0) as service:
-        live: Live = service.state["live"]
+        live: Live = service.state["services"].of(Live)
         subscribed = False
         for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
             claims = {"sub": "ada", "scope": "events:read", "exp": int(time.time()) + seconds}

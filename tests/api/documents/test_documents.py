@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from graphql import OperationType
 
-from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
-from graph.domains.request_logs.scopes import LOGS_READ
 from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import Documents, InvalidDocument
-from tests.schemas import schema
 from graph.core.errors import OperationResolutionFailure, QueryTooComplex
 from graph.core.paging import PageSizes
+from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
+from graph.domains.request_logs.scopes import LOGS_READ
+from tests.schemas import schema
 from tests.settings import Settings
 
 ROOM = 2**20
