@@ -17,15 +17,17 @@ import click
 import httpx
 import pytest
 
-from graph.app import SAMPLE
-from graph.cli import main, settings_of
-from graph.settings import Settings
+from graph.cli import main
+from graph.domains import DOMAINS
+from graph.domains.earthquakes.demo import SAMPLE
+from graph.opening import read_settings
 from tests.bearers import bearer
 from tests.documents.markdown import DOCUMENTS, ROOT, Document
 from tests.documents.shell import SUBSTITUTED, Command, commands
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import quakegraph
 from tests.service import Service
+from tests.settings import Settings
 
 HERE = "http://127.0.0.1:8000"  # the service, as documents name it
 FILES = ("all_week.geojson", "catalogue.ndjson.gz")  # which a reader has
@@ -94,7 +96,7 @@ def checked(command: Command, folder: Path) -> None:
     name, arguments = command.name, command.words[1:]
     if command.words[0].startswith(".venv/bin/"):
         assert Path(sys.executable).with_name(name).exists(), name
-    if name in ("scripts/check", "scripts/test", "scripts/lock", ".ci/run"):
+    if name in ("scripts/check", "scripts/lock", ".ci/run"):
         assert (ROOT / name).stat().st_mode & 0o111
         assert name != "scripts/check" or set(arguments) <= {*STEPS, "STEP..."}
     elif name in CHECKS:
@@ -129,7 +131,7 @@ def check_quakegraph(arguments: list[str], folder: Path) -> None:
     except click.exceptions.Exit:  # --help
         return
     if command.name == "serve":
-        settings_of(**options)
+        read_settings(DOMAINS, **{name: value for name, value in options.items() if value is not None})
 
 
 def check_curl(arguments: list[str], folder: Path) -> None:
@@ -157,7 +159,12 @@ def check_pip(arguments: list[str], folder: Path) -> None:
 
 
 def check_pytest(arguments: list[str], folder: Path) -> None:
-    assert all((ROOT / one).exists() for one in arguments if not one.startswith("-"))
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    for option in ("-n", "--dist", "-k", "-m"):
+        parser.add_argument(option)
+    parser.add_argument("-q", action="store_true")
+    parser.add_argument("paths", nargs="*")
+    assert all((ROOT / path).exists() for path in parser.parse_args(arguments).paths)
 
 
 def check_docker(arguments: list[str], folder: Path) -> None:

@@ -23,10 +23,10 @@ from graphql import (
     visit,
 )
 
-from graph.settings import Settings
 from tests.documents.markdown import DOCUMENTS, ROOT, Block, Document
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import running, settings
+from tests.settings import Settings
 from tests.store.samples import HeldClock
 from tests.subscribers import event_stream, live_service
 

@@ -3,24 +3,36 @@
 import json
 import re
 import tomllib
+from pathlib import Path
 
-from graph.access.callers import Scope
-from graph.cli import serve
+from pydantic import BaseModel
+
+from graph.cli import main
 from graph.core import errors
+from graph.domain import scopes_of
+from graph.domains import DOMAINS
 from graph.observability.metrics import Metrics
-from graph.settings import Settings
+from graph.observability.requests import RequestMetrics
+from graph.opening import open_services
+from graph.settings import Settings as CoreSettings
+from graph.work.account import Work
+from graph.work.metrics import measure_work
 from tests.documents.markdown import DOCUMENTS, ROOT, document
+from tests.settings import Settings
 
 MODULES = {path.name for path in (ROOT / "graph").iterdir()}
 OPERATIONS = document("docs/operations.md")
+PARTS: list[type[BaseModel]] = [CoreSettings, *(domain.settings for domain in DOMAINS if domain.settings)]
+FIELDS = {name: field for part in PARTS for name, field in part.model_fields.items()}
+"""The settings that are nobody's domain, and then those of each domain."""
 
 
 def test_the_table_of_settings_is_the_settings() -> None:
     rows = [[cell.strip("`") for cell in row[:3]] + row[3:] for row in document("docs/settings.md").rows("Settings")]
 
-    assert [row[0] for row in rows] == [f"GRAPH_{name.upper()}" for name in Settings.model_fields]
-    options = {parameter.name: parameter.opts[0] for parameter in serve.params}
-    for (_, option, default, description), (name, field) in zip(rows, Settings.model_fields.items(), strict=True):
+    assert [row[0] for row in rows] == [f"GRAPH_{name.upper()}" for name in FIELDS]
+    options = {parameter.name: parameter.opts[0] for parameter in main.commands["serve"].params}
+    for (_, option, default, description), (name, field) in zip(rows, FIELDS.items(), strict=True):
         assert description == field.description
         assert default == (
             "none" if field.default in (None, ()) else json.dumps(field.default).strip('"').removesuffix(".0")
@@ -29,7 +41,7 @@ def test_the_table_of_settings_is_the_settings() -> None:
 
 
 def test_a_setting_that_is_named_exists() -> None:
-    known = {f"GRAPH_{name.upper()}" for name in Settings.model_fields}
+    known = {f"GRAPH_{name.upper()}" for name in FIELDS}
 
     for one in DOCUMENTS:
         assert set(re.findall(r"\bGRAPH_[A-Z_]+[A-Z]\b", one.text)) <= known, one.name
@@ -46,9 +58,14 @@ def test_every_error_code_is_explained() -> None:
     assert set(explained) == codes | {"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_REQUEST"}
 
 
-def test_the_table_of_metrics_is_the_metrics() -> None:
+async def test_the_table_of_metrics_is_the_metrics(tmp_path: Path) -> None:
+    registered = Metrics()
+    RequestMetrics(registered)
+    measure_work(Work(), registered)
+    async with open_services(Settings(store=f"sqlite:///{tmp_path}/empty.db"), DOMAINS, metrics=registered):
+        collectors = set(registered.registry._names_to_collectors.values())
     metrics = {}
-    for collector in set(Metrics().registry._names_to_collectors.values()):
+    for collector in collectors:
         for family in collector.collect():
             if family.name.startswith("quakegraph_"):
                 name = f"{family.name}_total" if family.type == "counter" else family.name
@@ -58,7 +75,7 @@ def test_the_table_of_metrics_is_the_metrics() -> None:
 
 
 def test_the_table_of_scopes_is_the_scopes() -> None:
-    assert [row[0].strip("`") for row in OPERATIONS.rows("Tokens")] == sorted(Scope)
+    assert [row[0].strip("`") for row in OPERATIONS.rows("Tokens")] == sorted(scopes_of(DOMAINS))
 
 
 def test_the_picture_of_the_layers_is_the_import_contract() -> None:

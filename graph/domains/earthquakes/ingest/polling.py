@@ -18,6 +18,7 @@ from graph.domains.earthquakes.ingest.turns import TURN_MS, PollState, Turns
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.observability.logs import get_logger
 from graph.store.contract import Table
+from graph.work.tasks import BackgroundTasks
 
 LOOK_EVERY_S = 60.0  # whether it is time, and whether whoever polled still does
 LONGEST_PAUSE_S = 1800.0  # between attempts that fail, unless polls are further apart anyway
@@ -66,12 +67,9 @@ async def polling(
         while True:
             await sleep(await poller.look())
 
-    task = asyncio.create_task(poll_forever())
-    try:
+    async with BackgroundTasks() as tasks:
+        tasks.start("polling", poll_forever)
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 class _Poller:
