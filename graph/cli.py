@@ -20,8 +20,8 @@ from graph.access.options import Duration, Scopes, Subject
 from graph.api.schema import printed
 from graph.app import open_parts
 from graph.core.errors import DatabaseUnavailable, GraphError
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.commands import Times, ingest_all
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.rebuild import RebuildReport, rebuild_summaries
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from graph.serving import server
@@ -280,7 +280,7 @@ def rebuild(store: str | None) -> None:
 
     async def work() -> RebuildReport:
         async with open_parts(settings_of(store=store)) as parts:
-            return await rebuild_summaries(parts.table)
+            return await rebuild_summaries(parts.database)
 
     report = run(work())
     click.echo(f"{report.events:,} events on {report.days:,} days; {report.corrected:,} summaries corrected.")

@@ -4,26 +4,22 @@ Each transaction that inserts events takes the next number: it applies only wher
 is the latest one. So what has a lower number was stored before, no number is left out, and nothing
 is ever stored into the past. An event says in its attribute `arrival` with which number it came.
 Events without it were stored before all that have it.
-
-| partition | sort key | attributes |
-|---|---|---|
-| `ARRIVALS` | the number, in twelve digits | `eventIds`, those that came with it, in their order |
-| `ARRIVALS#LATEST` | `STATE` | `number` |
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Self
 
+from graph.domains.earthquakes.entities import ARRIVAL, LATEST_ARRIVAL
 from graph.domains.earthquakes.model import Event
 from graph.store.conditions import Absent, Compare
-from graph.store.contract import Item, Key, Put, Table, Update
+from graph.store.contract import Database, Put, Update
+from graph.store.entity import Item
+from graph.store.query import Query
 
-PARTITION = "ARRIVALS"
-LATEST: Key = ("ARRIVALS#LATEST", "STATE")
-DIGITS = 12
+LATEST = LATEST_ARRIVAL.key_for()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ class Arrival:
     @classmethod
     def of(cls, item: Item) -> Self:
         """The arrival that an item is."""
-        return cls(int(item["sk"]), tuple(item["eventIds"]))
+        return cls(int(item["number"]), tuple(item["eventIds"]))
 
     def behind(self, event_id: str) -> "Arrival":
         """What of it comes after one of its events."""
@@ -70,36 +66,31 @@ class Turn:
     number: int
     reading: int  # of the latest number: turns of one follow each other
 
-    def actions(self, events: Iterable[Event]) -> tuple[Put, Update]:
-        """What takes the number for these events, which are told it, with their own inserts."""
-        event_ids = []
-        for event in events:
-            event.item["arrival"] = self.number
-            event_ids.append(event.item["eventId"])
-        item: Item = {"pk": PARTITION, "sk": _sort_key(self.number), "entity": "ARRIVAL", "eventIds": event_ids}
+    def actions(self, event_ids: Sequence[str]) -> tuple[Put, Update]:
+        """What takes the number for these events, with their own inserts."""
+        item: Item = {"number": self.number, "eventIds": list(event_ids)}
         before = Compare("number", "=", self.number - 1) if self.number > 1 else Absent("number")
-        return Put(item), Update(LATEST, set={"entity": "ARRIVAL", "number": self.number}, condition=before)
+        return Put(ARRIVAL, item), Update(LATEST, set={"number": self.number}, condition=before)
 
 
 class Arrivals:
     """The arrivals of one catalogue."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
-        self._last: int | None = None  # number that was given away; None where the table has to be asked
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._last: int | None = None  # number that was given away; None where the database has to be asked
         self._readings = 0
         self._reading = asyncio.Lock()
         self._one_at_a_time = asyncio.Lock()
 
     async def latest(self) -> int:
         """The number of the last one; 0 where there is none."""
-        state = await self._table.get(LATEST)
+        state = await self._database.get(LATEST)
         return int(state["number"]) if state else 0
 
     async def since(self, number: int, most: int) -> list[Arrival]:
         """Those after a number, in order, at most so many."""
-        behind = (_sort_key(number + 1), None)
-        page = await self._table.query(self._table.design.primary, PARTITION, between=behind, limit=most)
+        page = await self._database.query(Query(entity=ARRIVAL, between=(number + 1, None), limit=most))
         return list(map(Arrival.of, page.items))
 
     @asynccontextmanager
@@ -110,7 +101,7 @@ class Arrivals:
         together: if one is not applied, those behind it are not either, and all of them try again. Elsewhere they
         would be in each other's way, so one waits for another.
         """
-        async with nullcontext() if self._table.in_order else self._one_at_a_time:
+        async with nullcontext() if self._database.in_order else self._one_at_a_time:
             if self._last is None:
                 async with self._reading:
                     if self._last is None:
@@ -128,7 +119,3 @@ class Arrivals:
         """Note that a transaction was not applied."""
         if turn.reading == self._readings:
             self._last = None
-
-
-def _sort_key(number: int) -> str:
-    return f"{number:0{DIGITS}}"

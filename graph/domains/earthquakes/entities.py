@@ -1,29 +1,13 @@
-"""The table `earthquake-events`, and what the catalogue keeps in it."""
+"""What the catalogue keeps in the table `earthquake-events`."""
 
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.store.attributes import Document, Real, Text, Whole
-from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity
 
 LEAST_MAG, GREATEST_MAG = -2.0, 10.0
 LONGEST_ID = 64  # characters
 LONGEST_PLACE = 512  # characters
 LONGEST_TEXT = 1024  # characters of any other text, so that a hundred events fit a transaction of 4 MB
-
-TIME_ORDERED = Index(
-    "TimeOrderedIndex",
-    partition_key=KeyAttribute("gsi1pk", "S"),
-    sort_key=KeyAttribute("gsi1sk", "N"),
-    narrowed_by=("mag", "lat", "lon", "depth", "type"),
-    ranked_by="mag",  # each magnitude has a tenth of the events that the next smaller one has
-)
-
-EARTHQUAKE_EVENTS = TableDesign(
-    name="earthquake-events",
-    partition_key=KeyAttribute("pk", "S"),
-    sort_key=KeyAttribute("sk", "S"),
-    indexes=(TIME_ORDERED,),
-    ttl="ttl",  # epoch seconds; events and summaries never carry it
-)
 
 EVENT = Entity(
     "EVENT",

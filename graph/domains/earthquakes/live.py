@@ -20,7 +20,8 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import EVENTS, Event
 from graph.domains.earthquakes.selection import Selection
 from graph.observability.logs import get_logger
-from graph.store.contract import Item, Table
+from graph.store.contract import Database
+from graph.store.entity import Item
 
 ARRIVALS_AT_ONCE = 4  # of up to a thousand events each
 ARRIVALS_REPLAYED_AT_ONCE = 32  # of which a poll makes many with few events
@@ -95,12 +96,12 @@ class Subscriber:
 class Live:
     """What arrives at one catalogue, as long as anybody subscribes."""
 
-    def __init__(self, table: Table, catalogue: Catalogue) -> None:
+    def __init__(self, database: Database, catalogue: Catalogue) -> None:
         self.told = 0  # events, to all subscribers
         self.lost = 0
-        self._table = table
+        self._database = database
         self._catalogue = catalogue
-        self._arrivals = Arrivals(table)
+        self._arrivals = Arrivals(database)
         self._number = 0  # of the last arrival that was handed to subscribers
         self._subscribers: set[Subscriber] = set()
         self._open = 0  # subscriptions, those that read what came before included
@@ -241,7 +242,7 @@ class Live:
 
     async def _follow(self) -> None:
         """Hand over what arrives."""
-        async with aclosing(self._table.changes()) as changes:
+        async with aclosing(self._database.changes()) as changes:
             async for _ in changes:
                 behind = True
                 while behind:

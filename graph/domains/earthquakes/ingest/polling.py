@@ -17,7 +17,7 @@ from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.turns import TURN_MS, PollState, Turns
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.observability.logs import get_logger
-from graph.store.contract import Table
+from graph.store.contract import Database
 
 LOOK_EVERY_S = 60.0  # whether it is time, and whether whoever polled still does
 LONGEST_PAUSE_S = 1800.0  # between attempts that fail, unless polls are further apart anyway
@@ -47,7 +47,7 @@ def feed_after(outage_ms: int | None) -> UsgsFeed:
 @asynccontextmanager
 async def polling(
     ingest: Ingest,
-    table: Table,
+    database: Database,
     every_s: float,
     clock: Clock,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -55,12 +55,12 @@ async def polling(
     *,
     turn_ms: int = TURN_MS,
 ) -> AsyncIterator[None]:
-    """Poll for as long as this is open, in turn with the other processes on the table.
+    """Poll for as long as this is open, in turn with the other processes on the database.
 
     Args:
         turn_ms: that a poll takes at most, from the first byte that is fetched to the last event that is stored.
     """
-    poller = _Poller(ingest, Turns(table, turn_ms), every_s, clock, between)
+    poller = _Poller(ingest, Turns(database, turn_ms), every_s, clock, between)
 
     async def poll_forever() -> None:
         while True:

@@ -13,7 +13,7 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.turns import FARTHEST_MS, TURN_MS, Turns
 from graph.domains.earthquakes.selection import Selection
 from graph.observability.logs import get_logger
-from graph.store.contract import Table
+from graph.store.contract import Database
 
 LOOK_EVERY_S = 30.0  # as old may be what metrics tell; a look is a handful of reads
 
@@ -50,10 +50,10 @@ class IngestStatus:
 
 
 class Upkeep:
-    """Reads the state of one table, whether this process polls or not."""
+    """Reads the state of one database, whether this process polls or not."""
 
-    def __init__(self, table: Table, catalogue: Catalogue, clock: Clock, *, polls: bool) -> None:
-        self._turns = Turns(table)
+    def __init__(self, database: Database, catalogue: Catalogue, clock: Clock, *, polls: bool) -> None:
+        self._turns = Turns(database)
         self._catalogue = catalogue
         self._clock = clock
         self._polls = polls
@@ -89,7 +89,7 @@ class Upkeep:
 
     async def _newest_event(self) -> int | None:
         """Its origin time. One that is yet to come, as a caller may have given it, hides no gap before it."""
-        page = await self._catalogue.page(Selection(end_ms=self._clock()), Paging(size=1))
+        page = await self._catalogue.page(Selection(end_ms=self._clock()), Paging(size=1), attributes=frozenset())
         return page.records[0].event_ts_ms if page.records else None
 
 

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
+from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.store.conditions import Absent, AllOf, Compare, Condition
-from graph.store.contract import Key, Table, Update
+from graph.store.contract import Database, Update
 from graph.store.records import Record, Stored
 
-KEY: Key = ("POLL#USGS", "STATE")
+KEY = POLL.key_for()
 TURN_MS = 120_000  # at least: a month's feed takes less, and as late is the poll after a process that died
 LONGEST_TURN_MS = 1_800_000  # after several processes that died in theirs
 FARTHEST_MS = 25 * 3_600_000  # that a next attempt may be off; one that is farther off was set by a clock that is wrong
@@ -59,25 +60,25 @@ class PollState(Record):
 
 
 class Turns:
-    """Takes and ends turns on one table."""
+    """Takes and ends turns in one database."""
 
-    def __init__(self, table: Table, turn_ms: int = TURN_MS) -> None:
-        self._table = table
+    def __init__(self, database: Database, turn_ms: int = TURN_MS) -> None:
+        self._database = database
         self._turn_ms = turn_ms
 
     async def state(self) -> PollState:
         """How polling goes; with nothing in it where nobody ever polled."""
-        return PollState(await self._table.get(KEY) or {})
+        return PollState(await self._database.get(KEY) or {})
 
     async def take(self, state: PollState, now: int) -> str | None:
         """The id of the turn that begins now; None where another process has taken it since `state` was read."""
         turn = str(uuid4())
         lasts = max(self._turn_ms, min(self._turn_ms * 2 ** min(state.unended, 8), LONGEST_TURN_MS))
-        begun = {"entity": "POLL", "turn": turn, "nextAttempt": now + lasts, "unended": state.unended + 1}
+        begun = {"turn": turn, "nextAttempt": now + lasts, "unended": state.unended + 1}
         unchanged: Condition = Absent("turn")
         if state.turn and state.next_attempt is not None:
             unchanged = AllOf((Compare("turn", "=", state.turn), Compare("nextAttempt", "=", state.next_attempt)))
-        return turn if await self._table.update(Update(KEY, set=begun, condition=unchanged)) else None
+        return turn if await self._database.update(Update(KEY, set=begun, condition=unchanged)) else None
 
     async def succeed(
         self, turn: str, state: PollState, feed: UsgsFeed, stored: Validators, *, began: int, next_attempt: int
@@ -94,4 +95,4 @@ class Turns:
         await self._end(turn, lastError=code, lastErrorAt=now, failures=failures, nextAttempt=next_attempt)
 
     async def _end(self, turn: str, **told: Any) -> None:
-        await self._table.update(Update(KEY, set={**told, "unended": 0}, condition=Compare("turn", "=", turn)))
+        await self._database.update(Update(KEY, set={**told, "unended": 0}, condition=Compare("turn", "=", turn)))
