@@ -9,7 +9,7 @@ Of an item that was read in part, an optional attribute may be missing because i
 such items are records of another class, `Event.reading(attributes)`, which refuses what was not read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
@@ -77,7 +77,7 @@ class Record:
     @classmethod
     def reading(cls, attributes: frozenset[str] | None) -> type[Self]:
         """The class of the records whose items were read with these attributes alone; None means all of them."""
-        return cls if attributes is None else cast("type[Self]", _reading(cls, attributes))
+        return cls if attributes is None else cast("type[Self]", _reading(cast("Hashable", cls), attributes))
 
     @classmethod
     def stored(cls) -> dict[str, Stored[Any]]:
@@ -99,15 +99,19 @@ class Record:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.values().items())})"
 
 
+# What is cached by a class is typed as hashable: mypy takes the `__hash__` of its instances for that of the class.
 @lru_cache(4 * PARTIAL_CLASSES)
-def _reading(whole: type[Record], attributes: frozenset[str]) -> type[Record]:
-    unread = {name for name, each in whole.stored().items() if each.optional and each.attribute not in attributes}
-    return _partial(whole, frozenset(unread)) if unread else whole
+def _reading(whole: Hashable, attributes: frozenset[str]) -> type[Record]:
+    of_class = cast("type[Record]", whole)
+    stored = of_class.stored().items()
+    unread = {name for name, each in stored if each.optional and each.attribute not in attributes}
+    return _partial(whole, frozenset(unread)) if unread else of_class
 
 
 @lru_cache(PARTIAL_CLASSES)
-def _partial(whole: type[Record], unread: frozenset[str]) -> type[Record]:
+def _partial(of_class: Hashable, unread: frozenset[str]) -> type[Record]:
     """A record class without some optional attributes."""
+    whole = cast("type[Record]", of_class)
     stored = whole.stored()
     refused = {name: NotRead(stored[name].attribute) for name in sorted(unread)}
     return type(whole.__name__, (whole,), {"__slots__": (), "__module__": whole.__module__, **refused})

@@ -3,10 +3,11 @@
 A summary is an item of its own, added to in the very transaction that inserts the events, so
 it is never behind them. It is a plan, never the truth: an index may lag behind it.
 
-The entities `DAY_SUMMARY` and `YEAR_SUMMARY` have the same attributes: `events`, their number; `bin<tenths>`, the number in that 0.1-magnitude bin;
-`edge<tenths>`, the number exactly on the bin's lower edge; `revision`, the number of writes.
-As every change of a day changes its year too, a year's item is the version of its days:
-days once read stay good for as long as their year is unchanged, in whatever process.
+The entities `DAY_SUMMARY` and `YEAR_SUMMARY` have the same attributes: `events`, their number;
+`bin<tenths>`, the number in that 0.1-magnitude bin; `edge<tenths>`, the number exactly on the bin's
+lower edge; `revision`, the number of writes. As every change of a day changes its year too, a
+year's item is the version of its days: days once read stay good for as long as their year is
+unchanged, in whatever process.
 """
 
 from array import array

@@ -1,8 +1,9 @@
 """Which parts of a back-fill are stored, kept in the catalogue's table so that it goes on where it stopped.
 
-The item `BACKFILL`, found by what was asked, names the run that was begun and not completed. There is an
-item `BACKFILL_PART` for each part that this run has done. A completed run lets it expire, and with that one write all marks are forgotten: the next run asks for everything
-anew, since USGS revises old events too. For the same reason nothing is kept for longer than 30 days.
+The item `BACKFILL`, found by what was asked, names the run that was begun and not completed. An item
+`BACKFILL_PART` stands for each part that this run has done. A completed run lets the first one expire,
+and with that one write all marks are forgotten: the next run asks for everything anew, since USGS
+revises old events too. For the same reason nothing is kept for longer than 30 days.
 """
 
 from dataclasses import dataclass
