@@ -36,7 +36,7 @@ from graph.domains.earthquakes.ingest.poll_state import LEASE_MS
 from graph.domains.earthquakes.ingest.polling import polling
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.status import IngestStatus, Upkeep, watched
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogLimits
@@ -138,7 +138,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
                 lease_ms = round(2000 * settings.usgs_timeout) + 60_000  # to fetch, with redirects, and to store
                 polls = polling(parts.ingest, parts.table, settings.poll, clock, lease_ms=max(lease_ms, LEASE_MS))
                 await stack.enter_async_context(polls)
-            live = Live(parts.table, parts.catalogue)
+            live = EventBroadcast(parts.table, parts.catalogue)
             stack.push_async_callback(live.close)
             metrics.live(live)
             work = Work(WorkLimits.of(settings.max_heavy_operations))

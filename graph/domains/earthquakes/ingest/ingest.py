@@ -22,10 +22,10 @@ from graph.core.errors import (
     UpstreamFailure,
     outcome_of,
 )
-from graph.domains.earthquakes.arrivals import Arrivals
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Event, RejectedFeature, checked_event
 from graph.domains.earthquakes.summaries import additions
 from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
@@ -33,6 +33,7 @@ from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson
 from graph.domains.earthquakes.usgs.normalise import normalise
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
 from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Key, Put, Table
 
 T = TypeVar("T")
@@ -62,7 +63,7 @@ class Ingest:
         self, table: Table, usgs: UsgsClient, logs: RequestLogs, clock: Clock, observe: Observer = unobserved
     ) -> None:
         self._table = table
-        self._arrivals = Arrivals(table)
+        self._sequence = event_sequence(table)
         self._usgs = usgs
         self._logs = logs
         self._clock = clock
@@ -256,7 +257,7 @@ class Ingest:
             new = [event for event in events if event.key not in stored]
         report.fetched += len(events) - len(new)
         report.skipped += len(events) - len(new)
-        for some in _transactions(new, self._table.transaction_limit - 2):  # which are for the arrival
+        for some in _transactions(new, self._table.transaction_limit - ChangeSequence.ACTIONS):
             upserted = await self._insert(some)
             report.fetched += len(some)
             report.upserted += upserted
@@ -265,13 +266,14 @@ class Ingest:
     async def _insert(self, events: list[Event]) -> int:
         """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
         while events:
-            async with self._arrivals.turn() as turn:
-                arrival = turn.actions(events)
-                inserts = [Put(event.item, if_absent=True) for event in events]
-                refused = set(await self._table.transact([*inserts, *arrival, *additions(events)]))
+            async with self._sequence.reserve() as reservation:
+                items = reservation.numbered(event.item for event in events)
+                inserts = [Put(item, if_absent=True) for item in items]
+                change = reservation.actions([event.event_id for event in events])
+                refused = set(await self._table.transact([*inserts, *change, *additions(events)]))
                 if not refused:
                     break
-                self._arrivals.missed(turn)
+                self._sequence.missed(reservation)
             events = [event for position, event in enumerate(events) if position not in refused]
         return len(events)
 
