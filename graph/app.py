@@ -33,11 +33,11 @@ from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes import entities as earthquakes
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.poll_state import LEASE_MS
 from graph.domains.earthquakes.ingest.polling import polling
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.status import IngestStatus, Upkeep, watched
-from graph.domains.earthquakes.ingest.turns import TURN_MS
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.request_logs import entities as request_logs
 from graph.domains.request_logs.access_patterns import RequestLogs
@@ -138,10 +138,10 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             metrics.upkeep(upkeep)
             await stack.enter_async_context(watched(upkeep))
             if settings.poll:
-                turn_ms = round(2000 * settings.usgs_timeout) + 60_000  # to fetch, with redirects, and to store
-                polls = polling(parts.ingest, parts.database, settings.poll, clock, turn_ms=max(turn_ms, TURN_MS))
+                lease_ms = round(2000 * settings.usgs_timeout) + 60_000  # to fetch, with redirects, and to store
+                polls = polling(parts.ingest, parts.database, settings.poll, clock, lease_ms=max(lease_ms, LEASE_MS))
                 await stack.enter_async_context(polls)
-            live = Live(parts.database, parts.catalogue)
+            live = EventBroadcast(parts.database, parts.catalogue)
             stack.push_async_callback(live.close)
             metrics.live(live)
             work = Work(WorkLimits.of(settings.max_heavy_operations))

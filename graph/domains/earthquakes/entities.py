@@ -1,6 +1,7 @@
 """What the catalogue keeps in the table `earthquake-events`."""
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
+from graph.feed.sequence import SequenceEntities
 from graph.store.attributes import Document, Real, Text, Whole
 from graph.store.entity import Entity
 
@@ -65,20 +66,7 @@ YEAR_SUMMARY = Entity(
     label="SUMMARY",
 )
 
-ARRIVAL = Entity(
-    "ARRIVAL",
-    EARTHQUAKE_EVENTS,
-    key=("ARRIVALS", "{number}"),
-    attributes=(Whole("number", least=1, digits=12, in_key_alone=True), Document("eventIds")),
-)
-
-LATEST_ARRIVAL = Entity(
-    "LATEST_ARRIVAL",
-    EARTHQUAKE_EVENTS,
-    key=("ARRIVALS#LATEST", "STATE"),
-    attributes=(Whole("number"),),
-    label="ARRIVAL",
-)
+EVENT_SEQUENCE = SequenceEntities.of(EARTHQUAKE_EVENTS, "ARRIVALS", "ARRIVAL", keys="eventIds", number="arrival")
 
 POLL = Entity(
     "POLL",
@@ -124,4 +112,13 @@ BACKFILL_PART = Entity(
     label="BACKFILL",
 )
 
-ENTITIES = (EVENT, DAY_SUMMARY, YEAR_SUMMARY, ARRIVAL, LATEST_ARRIVAL, POLL, BACKFILL, BACKFILL_PART)
+ENTITIES = (
+    EVENT,
+    DAY_SUMMARY,
+    YEAR_SUMMARY,
+    EVENT_SEQUENCE.change,
+    EVENT_SEQUENCE.latest,
+    POLL,
+    BACKFILL,
+    BACKFILL_PART,
+)

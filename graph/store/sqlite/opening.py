@@ -18,6 +18,7 @@ from graph.store.sqlite.integrity import Integrity
 from graph.store.sqlite.short_reads import ShortReads
 from graph.store.sqlite.statements import Statements
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
+from graph.work.tasks import BackgroundTasks
 
 C = TypeVar("C", bound=sqlite3.Connection)
 
@@ -54,14 +55,12 @@ async def open_sqlite(
         meter.pool("writer", 1, writer.use)
         meter.pool("readers", READERS, readers.use)
     table = SqliteTable(statements, writer, short, readers, integrity, clock)
-    sweeper: asyncio.Task[None] | None = None
     try:
         await table.prepare()
-        sweeper = asyncio.create_task(table.sweep_forever())
-        yield table
+        async with BackgroundTasks() as tasks:
+            tasks.start("sweeping", table.sweep_forever)
+            yield table
     finally:
-        if sweeper:
-            sweeper.cancel()
         await table.close()
 
 

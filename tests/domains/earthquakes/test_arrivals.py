@@ -6,8 +6,8 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.earthquakes.arrivals import Arrival, Arrivals, arrival_of, sliced
-from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.live import EVENT_SEQUENCE, event_sequence
+from graph.feed.sequence import Change, sliced
 from graph.store.contract import Table
 from tests.domains.earthquakes.builders import an_event, catalogue_of, events_at
 from tests.domains.earthquakes.builders import ingest as store
@@ -16,19 +16,19 @@ from tests.domains.earthquakes.ingest.ingests import Station, a_feature, counts,
 
 async def numbered(table: Table) -> list[tuple[int, tuple[str, ...]]]:
     """Every arrival."""
-    return [(arrival.number, arrival.event_ids) for arrival in await Arrivals(table).since(0, 10_000)]
+    return [(arrival.number, arrival.keys) for arrival in await event_sequence(table).since(0, 10_000)]
 
 
 async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(station: Station) -> None:
-    assert await Arrivals(station.table).latest() == 0
+    assert await event_sequence(station.table).latest() == 0
 
     await store(station.table, events_at(30, 10, 20))
     await store(station.table, [an_event("late", 5), an_event("e001", 10)])
 
     assert await numbered(station.table) == [(1, ("e001", "e002", "e000")), (2, ("late",))]
     events = await catalogue_of(station.table).events(["e000", "late"])
-    assert [arrival_of(events["e000"]), arrival_of(events["late"])] == [1, 2]
-    assert await Arrivals(station.table).latest() == 2
+    assert [EVENT_SEQUENCE.number_of(events[name].item) for name in ("e000", "late")] == [1, 2]
+    assert await event_sequence(station.table).latest() == 2
 
 
 async def test_what_is_stored_already_arrives_no_second_time(station: Station) -> None:
@@ -67,21 +67,21 @@ async def test_ingests_at_the_same_time_share_the_numbers_without_a_gap(station:
 async def test_an_event_of_an_older_table_was_stored_before_all_that_are_numbered() -> None:
     old = an_event()
 
-    assert arrival_of(Event(old.item)) == 0
+    assert EVENT_SEQUENCE.number_of(old.item) == 0
 
 
 @given(st.lists(st.integers(0, 12), max_size=12), st.integers(1, 9))
 def test_slices_hold_all_in_order_and_no_more_than_they_may(sizes: list[int], most: int) -> None:
     arrivals = [
-        Arrival(number, tuple(f"e{number}-{each}" for each in range(size))) for number, size in enumerate(sizes, 1)
+        Change(number, tuple(f"e{number}-{each}" for each in range(size))) for number, size in enumerate(sizes, 1)
     ]
 
     slices = list(sliced(arrivals, most))
 
-    assert all(sum(len(arrival.event_ids) for arrival in some) <= most for some in slices)
+    assert all(sum(len(arrival.keys) for arrival in some) <= most for some in slices)
     parts = [arrival for some in slices for arrival in some]
     assert [part.number for part in parts] == sorted(part.number for part in parts)
-    whole = {arrival.number: arrival.event_ids for arrival in arrivals}
+    whole = {arrival.number: arrival.keys for arrival in arrivals}
     for number, event_ids in whole.items():
-        assert tuple(chain.from_iterable(part.event_ids for part in parts if part.number == number)) == event_ids
+        assert tuple(chain.from_iterable(part.keys for part in parts if part.number == number)) == event_ids
     assert {part.number for part in parts} == whole.keys()

@@ -14,10 +14,12 @@ from hypothesis import given, settings
 
 from graph.core.errors import DatabaseUnavailable, InvalidCursor, RateLimited
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.domains.earthquakes.live import QUEUED, REPLAYED_AT_ONCE, Live, Notice, Subscriber
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Circle, Selection
+from graph.feed.broadcast import REPLAYED_AT_ONCE, Notice
+from graph.feed.subscriber import BACKLOG, Subscriber
 from graph.store.contract import Item, KeyValue, Page, Table
 from graph.store.design import Index
 from graph.store.sqlite import open_sqlite
@@ -32,8 +34,8 @@ ALL = Selection()
 
 
 @asynccontextmanager
-async def live_on(table: Table) -> AsyncIterator[Live]:
-    live = Live(table, catalogue_of(table))
+async def live_on(table: Table) -> AsyncIterator[EventBroadcast]:
+    live = EventBroadcast(table, catalogue_of(table))
     yield live
     await live.close()
     assert live.subscriptions == 0
@@ -46,29 +48,29 @@ async def table(engine: str) -> AsyncIterator[Table]:
 
 
 @pytest.fixture
-async def live(table: Table) -> AsyncIterator[Live]:
+async def live(table: Table) -> AsyncIterator[EventBroadcast]:
     async with live_on(table) as live:
         yield live
 
 
-async def some(notices: AsyncIterator[Notice], number: int) -> list[Notice]:
+async def some(notices: AsyncIterator[Notice[Event]], number: int) -> list[Notice[Event]]:
     """The next of them, so many."""
     async with asyncio.timeout(PATIENCE_S):
         return [await anext(notices) for _ in range(number)]
 
 
-def told(notices: list[Notice]) -> list[str]:
+def told(notices: list[Notice[Event]]) -> list[str]:
     """The ids of the events, of which none was lost."""
-    assert [notice.lost for notice in notices] == [0] * len(notices)
-    assert [notice.cursor for notice in notices] == [notice.event.cursor for notice in notices if notice.event]
-    return [notice.event.event_id for notice in notices if notice.event]
+    assert [notice.dropped for notice in notices] == [0] * len(notices)
+    assert [notice.cursor for notice in notices] == [notice.record.cursor for notice in notices if notice.record]
+    return [notice.record.event_id for notice in notices if notice.record]
 
 
 async def test_what_is_stored_from_now_on_is_told_in_that_order_and_what_was_there_is_not(
-    table: Table, live: Live
+    table: Table, live: EventBroadcast
 ) -> None:
     await ingest(table, [an_event("old")])
-    async with aclosing(await live.subscribe(ALL, None)) as notices:
+    async with aclosing(await live.events(ALL, None)) as notices:
         first = asyncio.ensure_future(some(notices, 2))
         await ingest(table, [an_event("b", NOON), an_event("a", NOON - 1)])
         assert told(await first) == ["a", "b"]  # one transaction, in order of time
@@ -78,41 +80,45 @@ async def test_what_is_stored_from_now_on_is_told_in_that_order_and_what_was_the
         assert told(await some(notices, 2)) == ["much older", "newer"]
 
 
-async def test_behind_a_cursor_comes_what_was_stored_since_whatever_its_time(table: Table, live: Live) -> None:
+async def test_behind_a_cursor_comes_what_was_stored_since_whatever_its_time(
+    table: Table, live: EventBroadcast
+) -> None:
     together = events_at(10, 20, 30)
     await ingest(table, together)
     await ingest(table, [an_event("late", 0)])
     await ingest(table, [an_event("later", NOON)])
 
-    async with aclosing(await live.subscribe(ALL, together[1].cursor)) as notices:
+    async with aclosing(await live.events(ALL, together[1].cursor)) as notices:
         assert told(await some(notices, 3)) == ["e002", "late", "later"]
         await ingest(table, [an_event("now", 1)])
         assert told(await some(notices, 1)) == ["now"]
 
 
-async def test_an_edge_of_a_page_and_a_notice_have_the_same_cursor(table: Table, live: Live) -> None:
+async def test_an_edge_of_a_page_and_a_notice_have_the_same_cursor(table: Table, live: EventBroadcast) -> None:
     await ingest(table, events_at(10, 20))
-    async with aclosing(await live.subscribe(ALL, events_at(10)[0].cursor)) as notices:
+    async with aclosing(await live.events(ALL, events_at(10)[0].cursor)) as notices:
         (notice,) = await some(notices, 1)
     assert notice.cursor == events_at(10, 20)[1].cursor
 
 
-async def test_a_cursor_of_no_event_here_is_refused(live: Live) -> None:
+async def test_a_cursor_of_no_event_here_is_refused(live: EventBroadcast) -> None:
     for cursor in ("", "nonsense", an_event("unknown").cursor):
         with pytest.raises(InvalidCursor):
-            await live.subscribe(ALL, cursor)
+            await live.events(ALL, cursor)
 
 
-async def test_behind_an_event_of_an_older_table_comes_all_that_has_a_number(table: Table, live: Live) -> None:
+async def test_behind_an_event_of_an_older_table_comes_all_that_has_a_number(
+    table: Table, live: EventBroadcast
+) -> None:
     unnumbered = an_event("old")
     await table.put(unnumbered.item)
     await ingest(table, events_at(10, 20))
 
-    async with aclosing(await live.subscribe(ALL, unnumbered.cursor)) as notices:
+    async with aclosing(await live.events(ALL, unnumbered.cursor)) as notices:
         assert told(await some(notices, 2)) == ["e000", "e001"]
 
 
-async def test_only_what_is_selected_is_told(table: Table, live: Live) -> None:
+async def test_only_what_is_selected_is_told(table: Table, live: EventBroadcast) -> None:
     near = Selection(magnitudes=MagnitudeRange(4.5, None), circle=Circle(35.6, -117.6, 100))
     events = [
         *(an_event("small", mag=4.4), an_event("far", lat=0), an_event("it", mag=4.5)),
@@ -120,8 +126,8 @@ async def test_only_what_is_selected_is_told(table: Table, live: Live) -> None:
     ]
     await ingest(table, [an_event("before", 0)])
     async with (
-        aclosing(await live.subscribe(near, an_event("before", 0).cursor)) as replayed,
-        aclosing(await live.subscribe(near, None)) as lived,
+        aclosing(await live.events(near, an_event("before", 0).cursor)) as replayed,
+        aclosing(await live.events(near, None)) as lived,
     ):
         first = asyncio.ensure_future(some(lived, 3))
         await ingest(table, events)
@@ -137,7 +143,7 @@ def test_a_selection_admits_what_a_query_would_find(events: list[Event], selecti
 
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_a_thousand_subscribers_that_join_while_events_are_stored_miss_none_and_get_none_twice(
-    table: Table, live: Live
+    table: Table, live: EventBroadcast
 ) -> None:
     chance = random.Random(1)
     stored = [f"e{number:05}" for number in range(300)]
@@ -158,7 +164,7 @@ async def test_a_thousand_subscribers_that_join_while_events_are_stored_miss_non
         after = an_event(stored[begun], begun).cursor
         there = len(stored)
         received: list[str] = []
-        async with aclosing(await live.subscribe(ALL, after)) as notices:
+        async with aclosing(await live.events(ALL, after)) as notices:
             while len(received) < there - begun + 5:  # beyond the seam, wherever that was
                 received += told([await anext(notices)])
         assert received == [f"e{number:05}" for number in range(begun + 1, begun + 1 + len(received))]
@@ -172,11 +178,13 @@ async def test_a_thousand_subscribers_that_join_while_events_are_stored_miss_non
     assert joined == 1000
 
 
-async def test_a_slow_subscriber_is_told_how_many_it_lost_and_where_to_get_them(table: Table, live: Live) -> None:
-    events = events_at(*range(QUEUED + 45), mag=1.0)
+async def test_a_slow_subscriber_is_told_how_many_it_lost_and_where_to_get_them(
+    table: Table, live: EventBroadcast
+) -> None:
+    events = events_at(*range(BACKLOG + 45), mag=1.0)
     async with (
-        aclosing(await live.subscribe(ALL, None)) as slow,
-        aclosing(await live.subscribe(ALL, None)) as quick,
+        aclosing(await live.events(ALL, None)) as slow,
+        aclosing(await live.events(ALL, None)) as quick,
     ):
         first = asyncio.gather(some(slow, 1), some(quick, 1))
         await ingest(table, events[:1])
@@ -186,18 +194,20 @@ async def test_a_slow_subscriber_is_told_how_many_it_lost_and_where_to_get_them(
         await ingest(table, events)
         assert told(await everything) == ids(events[1:])  # and what reached it was handed to the slow one too
 
-        assert told(await some(slow, QUEUED)) == ids(events[1 : QUEUED + 1])
+        assert told(await some(slow, BACKLOG)) == ids(events[1 : BACKLOG + 1])
         (notice,) = await some(slow, 1)
-        assert notice == Notice(events[QUEUED].cursor, None, 44)
-        assert (live.told, live.lost) == (2 + QUEUED + len(events) - 1, 44)
+        assert notice == Notice(events[BACKLOG].cursor, None, 44)
+        assert (live.sent, live.dropped) == (2 + BACKLOG + len(events) - 1, 44)
 
         await ingest(table, [an_event("afterwards")])
         assert told(await some(slow, 1)) == ["afterwards"]
-        async with aclosing(await live.subscribe(ALL, notice.cursor)) as again:
-            assert told(await some(again, 45)) == [*ids(events[QUEUED + 1 :]), "afterwards"]
+        async with aclosing(await live.events(ALL, notice.cursor)) as again:
+            assert told(await some(again, 45)) == [*ids(events[BACKLOG + 1 :]), "afterwards"]
 
 
-async def test_what_is_read_and_told_of_the_past_is_charged_and_what_comes_is_not(table: Table, live: Live) -> None:
+async def test_what_is_read_and_told_of_the_past_is_charged_and_what_comes_is_not(
+    table: Table, live: EventBroadcast
+) -> None:
     events = [an_event(f"e{n:03}", NOON, mag=n % 2) for n in range(REPLAYED_AT_ONCE + 50)]
     await ingest(table, events)
     charged: list[tuple[int, int]] = []
@@ -206,7 +216,7 @@ async def test_what_is_read_and_told_of_the_past_is_charged_and_what_comes_is_no
         charged.append((read, told))
 
     odd = Selection(magnitudes=MagnitudeRange(1, None))
-    async with aclosing(await live.subscribe(odd, events[0].cursor, charge)) as notices:
+    async with aclosing(await live.events(odd, events[0].cursor, charge)) as notices:
         await some(notices, len(events) // 2)
         await ingest(table, [an_event("new", mag=3)])
         assert told(await some(notices, 1)) == ["new"]
@@ -217,7 +227,7 @@ async def test_what_is_read_and_told_of_the_past_is_charged_and_what_comes_is_no
     assert max(told_) == 1
 
 
-async def test_who_cannot_be_charged_is_told_no_more(table: Table, live: Live) -> None:
+async def test_who_cannot_be_charged_is_told_no_more(table: Table, live: EventBroadcast) -> None:
     events = events_at(*range(30))
     await ingest(table, events)
 
@@ -226,16 +236,16 @@ async def test_who_cannot_be_charged_is_told_no_more(table: Table, live: Live) -
             raise RateLimited(7)
 
     charges = count()
-    async with aclosing(await live.subscribe(ALL, events[0].cursor, charge)) as notices:
+    async with aclosing(await live.events(ALL, events[0].cursor, charge)) as notices:
         assert told(await some(notices, 1)) == [events[1].event_id]
         with pytest.raises(RateLimited):
             await some(notices, 1)
 
 
-async def test_a_replay_waits_for_its_reader_and_loses_nothing(table: Table, live: Live) -> None:
-    events = events_at(*range(QUEUED + 100))
+async def test_a_replay_waits_for_its_reader_and_loses_nothing(table: Table, live: EventBroadcast) -> None:
+    events = events_at(*range(BACKLOG + 100))
     await ingest(table, events[:100])
-    async with aclosing(await live.subscribe(ALL, events[0].cursor)) as notices:
+    async with aclosing(await live.events(ALL, events[0].cursor)) as notices:
         begun = await some(notices, 1)
         await ingest(table, events[100:])
         everything = begun + await some(notices, len(events) - 2)
@@ -247,7 +257,7 @@ async def test_what_another_connection_stores_is_told_too(tmp_path: Path) -> Non
         open_sqlite(tmp_path / "q.db", EARTHQUAKE_EVENTS) as ours,
         open_sqlite(tmp_path / "q.db", EARTHQUAKE_EVENTS) as others,
         live_on(ours) as live,
-        aclosing(await live.subscribe(ALL, None)) as notices,
+        aclosing(await live.events(ALL, None)) as notices,
     ):
         first = asyncio.ensure_future(some(notices, 1))
         await ingest(others, [an_event("theirs")])
@@ -269,7 +279,7 @@ class FailingTable(WatchedTable):
 
 async def test_subscribers_outlast_a_store_that_is_away_and_a_defect(table: Table) -> None:
     failing = FailingTable(table)
-    async with live_on(failing) as live, aclosing(await live.subscribe(ALL, None)) as notices:
+    async with live_on(failing) as live, aclosing(await live.events(ALL, None)) as notices:
         first = asyncio.ensure_future(some(notices, 1))
         await ingest(table, [an_event("a")])
         assert told(await first) == ["a"]
@@ -290,10 +300,10 @@ class Failing(Selection):
         return True
 
 
-async def test_a_filter_that_fails_ends_its_own_subscription_alone(table: Table, live: Live) -> None:
+async def test_a_filter_that_fails_ends_its_own_subscription_alone(table: Table, live: EventBroadcast) -> None:
     async with (
-        aclosing(await live.subscribe(Failing(), None)) as failing,
-        aclosing(await live.subscribe(ALL, None)) as others,
+        aclosing(await live.events(Failing(), None)) as failing,
+        aclosing(await live.events(ALL, None)) as others,
     ):
         both = asyncio.gather(some(failing, 1), some(others, 3))
         for name in ("a", "b", "c"):
@@ -305,11 +315,11 @@ async def test_a_filter_that_fails_ends_its_own_subscription_alone(table: Table,
         assert live.subscriptions == 1
 
 
-async def test_at_the_end_all_subscriptions_are_complete(table: Table, live: Live) -> None:
+async def test_at_the_end_all_subscriptions_are_complete(table: Table, live: EventBroadcast) -> None:
     await ingest(table, events_at(1, 2))
     async with (
-        aclosing(await live.subscribe(ALL, None)) as waiting,
-        aclosing(await live.subscribe(ALL, events_at(1)[0].cursor)) as reading,
+        aclosing(await live.events(ALL, None)) as waiting,
+        aclosing(await live.events(ALL, events_at(1)[0].cursor)) as reading,
     ):
         ending = asyncio.ensure_future(anext(waiting, None))
         await asyncio.sleep(0)  # so that it has begun
@@ -321,11 +331,11 @@ async def test_at_the_end_all_subscriptions_are_complete(table: Table, live: Liv
         assert await anext(reading, None) is None
         await end
         assert live.subscriptions == 0
-    async with aclosing(await live.subscribe(ALL, None)) as late:
+    async with aclosing(await live.events(ALL, None)) as late:
         assert await anext(late, None) is None
 
 
-async def test_the_end_waits_for_no_more_of_the_past(table: Table, live: Live) -> None:
+async def test_the_end_waits_for_no_more_of_the_past(table: Table, live: EventBroadcast) -> None:
     await ingest(table, events_at(*range(30)))
 
     async def charge(read: int, told: int) -> None:
@@ -335,8 +345,8 @@ async def test_the_end_waits_for_no_more_of_the_past(table: Table, live: Live) -
 
     charges, asked, first = count(), asyncio.Event(), events_at(0)[0].cursor
     async with (
-        aclosing(await live.subscribe(ALL, first)) as reading,
-        aclosing(await live.subscribe(ALL, first, charge)) as waiting,
+        aclosing(await live.events(ALL, first)) as reading,
+        aclosing(await live.events(ALL, first, charge)) as waiting,
     ):
         await some(reading, 1)
         await some(waiting, 1)
@@ -352,19 +362,21 @@ async def test_the_end_waits_for_no_more_of_the_past(table: Table, live: Live) -
 
 
 def test_a_reader_that_was_waited_for_in_vain_is_not_waited_for_again_before_it_has_taken_everything() -> None:
-    slow = Subscriber(wants=lambda item: True, number=0, slow=True)
-    slow.tell(events_at(*range(QUEUED)))
+    slow = Subscriber[Event](lambda event: True, 0)
+    slow.slow = True
+    slow.join()
+    slow.hand(events_at(*range(BACKLOG)))
 
-    for left in reversed(range(QUEUED)):
+    for left in reversed(range(BACKLOG)):
         slow.take()
-        assert slow.roomy.is_set() == (left <= QUEUED // 2)
+        assert slow.roomy.is_set() == (left <= BACKLOG // 2)
         assert slow.slow == (left > 0)
 
 
 async def test_nothing_is_read_while_nobody_subscribes(table: Table) -> None:
     watched = WatchedTable(table)
     async with live_on(watched) as live:
-        async with aclosing(await live.subscribe(ALL, None)) as notices:
+        async with aclosing(await live.events(ALL, None)) as notices:
             first = asyncio.ensure_future(some(notices, 1))
             await ingest(table, [an_event("a")])
             await first
@@ -372,5 +384,5 @@ async def test_nothing_is_read_while_nobody_subscribes(table: Table) -> None:
         watched.calls.clear()
         await ingest(table, [an_event("b")])
         assert watched.calls == []
-        async with aclosing(await live.subscribe(ALL, an_event("a").cursor)) as notices:
+        async with aclosing(await live.events(ALL, an_event("a").cursor)) as notices:
             assert told(await some(notices, 1)) == ["b"]

@@ -19,7 +19,7 @@ from graph.core.paging import PageSizes
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogLimits
@@ -129,7 +129,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
             new_context = partial(
                 Context,
                 catalogue=catalogue_of(table),
-                live=Live(table, catalogue_of(table)),
+                live=EventBroadcast(table, catalogue_of(table)),
                 ingest=Ingest(table, UsgsClient(http, "http://127.0.0.1:9", timeout_s=1), logs, clock),
                 request_logs=logs,
                 log_buffer=buffer,

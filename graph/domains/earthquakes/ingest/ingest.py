@@ -22,11 +22,11 @@ from graph.core.errors import (
     UpstreamFailure,
     outcome_of,
 )
-from graph.domains.earthquakes.arrivals import Arrivals
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Event, RejectedFeature, checked_event
 from graph.domains.earthquakes.summaries import additions
 from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
@@ -34,6 +34,7 @@ from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson
 from graph.domains.earthquakes.usgs.normalise import normalise
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
 from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Database, Put
 
 T = TypeVar("T")
@@ -63,7 +64,7 @@ class Ingest:
         self, database: Database, usgs: UsgsClient, logs: RequestLogs, clock: Clock, observe: Observer = unobserved
     ) -> None:
         self._database = database
-        self._arrivals = Arrivals(database)
+        self._sequence = event_sequence(database)
         self._usgs = usgs
         self._logs = logs
         self._clock = clock
@@ -258,7 +259,7 @@ class Ingest:
             new = [event for event, key in zip(events, keys, strict=True) if key not in stored]
         report.fetched += len(events) - len(new)
         report.skipped += len(events) - len(new)
-        for some in _transactions(new, self._database.transaction_limit - 2):  # which are for the arrival
+        for some in _transactions(new, self._database.transaction_limit - ChangeSequence.ACTIONS):
             upserted = await self._insert(some)
             report.fetched += len(some)
             report.upserted += upserted
@@ -267,13 +268,14 @@ class Ingest:
     async def _insert(self, events: list[Event]) -> int:
         """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
         while events:
-            async with self._arrivals.turn() as turn:
-                arrival = turn.actions([event.event_id for event in events])
-                inserts = [Put(EVENT, {**event.item, "arrival": turn.number}, if_absent=True) for event in events]
-                refused = set(await self._database.transact([*inserts, *arrival, *additions(events)]))
+            async with self._sequence.reserve() as reservation:
+                items = reservation.numbered(event.item for event in events)
+                inserts = [Put(EVENT, item, if_absent=True) for item in items]
+                change = reservation.actions([event.event_id for event in events])
+                refused = set(await self._database.transact([*inserts, *change, *additions(events)]))
                 if not refused:
                     break
-                self._arrivals.missed(turn)
+                self._sequence.missed(reservation)
             events = [event for position, event in enumerate(events) if position not in refused]
         return len(events)
 

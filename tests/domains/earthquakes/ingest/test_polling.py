@@ -1,4 +1,4 @@
-"""Polling: polite to USGS, in turn with other processes, and nothing but the end of the service ends it."""
+"""Polling: polite to USGS, under one lease with other processes, and nothing but the end of the service ends it."""
 
 import asyncio
 import logging
@@ -15,16 +15,16 @@ from starlette.types import Receive, Scope, Send
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, POLL_LEASE, PollState, poll_lease
 from graph.domains.earthquakes.ingest.polling import feed_after, polling
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.ingest.turns import KEY, TURN_MS, PollState, Turns
 from graph.domains.earthquakes.usgs.client import Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.store.contract import Action, Table, Update
-from tests.domains.earthquakes.ingest.held_time import HeldTime
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, events_in, logs_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body, html, stall, status
 from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.held_time import HeldTime
 
 FEEDS = "/earthquakes/feed/v1.0/summary/"
 ALL_DAY = f"{FEEDS}all_day.geojson"
@@ -72,7 +72,7 @@ async def polls(
 
 
 async def state_in(station: Station) -> PollState:
-    return await Turns(station.table).state()
+    return PollState.of(await poll_lease(station.table, station.clock).state())
 
 
 def asked(station: Station) -> list[str]:
@@ -97,7 +97,7 @@ async def begun(station: Station, time: HeldTime) -> None:
         await time.all_asleep()
 
 
-# Turns
+# One process at a time
 
 
 async def test_the_first_poll_ingests_a_month(station: Station, time: HeldTime) -> None:
@@ -109,30 +109,30 @@ async def test_the_first_poll_ingests_a_month(station: Station, time: HeldTime) 
     assert asked(station) == [ALL_MONTH]
 
 
-async def test_of_three_processes_one_has_each_turn(station: Station, time: HeldTime) -> None:
+async def test_of_three_processes_one_has_each_lease(station: Station, time: HeldTime) -> None:
     async with AsyncExitStack() as processes:
         for _ in range(3):
             await processes.enter_async_context(polls(station, time))
-        for turns in range(1, 6):
+        for polls_made in range(1, 6):
             await time.all_asleep(3)
-            assert len(station.usgs.requests) == turns
+            assert len(station.usgs.requests) == polls_made
             time.move(MINUTE - 1)
             await time.all_asleep(3)
-            assert len(station.usgs.requests) == turns
+            assert len(station.usgs.requests) == polls_made
             time.move(1)
 
 
-async def test_a_process_that_starts_between_two_turns_waits_for_the_next(station: Station, time: HeldTime) -> None:
+async def test_a_process_that_starts_between_two_polls_waits_for_the_next(station: Station, time: HeldTime) -> None:
     async with polls(station, time):
         await time.all_asleep()
         time.move(20)
         async with polls(station, time):
             await time.all_asleep(2)
             assert len(station.usgs.requests) == 1
-            for second, turns in ((59, 1), (60, 2), (119, 2), (120, 3)):
+            for second, polls_made in ((59, 1), (60, 2), (119, 2), (120, 3)):
                 time.move(second - time.passed_s)
                 await time.all_asleep(2)
-                assert len(station.usgs.requests) == turns
+                assert len(station.usgs.requests) == polls_made
 
 
 async def test_a_service_that_starts_again_and_again_asks_once_a_minute(station: Station, time: HeldTime) -> None:
@@ -143,7 +143,7 @@ async def test_a_service_that_starts_again_and_again_asks_once_a_minute(station:
     assert len(station.usgs.requests) == 2
 
 
-async def test_another_process_takes_over_the_turns_of_one_that_ended(station: Station, time: HeldTime) -> None:
+async def test_another_process_takes_over_from_one_that_ended(station: Station, time: HeldTime) -> None:
     await begun(station, time)
     time.move(20)
 
@@ -155,10 +155,10 @@ async def test_another_process_takes_over_the_turns_of_one_that_ended(station: S
         assert len(station.usgs.requests) == 2
 
 
-async def test_of_three_processes_another_goes_on_when_the_one_whose_turn_it_is_dies(
+async def test_of_three_processes_another_goes_on_when_the_holder_of_the_lease_dies(
     station: Station, time: HeldTime
 ) -> None:
-    """Nobody asks USGS before that turn has ended by itself."""
+    """Nobody asks USGS before that lease has ended by itself."""
     asked = stalled(station.usgs)
     async with AsyncExitStack() as others:
         async with polls(station, time):
@@ -168,7 +168,7 @@ async def test_of_three_processes_another_goes_on_when_the_one_whose_turn_it_is_
             await time.all_asleep(2)
         for _ in range(2):
             assert len(station.usgs.requests) == 1
-            time.move(TURN_MS / 2000)
+            time.move(LEASE_MS / 2000)
             await time.all_asleep(2)
 
         assert len(station.usgs.requests) == 2
@@ -188,28 +188,19 @@ def stalled(usgs: UsgsServer) -> threading.Event:
     return asked
 
 
-async def test_of_two_that_take_a_turn_one_gets_it(station: Station, time: HeldTime) -> None:
-    turns = Turns(station.table)
-    state = await turns.state()
-
-    taken = [await turns.take(state, time.now) for _ in range(2)]
-
-    assert [bool(turn) for turn in taken] == [True, False]
-    assert (await turns.state()).next_attempt == time.now + TURN_MS
-
-
-async def test_a_process_that_outlasts_its_turn_changes_nothing(station: Station, time: HeldTime) -> None:
-    turns = Turns(station.table)
-    late = await turns.take(await turns.state(), time.now)
-    state = await turns.state()
-    assert await turns.take(state, time.now)
-    before = await turns.state()
+async def test_a_process_that_outlasts_its_lease_changes_nothing(station: Station, time: HeldTime) -> None:
+    lease = poll_lease(station.table, time)
+    late = await lease.take(await lease.state(), time.now)
+    state = await lease.state()
+    assert await lease.take(state, time.now)
+    before = await lease.state()
     assert late
 
-    await turns.fail(late, state, "UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=0)
-    await turns.succeed(late, state, UsgsFeed.ALL_DAY, Validators('"1"'), began=time.now, next_attempt=0)
+    known = PollState.of(state)
+    await lease.end(late, known.failed("UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=0))
+    await lease.end(late, known.succeeded(UsgsFeed.ALL_DAY, Validators('"1"'), began=time.now, next_attempt=0))
 
-    assert await turns.state() == before
+    assert await lease.state() == before
 
 
 async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, time: HeldTime) -> None:
@@ -221,32 +212,38 @@ async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, tim
     assert await logs_in(station.table) == []
 
 
-async def test_a_process_that_dies_in_its_turn_fails(station: Station, time: HeldTime) -> None:
-    turns = Turns(station.table)
+async def test_a_process_that_dies_during_its_lease_is_a_failed_poll(station: Station, time: HeldTime) -> None:
+    lease = poll_lease(station.table, time)
     for _ in range(3):
-        assert await turns.take(await turns.state(), time.now)
+        assert await lease.take(await lease.state(), time.now)
         last = time.now
-        time.move(((await turns.state()).due(last) - last) / 1000)
+        time.move(((await lease.state()).due(last) - last) / 1000)
 
-    assert (await turns.state()).failures == 2
-    assert time.now - last == 4 * TURN_MS
+    assert (await state_in(station)).failures == 2
+    assert time.now - last == 4 * LEASE_MS
     await begun(station, time)
-    assert (await turns.state()).failures == 0
+    assert (await state_in(station)).failures == 0
 
 
-async def test_a_turn_that_was_ended_since_is_not_taken(station: Station, time: HeldTime) -> None:
-    turns = Turns(station.table)
-    late = await turns.take(await turns.state(), time.now)
-    assert late
-    read = await turns.state()
-    await turns.fail(late, read, "UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=time.now + HOUR_MS)
+async def test_the_item_has_the_documented_names(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    station.usgs.answer_next(status(503))
+    time.move(MINUTE)
+    await begun(station, time)
 
-    assert await turns.take(read, time.now) is None
+    item = await station.table.get(("POLL#USGS", "STATE"))
+
+    assert item
+    assert item.keys() == {
+        *("pk", "sk", "entity", "turn", "nextAttempt", "unended"),
+        *("lastSuccess", "lastWideSuccess", "lastError", "lastErrorAt", "failures", "versions"),
+    }
+    assert (item["entity"], item["nextAttempt"], item["unended"]) == ("POLL", time.now + 120_000, 0)
 
 
 async def test_an_attempt_that_a_wrong_clock_put_off_is_made_now(station: Station, time: HeldTime) -> None:
     await begun(station, time)
-    await station.table.update(Update(KEY, set={"nextAttempt": time.now + 400 * 24 * HOUR_MS}))
+    await station.table.update(Update(POLL_LEASE.key, set={"nextAttempt": time.now + 400 * 24 * HOUR_MS}))
 
     await begun(station, time)
 
@@ -355,8 +352,8 @@ class Failing(WatchedTable):
         self._failures = {of: failure}
 
     async def update(self, update: Update) -> bool:
-        if update.key == KEY:
-            self._fail("turn")
+        if update.key == POLL_LEASE.key:
+            self._fail("lease")
         return await super().update(update)
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
@@ -396,7 +393,7 @@ async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Sta
         (RuntimeError("a defect"), "INTERNAL_SERVER_ERROR", "RuntimeError('a defect')"),
     ],
 )
-@pytest.mark.parametrize("of", ["turn", "ingest"])
+@pytest.mark.parametrize("of", ["lease", "ingest"])
 async def test_a_failure_of_the_store_and_a_defect_do_not_end_polling(
     station: Station,
     time: HeldTime,

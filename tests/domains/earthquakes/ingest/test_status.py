@@ -17,10 +17,10 @@ from graph.domains.earthquakes.ingest.status import LOOK_EVERY_S, OVERDUE_MS, In
 from graph.observability.metrics import Metrics
 from graph.store.contract import Item, Key, Table
 from graph.store.sqlite import open_sqlite
-from tests.domains.earthquakes.ingest.held_time import HeldTime
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, an_ingest, file_of
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
 from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.held_time import HeldTime
 from tests.observability.scraping import scraped
 from tests.service import Service, running, settings
 
