@@ -116,7 +116,9 @@ class Connection(Generic[NodeType]):
     edges: list[Edge[NodeType]] = strawberry.field(
         description="The page's nodes with their cursors, in order.", resolver=_records, metadata=passes_records_on()
     )
-    nodes: list[NodeType] = strawberry.field(description="The page's nodes alone, in order.", resolver=_records)
+    nodes: list[NodeType] = strawberry.field(
+        description="The page's nodes alone, in order.", resolver=_records, metadata=passes_records_on()
+    )
     page_info: PageInfo = strawberry.field(
-        description="What lies on either side of the page.", resolver=_itself, metadata=needs()
+        description="What lies on either side of the page.", resolver=_itself, metadata=passes_records_on()
     )

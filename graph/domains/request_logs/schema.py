@@ -120,10 +120,8 @@ class RequestLogQueries:
     ) -> Page[model.RequestLog]:
         sizes = info.context.page_sizes
         paging = Paging.of(model.REQUEST_LOGS, sizes, first=first, after=after, last=last, before=before)
-        selection, attributes = (
-            filter.selection if filter else LogSelection(),
-            selected_attributes(info, model.RequestLog),
-        )
+        selection = filter.selection if filter else LogSelection()
+        attributes = selected_attributes(info, model.RequestLog)
         return await info.context.request_logs.page(selection, paging, attributes=attributes)
 
     @strawberry.field(
@@ -152,7 +150,7 @@ class RequestLogQueries:
 async def logs_by_key(
     context: Context, keys: Sequence[str], attributes: frozenset[str] | None
 ) -> Mapping[str, model.RequestLog]:
-    """The request logs that nodes' keys name, as far as they exist, with the attributes that are needed; None for all."""
+    """The request logs that nodes' keys name, as far as they exist, with the attributes that are needed."""
     positions = {key: position for key in keys if (position := model.position_of(key))}
     logs = await context.request_logs.at(set(positions.values()), attributes)
     return {key: logs[position] for key, position in positions.items() if position in logs}

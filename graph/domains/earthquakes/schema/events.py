@@ -251,5 +251,5 @@ class EventQueries:
 async def events_by_key(
     context: Context, keys: Sequence[str], attributes: frozenset[str] | None
 ) -> Mapping[str, model.Event]:
-    """The events that nodes' keys name, as far as they exist, with the attributes that are needed; None for all."""
+    """The events that nodes' keys name, as far as they exist, with the attributes that are needed."""
     return await context.catalogue.events(keys, attributes)
