@@ -55,10 +55,10 @@ class StoreLocation:
                     await table.ping()
                 yield MeteredTable(table, meter) if meter else table
         else:
-            from graph.store.dynamodb import Patience, open_dynamodb
+            from graph.store.dynamodb import RetryPolicy, open_dynamodb
 
-            patience = Patience(connect_seconds=timeout_s, read_seconds=timeout_s)
-            async with open_dynamodb(self.name, design, clock=clock, patience=patience, meter=meter) as table:
+            retry_policy = RetryPolicy(connect_seconds=timeout_s, read_seconds=timeout_s)
+            async with open_dynamodb(self.name, design, clock=clock, retry_policy=retry_policy, meter=meter) as table:
                 await table.ping()
                 yield MeteredTable(table, meter) if meter else table
 

@@ -16,15 +16,15 @@ from graph.core.clock import Clock, now_ms
 from graph.store import dynamodb
 from graph.store.contract import Table
 from graph.store.design import TableDesign
-from graph.store.dynamodb import Patience
+from graph.store.dynamodb import RetryPolicy
 from graph.store.sqlite import open_sqlite
 from tests.processes import PATIENCE_S
 
-UNHURRIED = Patience(connect_seconds=PATIENCE_S, read_seconds=PATIENCE_S, direct_seconds=PATIENCE_S)
+UNHURRIED = RetryPolicy(connect_seconds=PATIENCE_S, read_seconds=PATIENCE_S, direct_seconds=PATIENCE_S)
 """No limit of time that a busy machine reaches. A test that is about one sets that one."""
 
-open_dynamodb = partial(dynamodb.open_dynamodb, patience=UNHURRIED)
-create_table = partial(dynamodb.create_table, patience=UNHURRIED)
+open_dynamodb = partial(dynamodb.open_dynamodb, retry_policy=UNHURRIED)
+create_table = partial(dynamodb.create_table, retry_policy=UNHURRIED)
 
 _spare: defaultdict[tuple[TableDesign, bool], list[str]] = defaultdict(list)
 """Names of empty tables in DynamoDB: to empty one takes a tenth of the time that a new one takes."""

@@ -2,6 +2,6 @@
 
 from graph.store.dynamodb.administration import create_table
 from graph.store.dynamodb.engine import DynamoTable, open_dynamodb
-from graph.store.dynamodb.patience import Patience
+from graph.store.dynamodb.retry_policy import RetryPolicy
 
-__all__ = ["DynamoTable", "Patience", "create_table", "open_dynamodb"]
+__all__ = ["DynamoTable", "RetryPolicy", "create_table", "open_dynamodb"]

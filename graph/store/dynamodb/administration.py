@@ -21,7 +21,7 @@ from graph.store.dynamodb.declaration import (
     key_schema,
 )
 from graph.store.dynamodb.errors import CHANGING, code_of, told_in_our_words
-from graph.store.dynamodb.patience import PATIENCE, Patience
+from graph.store.dynamodb.retry_policy import RETRY_POLICY, RetryPolicy
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
@@ -34,7 +34,7 @@ INVALID = "ValidationException"  # so says ScyllaDB of a stream that its cluster
 
 
 async def create_table(
-    table_name: str, design: TableDesign, *, stream: bool = True, patience: Patience = PATIENCE
+    table_name: str, design: TableDesign, *, stream: bool = True, retry_policy: RetryPolicy = RETRY_POLICY
 ) -> list[str]:
     """Create the table where it is missing, and switch on its expiry, its stream and its safeguards.
 
@@ -47,9 +47,9 @@ async def create_table(
     Raises:
         DatabaseUnavailable: The table cannot be had, or exists with other keys.
     """
-    async with connected(table_name, patience) as connection:
+    async with connected(table_name, retry_policy) as connection:
         with told_in_our_words(table_name):
-            administration = _Administration(connection.client, table_name, design, stream, patience)
+            administration = _Administration(connection.client, table_name, design, stream, retry_policy)
             return [line async for line in administration.steps()]
 
 
@@ -59,7 +59,7 @@ class _Administration:
     name: str
     design: TableDesign
     stream: bool
-    patience: Patience
+    retry_policy: RetryPolicy
 
     async def steps(self) -> AsyncIterator[str]:
         yield await self._table()
@@ -171,7 +171,7 @@ class _Administration:
             retry=retry_if_result(lambda table: not _active(table)),
             wait=wait_fixed(POLL_SECONDS),
             stop=stop_after_delay(ACTIVE_WITHIN_SECONDS),
-            sleep=self.patience.sleep,
+            sleep=self.retry_policy.sleep,
         )
         try:
             return await polling(self._described)

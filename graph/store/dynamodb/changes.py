@@ -18,7 +18,7 @@ from graph.store.dynamodb.errors import (
     UNKNOWN,
     advice_on,
 )
-from graph.store.dynamodb.patience import Patience
+from graph.store.dynamodb.retry_policy import RetryPolicy
 from graph.store.dynamodb.shards import NoStream, Shards
 
 ROUND_S = 0.25  # between two readings of a shard, each of which is charged
@@ -30,7 +30,7 @@ PASSING = frozenset({OVERLOAD, OUTAGE, NETWORK})
 logger = get_logger(__name__)
 
 
-async def changes(table: str, connection: Connected, patience: Patience) -> AsyncGenerator[None, None]:
+async def changes(table: str, connection: Connected, retry_policy: RetryPolicy) -> AsyncGenerator[None, None]:
     """Yields after the first reading, and each that found records, failed, or is the first not to fail again."""
     client: Streams | None = None
     shards: Shards | None = None
@@ -38,7 +38,7 @@ async def changes(table: str, connection: Connected, patience: Patience) -> Asyn
     async with AsyncExitStack() as stack:
         while True:
             try:
-                client = client or await stack.enter_async_context(open_streams(connection, patience))
+                client = client or await stack.enter_async_context(open_streams(connection, retry_policy))
                 shards = shards or Shards(client, await _stream(table, connection))
                 changed = await shards.read() or failures > 0
                 failures = 0
@@ -53,10 +53,10 @@ async def changes(table: str, connection: Connected, patience: Patience) -> Asyn
             if not failures:
                 if changed:
                     yield
-                await patience.sleep(ROUND_S)
+                await retry_policy.sleep(ROUND_S)
             for _ in range(min(failures, MOST_SWEEPS)):
                 yield
-                await patience.sleep(SWEEP_S)
+                await retry_policy.sleep(SWEEP_S)
 
 
 async def _stream(table: str, connection: Connected) -> str:

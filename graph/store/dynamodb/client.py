@@ -15,7 +15,7 @@ from graph.store.dynamodb.direct import DirectCalls
 from graph.store.dynamodb.errors import CONFIGURATION, told_in_our_words
 from graph.store.dynamodb.metering import count_units
 from graph.store.dynamodb.parsing import parsing_session
-from graph.store.dynamodb.patience import CONNECTIONS, Patience
+from graph.store.dynamodb.retry_policy import CONNECTIONS, RetryPolicy
 from graph.store.meter import Meter
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Connected:
 
 
 @asynccontextmanager
-async def connected(table: str, patience: Patience, meter: Meter | None = None) -> AsyncIterator[Connected]:
+async def connected(table: str, retry_policy: RetryPolicy, meter: Meter | None = None) -> AsyncIterator[Connected]:
     """A client that is configured by the environment as AWS's own tools are."""
     opened: list[Connections] = []
 
@@ -49,7 +49,7 @@ async def connected(table: str, patience: Patience, meter: Meter | None = None) 
             try:
                 session = aioboto3.Session(botocore_session=botocore_session)
                 client = await stack.enter_async_context(
-                    session.client("dynamodb", config=patience.config(open_connections))
+                    session.client("dynamodb", config=retry_policy.config(open_connections))
                 )
             except ValueError as error:  # of an endpoint that is no URL
                 raise DatabaseUnavailable(f"table {table} {CONFIGURATION} ({error})") from error
@@ -62,14 +62,14 @@ async def connected(table: str, patience: Patience, meter: Meter | None = None) 
         if credentials is None or endpoint.path not in ("", "/") or connections.proxied(str(endpoint)):
             yield Connected(session, client, client)
         else:
-            direct = DirectCalls(client, connections, credentials, seconds=patience.direct_seconds, meter=meter)
+            direct = DirectCalls(client, connections, credentials, seconds=retry_policy.direct_seconds, meter=meter)
             yield Connected(session, client, direct)
 
 
 @asynccontextmanager
-async def open_streams(connection: Connected, patience: Patience) -> AsyncIterator[Streams]:
+async def open_streams(connection: Connected, retry_policy: RetryPolicy) -> AsyncIterator[Streams]:
     """A client for the table's stream, of the same configuration. Its calls are tried once: who reads tries again."""
-    once = replace(patience, attempts=1)
+    once = replace(retry_policy, attempts=1)
     opening: Any = connection.session.client("dynamodbstreams", config=once.config(Connections))
     async with AsyncExitStack() as stack:
         try:

@@ -1,4 +1,4 @@
-"""The store's contract on a DynamoDB table. See `requests` for what is asked and `patience` for how long.
+"""The store's contract on a DynamoDB table. See `requests` for what is asked and `retry_policy` for how long.
 
 Whatever has a condition or adds to a number is sent as a transaction, even of one action.
 It costs twice the write units, but carries a token that makes DynamoDB apply it once however
@@ -44,8 +44,8 @@ from graph.store.dynamodb.errors import (
     told_in_our_words,
 )
 from graph.store.dynamodb.pages import answers, first_reading
-from graph.store.dynamodb.patience import CONNECTIONS, PATIENCE, Patience, TryAgain
 from graph.store.dynamodb.requests import Requests
+from graph.store.dynamodb.retry_policy import CONNECTIONS, RETRY_POLICY, RetryPolicy, TryAgain
 from graph.store.dynamodb.window import in_order
 from graph.store.limits import (
     check_actions,
@@ -78,7 +78,7 @@ async def open_dynamodb(
     design: TableDesign,
     *,
     clock: Clock = now_ms,
-    patience: Patience = PATIENCE,
+    retry_policy: RetryPolicy = RETRY_POLICY,
     meter: Meter | None = None,
 ) -> AsyncIterator[Table]:
     """Open a table that exists, with one client for as long as it is open.
@@ -86,8 +86,8 @@ async def open_dynamodb(
     The usual configuration of AWS says where and as whom: AWS_REGION, AWS_ENDPOINT_URL,
     AWS_PROFILE, a role. Whether the table is there, `ping` tells.
     """
-    async with connected(table_name, patience, meter) as connection:
-        yield DynamoTable(connection, Requests(table_name, design), clock, patience)
+    async with connected(table_name, retry_policy, meter) as connection:
+        yield DynamoTable(connection, Requests(table_name, design), clock, retry_policy)
 
 
 class DynamoTable(Table):
@@ -96,14 +96,14 @@ class DynamoTable(Table):
     transaction_limit = ACTIONS_A_TRANSACTION
     in_order = False
 
-    def __init__(self, connection: Connected, requests: Requests, clock: Clock, patience: Patience) -> None:
+    def __init__(self, connection: Connected, requests: Requests, clock: Clock, retry_policy: RetryPolicy) -> None:
         self.design = requests.design
         self._connection = connection
         self._client = connection.client
         self._direct = connection.direct
         self._requests = requests
         self._clock = clock
-        self._patience = patience
+        self._retry_policy = retry_policy
         self._slots = Slots(QUERIES_AT_ONCE)
 
     async def get(self, key: Key) -> Item | None:
@@ -148,7 +148,7 @@ class DynamoTable(Table):
                         raise self._try_again(CONTENTION) from error
                     raise
 
-        await self._patience.persist(write)
+        await self._retry_policy.persist(write)
         return True
 
     async def put_many(self, items: Sequence[Item]) -> None:
@@ -192,7 +192,7 @@ class DynamoTable(Table):
             return ()
 
         try:
-            return await self._patience.persist(write)
+            return await self._retry_policy.persist(write)
         except TryAgain:
             if refused:  # Nothing was applied, and at least these never would have been.
                 return refused
@@ -283,7 +283,7 @@ class DynamoTable(Table):
                 yield item
 
     def changes(self) -> AsyncGenerator[None, None]:
-        return changes(self._requests.table, self._connection, self._patience)
+        return changes(self._requests.table, self._connection, self._retry_policy)
 
     async def ping(self) -> None:
         try:
@@ -308,7 +308,7 @@ class DynamoTable(Table):
 
             # A part that was processed shows that there is no need to wait yet.
             while batch:
-                batch = await self._patience.persist(once)
+                batch = await self._retry_policy.persist(once)
 
         work = [partial(finish, whole[at : at + size]) for at in range(0, len(whole), size)]
         async for _ in in_order(work, BATCHES_AT_ONCE):
