@@ -25,7 +25,7 @@ from graph.observability.requests import Telemetry
 from graph.observability.tracing import Untraced
 from graph.settings import Settings
 from graph.store.contract import Put
-from graph.store.dynamodb.patience import CONNECTIONS
+from graph.store.dynamodb.retry_policy import CONNECTIONS
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, status, week_features
 from tests.domains.request_logs.builders import MIDNIGHT, a_log, now

@@ -1,4 +1,4 @@
-"""Empty tables for the contract's tests, each once on every engine, and a meddler before DynamoDB's."""
+"""Empty tables for the contract's tests, each once on every engine, and a fault proxy before DynamoDB's."""
 
 from collections.abc import AsyncIterator
 
@@ -28,9 +28,9 @@ async def readings(engine: str) -> AsyncIterator[OneEntity]:
 
 
 @pytest.fixture
-async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
-    async with meddling(dynamodb_endpoint) as meddler:
-        yield meddler
+async def fault_proxy(dynamodb_endpoint: str) -> AsyncIterator[FaultProxy]:
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        yield fault_proxy
 
 
 @pytest.fixture

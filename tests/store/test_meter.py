@@ -10,16 +10,26 @@ from typing import Any, Literal
 
 import pytest
 
+<<<<<<< HEAD
 from graph.store.contract import Delete, Put, Update
 from graph.store.dynamodb.patience import CONNECTIONS
+=======
+from graph.store.contract import Delete, InvalidItem, Put, Table, Update
+from graph.store.dynamodb.retry_policy import CONNECTIONS
+>>>>>>> dynamo
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredTable, PoolUse
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
 from graph.store.values import InvalidItem
 from tests.store.engines import create_table, empty_table, open_dynamodb
+<<<<<<< HEAD
 from tests.store.meddler import Answer, Forward, meddling
 from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, SAMPLE, SAMPLES, key, sample, sks, timed
+=======
+from tests.store.fault_proxy import Answer, Forward, proxying
+from tests.store.samples import BY_TIME, SAMPLES, sample, sks, timed
+>>>>>>> dynamo
 
 
 class Recorder:
@@ -141,13 +151,13 @@ async def test_connections_to_dynamodb_are_told_with_the_requests_that_wait_for_
         return await forward(request)
 
     await create_table("samples-held", SAMPLES)
-    async with meddling(dynamodb_endpoint) as meddler:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
         async with open_dynamodb("samples-held", SAMPLES, meter=recorder) as table:
             size, use = recorder.pools["connections"]
             assert (size, use()) == (CONNECTIONS, PoolUse(0, 0))
 
-            meddler.rule = hold
+            fault_proxy.rule = hold
             reads = [asyncio.create_task(table.get(("p", "s"))) for _ in range(CONNECTIONS + 3)]
             for _ in range(CONNECTIONS):
                 await arrived.acquire()
