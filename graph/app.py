@@ -97,7 +97,13 @@ async def open_parts(
     """
     location = StoreLocation.of(settings.store)
     async with (
-        location.open(ENTITIES, clock=clock, meter=metrics, timeout_s=settings.store_timeout) as database,
+        location.open(
+            ENTITIES,
+            environment=settings.environment,
+            clock=clock,
+            meter=metrics,
+            timeout_s=settings.store_timeout,
+        ) as database,
         httpx.AsyncClient() as http,
     ):
         if spans := tracing.store(location.engine, EARTHQUAKE_EVENTS.name):

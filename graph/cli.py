@@ -18,7 +18,7 @@ from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.options import Duration, Scopes, Subject
 from graph.api.schema import printed
-from graph.app import open_parts
+from graph.app import ENTITIES, open_parts
 from graph.core.errors import DatabaseUnavailable, GraphError
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.commands import Times, ingest_all
@@ -223,8 +223,9 @@ def create(store: str | None, stream: bool) -> None:
     Example:
       quakegraph tables create --store dynamodb://earthquake-events
     """
-    location = StoreLocation.of(settings_of(store=store).store)
-    for line in run(location.create(EARTHQUAKE_EVENTS, stream=stream)):
+    settings = settings_of(store=store)
+    location = StoreLocation.of(settings.store)
+    for line in run(location.create(ENTITIES, environment=settings.environment, stream=stream)):
         click.echo(line)
 
 
@@ -239,7 +240,7 @@ def print_template() -> None:
     """
     from graph.store.cloudformation import template  # with DynamoDB's engine, which takes a while to import
 
-    click.echo(template(EARTHQUAKE_EVENTS), nl=False)
+    click.echo(template([EARTHQUAKE_EVENTS]), nl=False)
 
 
 @tables.command("policy")
@@ -260,9 +261,11 @@ def print_policy(job: str, store: str | None) -> None:
       aws iam put-role-policy --role-name quakegraph --policy-name table \\
         --policy-document file://policy.json
     """
-    location = StoreLocation.of(settings_of(store=store).store)
-    table_name = location.name if location.engine == "dynamodb" else None
-    click.echo(policy(EARTHQUAKE_EVENTS, Job(job), table_name), nl=False)
+    settings = settings_of(store=store)
+    location = StoreLocation.of(settings.store)
+    prefix = location.name if location.engine == "dynamodb" else ""
+    text = policy([EARTHQUAKE_EVENTS], Job(job), prefix=prefix, environment=settings.environment)
+    click.echo(text, nl=False)
 
 
 @main.command("rebuild-summaries")

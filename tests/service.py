@@ -24,8 +24,8 @@ from starlette.types import ASGIApp
 
 from graph.app import create_app
 from graph.core.clock import Clock, now_ms
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.settings import Settings
+from tests.domains.entities import ENTITIES
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
 from tests.processes import PATIENCE_S
@@ -152,7 +152,7 @@ def week_on_dynamodb(dynamodb_endpoint: str, _usgs: UsgsServer) -> Iterator[Serv
     """The same on DynamoDB's emulator."""
     name = f"week-{uuid4().hex}"
     with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
-        elsewhere.submit(asyncio.run, create_table(name, EARTHQUAKE_EVENTS, stream=False)).result()
+        elsewhere.submit(asyncio.run, create_table(name, ENTITIES, stream=False)).result()
     with running(Settings(store=f"dynamodb://{name}", usgs_url=_usgs.url), clock=HeldClock()) as service:
         service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
         yield service

@@ -18,8 +18,8 @@ import pytest
 from pydantic import SecretStr
 
 from graph.app import create_app
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.settings import Settings
+from tests.domains.entities import ENTITIES
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
@@ -80,7 +80,7 @@ class Shaken:
     async def check_summaries(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """That each event is counted once, as the table itself has it."""
         monkeypatch.setenv("AWS_ENDPOINT_URL", self.endpoint)
-        async with open_dynamodb(self.table, EARTHQUAKE_EVENTS) as table:
+        async with open_dynamodb(self.table, ENTITIES) as table:
             assert await summaries_in(table) == await recounted(table)
 
 
@@ -91,7 +91,7 @@ async def shaken(
     """A service on a table, its own unless one is named, which it reaches through something that fails."""
     if table is None:
         table = f"shaken-{uuid4().hex}"
-        await create_table(table, EARTHQUAKE_EVENTS, stream=False)
+        await create_table(table, ENTITIES, stream=False)
     monkeypatch.setenv("AWS_ENDPOINT_URL", through)
     settings = Settings(
         store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET), **limits

@@ -1,13 +1,13 @@
-"""An empty table on each engine, and time that a test moves."""
+"""An empty database on each engine, and time that a test moves."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
-from graph.store.contract import Table
+from graph.store.contract import Database
 from tests.held_time import HeldTime
-from tests.store.engines import empty_table
-from tests.store.samples import SAMPLES
+from tests.runtime.leases import LEASE, POLL
+from tests.store.engines import empty_database
 
 
 @pytest.fixture
@@ -16,6 +16,6 @@ def time() -> HeldTime:
 
 
 @pytest.fixture
-async def table(engine: str) -> AsyncIterator[Table]:
-    async with empty_table(engine, SAMPLES) as table:
-        yield table
+async def database(engine: str) -> AsyncIterator[Database]:
+    async with empty_database(engine, [LEASE, POLL]) as database:
+        yield database

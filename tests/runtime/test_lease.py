@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from functools import partial
 
@@ -10,30 +11,32 @@ import pytest
 
 from graph.core.errors import DatabaseUnavailable
 from graph.runtime.lease import DOUBLINGS, FARTHEST_MS, LOOK_EVERY_S, Done, Job, Lease, LeaseItem, LeaseState
-from graph.store.contract import Item, Key, Table, Update
+from graph.store.contract import Database, Put, Update
+from graph.store.entity import Item, Key
 from graph.work.tasks import BackgroundTasks
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.held_time import NOW, HeldTime
+from tests.runtime.leases import LEASE, POLL
 
 LASTS_MS = 120_000
 EVERY_MS = 60_000
-SWEEPING = LeaseItem(("LEASE#SWEEPING", "STATE"), "LEASE")
+SWEEPING = LeaseItem(LEASE.key_for("SWEEPING"))
 
 
-def a_lease(table: Table, time: HeldTime, item: LeaseItem = SWEEPING, *, longest_ms: int = 1_800_000) -> Lease:
+def a_lease(database: Database, time: HeldTime, item: LeaseItem = SWEEPING, *, longest_ms: int = 1_800_000) -> Lease:
     """The lease as one process sees it."""
-    return Lease(table, item, time, lasts_ms=LASTS_MS, longest_ms=longest_ms)
+    return Lease(database, item, time, lasts_ms=LASTS_MS, longest_ms=longest_ms)
 
 
-class FailingTable(WatchedTable):
-    """A real table that does not answer while `failure` is set."""
+class FailingDatabase(WatchedDatabase):
+    """A real database that does not answer while `failure` is set."""
 
     failure: Exception | None = None
 
-    async def get(self, key: Key) -> Item | None:
+    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
         if self.failure:
             raise self.failure
-        return await super().get(key)
+        return await super().get(key, attributes=attributes)
 
 
 class Jobs:
@@ -50,8 +53,8 @@ class Jobs:
         return Done(self._time.now + EVERY_MS, {"done": len(self.begun)})
 
 
-async def test_of_many_that_take_a_lease_at_once_one_gets_it(table: Table, time: HeldTime) -> None:
-    processes = [a_lease(table, time) for _ in range(10)]
+async def test_of_many_that_take_a_lease_at_once_one_gets_it(database: Database, time: HeldTime) -> None:
+    processes = [a_lease(database, time) for _ in range(10)]
     state = await processes[0].state()
     assert state == LeaseState(None, None, 0, {})
 
@@ -62,8 +65,8 @@ async def test_of_many_that_take_a_lease_at_once_one_gets_it(table: Table, time:
     assert (held.holder, held.next_attempt, held.unended) == (holder, time.now + LASTS_MS, 1)
 
 
-async def test_a_lease_that_is_held_is_not_due_before_its_end(table: Table, time: HeldTime) -> None:
-    lease, jobs = a_lease(table, time), Jobs(time)
+async def test_a_lease_that_is_held_is_not_due_before_its_end(database: Database, time: HeldTime) -> None:
+    lease, jobs = a_lease(database, time), Jobs(time)
     assert await lease.take(await lease.state(), time.now)
 
     time.move(LASTS_MS / 1000 - 0.001)
@@ -75,29 +78,29 @@ async def test_a_lease_that_is_held_is_not_due_before_its_end(table: Table, time
     assert jobs.begun == [time.now]
 
 
-async def test_what_a_holder_leaves_the_next_one_finds(table: Table, time: HeldTime) -> None:
+async def test_what_a_holder_leaves_the_next_one_finds(database: Database, time: HeldTime) -> None:
     jobs = Jobs(time)
     for _ in range(3):
-        await a_lease(table, time).run_if_due(jobs.run)
+        await a_lease(database, time).run_if_due(jobs.run)
         time.move(EVERY_MS / 1000)
 
     assert jobs.found == [None, 1, 2]
-    state = await a_lease(table, time).state()
+    state = await a_lease(database, time).state()
     assert (state.attributes["done"], state.unended, state.due(time.now)) == (3, 0, time.now)
 
 
-async def test_an_item_has_the_names_that_the_job_gives(table: Table, time: HeldTime) -> None:
-    named = LeaseItem(("POLL", "STATE"), "POLL", holder="turn", due="nextAttempt", unended="open")
-    await a_lease(table, time, named).run_if_due(Jobs(time).run)
+async def test_an_item_has_the_names_that_the_job_gives(database: Database, time: HeldTime) -> None:
+    named = LeaseItem(POLL.key_for(), holder="turn", due="nextAttempt", unended="open")
+    await a_lease(database, time, named).run_if_due(Jobs(time).run)
 
-    item = await table.get(("POLL", "STATE"))
+    item = await database.get(POLL.key_for())
     assert item
     assert len(item.pop("turn")) == 36
     assert item == {"pk": "POLL", "sk": "STATE", "entity": "POLL", "nextAttempt": NOW + EVERY_MS, "open": 0, "done": 1}
 
 
-async def test_a_holder_that_outlasts_its_lease_changes_nothing(table: Table, time: HeldTime) -> None:
-    lease = a_lease(table, time)
+async def test_a_holder_that_outlasts_its_lease_changes_nothing(database: Database, time: HeldTime) -> None:
+    lease = a_lease(database, time)
     late = await lease.take(await lease.state(), time.now)
     time.move(LASTS_MS / 1000)
     holder = await lease.take(await lease.state(), time.now)
@@ -112,8 +115,8 @@ async def test_a_holder_that_outlasts_its_lease_changes_nothing(table: Table, ti
     assert (await lease.state()).attributes["done"] == 8
 
 
-async def test_a_lease_that_was_ended_since_it_was_read_is_not_taken(table: Table, time: HeldTime) -> None:
-    lease = a_lease(table, time)
+async def test_a_lease_that_was_ended_since_it_was_read_is_not_taken(database: Database, time: HeldTime) -> None:
+    lease = a_lease(database, time)
     holder = await lease.take(await lease.state(), time.now)
     assert holder
     read = await lease.state()
@@ -122,8 +125,8 @@ async def test_a_lease_that_was_ended_since_it_was_read_is_not_taken(table: Tabl
     assert await lease.take(read, time.now) is None
 
 
-async def test_after_each_death_a_lease_lasts_twice_as_long_up_to_a_bound(table: Table, time: HeldTime) -> None:
-    lease = a_lease(table, time, longest_ms=LASTS_MS * 10)
+async def test_after_each_death_a_lease_lasts_twice_as_long_up_to_a_bound(database: Database, time: HeldTime) -> None:
+    lease = a_lease(database, time, longest_ms=LASTS_MS * 10)
     lasted = []
     for _ in range(6):
         assert await lease.take(await lease.state(), time.now)
@@ -137,35 +140,35 @@ async def test_after_each_death_a_lease_lasts_twice_as_long_up_to_a_bound(table:
     assert (await lease.state()).next_attempt == time.now + LASTS_MS
 
 
-async def test_the_growth_ends_even_where_no_lease_was_ever_ended(table: Table, time: HeldTime) -> None:
-    lease = a_lease(table, time, longest_ms=2**62)
-    await table.put({"pk": SWEEPING.key[0], "sk": SWEEPING.key[1], "unended": 5000})
+async def test_the_growth_ends_even_where_no_lease_was_ever_ended(database: Database, time: HeldTime) -> None:
+    lease = a_lease(database, time, longest_ms=2**62)
+    await database.put(Put(LEASE, {"job": "SWEEPING", "unended": 5000}))
 
     assert await lease.take(await lease.state(), time.now)
 
     assert (await lease.state()).next_attempt == time.now + LASTS_MS * 2**DOUBLINGS
 
 
-async def test_an_attempt_that_a_wrong_clock_put_off_is_due_now(table: Table, time: HeldTime) -> None:
-    lease, jobs = a_lease(table, time), Jobs(time)
+async def test_an_attempt_that_a_wrong_clock_put_off_is_due_now(database: Database, time: HeldTime) -> None:
+    lease, jobs = a_lease(database, time), Jobs(time)
     for off, runs in ((FARTHEST_MS, 1), (FARTHEST_MS + 1, 2)):
         await lease.run_if_due(jobs.run)
-        await table.update(Update(SWEEPING.key, set={"due": time.now + off}))
+        await database.update(Update(SWEEPING.key, set={"due": time.now + off}))
         await lease.run_if_due(jobs.run)
         assert len(jobs.begun) == runs
-        await table.update(Update(SWEEPING.key, set={"due": time.now + EVERY_MS}))
+        await database.update(Update(SWEEPING.key, set={"due": time.now + EVERY_MS}))
 
 
-async def test_leases_of_two_jobs_have_nothing_to_do_with_each_other(table: Table, time: HeldTime) -> None:
-    other = LeaseItem(("LEASE#DELIVERING", "STATE"), "LEASE")
+async def test_leases_of_two_jobs_have_nothing_to_do_with_each_other(database: Database, time: HeldTime) -> None:
+    other = LeaseItem(LEASE.key_for("DELIVERING"))
     for item in (SWEEPING, other):
-        lease = a_lease(table, time, item)
+        lease = a_lease(database, time, item)
         assert await lease.take(await lease.state(), time.now)
 
 
 @pytest.mark.parametrize("seed", range(5))
 async def test_there_are_never_two_holders_and_some_process_always_goes_on(
-    table: Table, time: HeldTime, seed: int
+    database: Database, time: HeldTime, seed: int
 ) -> None:
     chance = random.Random(seed)
     held_until = 0
@@ -185,7 +188,7 @@ async def test_there_are_never_two_holders_and_some_process_always_goes_on(
 
         return job
 
-    leases = [a_lease(table, time) for _ in range(4)]
+    leases = [a_lease(database, time) for _ in range(4)]
     for _ in range(60):
         looks = [leases[process].run_if_due(job_of(process)) for process in chance.sample(range(4), 4)]
         results = await asyncio.gather(*looks, return_exceptions=True)
@@ -196,7 +199,7 @@ async def test_there_are_never_two_holders_and_some_process_always_goes_on(
     assert len({*holders}) > 1
 
 
-async def test_of_three_processes_another_goes_on_when_the_holder_dies(table: Table, time: HeldTime) -> None:
+async def test_of_three_processes_another_goes_on_when_the_holder_dies(database: Database, time: HeldTime) -> None:
     jobs, begun = Jobs(time), asyncio.Event()
 
     async def never_ends(state: LeaseState, now: int) -> Done:
@@ -206,11 +209,11 @@ async def test_of_three_processes_another_goes_on_when_the_holder_dies(table: Ta
 
     async with AsyncExitStack() as others:
         async with BackgroundTasks() as dying:
-            dying.start("first", partial(a_lease(table, time).run_forever, never_ends, sleep=time.sleep))
+            dying.start("first", partial(a_lease(database, time).run_forever, never_ends, sleep=time.sleep))
             await begun.wait()
             tasks = await others.enter_async_context(BackgroundTasks())
             for name in ("second", "third"):
-                tasks.start(name, partial(a_lease(table, time).run_forever, jobs.run, sleep=time.sleep))
+                tasks.start(name, partial(a_lease(database, time).run_forever, jobs.run, sleep=time.sleep))
             await time.all_asleep(2)
         for _ in range(2):
             assert jobs.begun == []
@@ -225,9 +228,9 @@ async def test_of_three_processes_another_goes_on_when_the_holder_dies(table: Ta
 
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_failures_in_a_row_are_logged_once_and_end_nothing(
-    table: Table, time: HeldTime, caplog: pytest.LogCaptureFixture
+    database: Database, time: HeldTime, caplog: pytest.LogCaptureFixture
 ) -> None:
-    failing, jobs = FailingTable(table), Jobs(time)
+    failing, jobs = FailingDatabase(database), Jobs(time)
     async with BackgroundTasks() as tasks:
         tasks.start("sweeping", partial(a_lease(failing, time).run_forever, jobs.run, sleep=time.sleep))
         for failure in (away := DatabaseUnavailable("the disk is full"), away, None, ValueError("a defect"), None):
@@ -247,7 +250,7 @@ async def test_failures_in_a_row_are_logged_once_and_end_nothing(
 
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_a_job_that_fails_is_tried_again_when_its_lease_has_ended(
-    table: Table, time: HeldTime, caplog: pytest.LogCaptureFixture
+    database: Database, time: HeldTime, caplog: pytest.LogCaptureFixture
 ) -> None:
     jobs, failures = Jobs(time), [ValueError("a defect"), ValueError("another")]
 
@@ -258,7 +261,7 @@ async def test_a_job_that_fails_is_tried_again_when_its_lease_has_ended(
         return done
 
     async with BackgroundTasks() as tasks:
-        tasks.start("sweeping", partial(a_lease(table, time).run_forever, job, sleep=time.sleep))
+        tasks.start("sweeping", partial(a_lease(database, time).run_forever, job, sleep=time.sleep))
         for _ in range(7):
             await time.all_asleep()
             time.move(LOOK_EVERY_S)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.store.engines import empty_database
-from tests.store.meddler import Meddler, meddling
+from tests.store.fault_proxy import FaultProxy, proxying
 from tests.store.one_entity import OneEntity
 from tests.store.samples import READING, SAMPLE, HeldClock
 

@@ -10,26 +10,16 @@ from typing import Any, Literal
 
 import pytest
 
-<<<<<<< HEAD
 from graph.store.contract import Delete, Put, Update
-from graph.store.dynamodb.patience import CONNECTIONS
-=======
-from graph.store.contract import Delete, InvalidItem, Put, Table, Update
 from graph.store.dynamodb.retry_policy import CONNECTIONS
->>>>>>> dynamo
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredTable, PoolUse
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
 from graph.store.values import InvalidItem
 from tests.store.engines import create_table, empty_table, open_dynamodb
-<<<<<<< HEAD
-from tests.store.meddler import Answer, Forward, meddling
+from tests.store.fault_proxy import Answer, Forward, proxying
 from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, SAMPLE, SAMPLES, key, sample, sks, timed
-=======
-from tests.store.fault_proxy import Answer, Forward, proxying
-from tests.store.samples import BY_TIME, SAMPLES, sample, sks, timed
->>>>>>> dynamo
 
 
 class Recorder:

@@ -14,16 +14,18 @@ from starlette.types import Receive, Scope, Send
 
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, POLL_LEASE, PollState, poll_lease
 from graph.domains.earthquakes.ingest.polling import feed_after, polling
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.client import Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
-from graph.store.contract import Action, Table, Update
+from graph.store.contract import Action, Database, Update
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, events_in, logs_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body, html, stall, status
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import documented
 from tests.held_time import HeldTime
 
 FEEDS = "/earthquakes/feed/v1.0/summary/"
@@ -60,19 +62,19 @@ async def polls(
     station: Station,
     time: HeldTime,
     *,
-    table: Table | None = None,
+    database: Database | None = None,
     ingest: Ingest | None = None,
     every_s: float = MINUTE,
     between: Callable[[float, float], float] = longest,
 ) -> AsyncIterator[None]:
     """A process that polls every minute."""
-    table = table or station.table
-    async with polling(ingest or station.ingest, table, every_s, time, time.sleep, between):
+    database = database or station.database
+    async with polling(ingest or station.ingest, database, every_s, time, time.sleep, between):
         yield
 
 
 async def state_in(station: Station) -> PollState:
-    return PollState.of(await poll_lease(station.table, station.clock).state())
+    return PollState.of(await poll_lease(station.database, station.clock).state())
 
 
 def asked(station: Station) -> list[str]:
@@ -103,9 +105,9 @@ async def begun(station: Station, time: HeldTime) -> None:
 async def test_the_first_poll_ingests_a_month(station: Station, time: HeldTime) -> None:
     await begun(station, time)
 
-    (log,) = await logs_in(station.table)
+    (log,) = await logs_in(station.database)
     assert (log["route"], log["status"], log["fetched"], log["upserted"]) == ("/ingest/recent", 200, 2124, 2124)
-    assert len(await events_in(station.table)) == 2124
+    assert len(await events_in(station.database)) == 2124
     assert asked(station) == [ALL_MONTH]
 
 
@@ -189,7 +191,7 @@ def stalled(usgs: UsgsServer) -> threading.Event:
 
 
 async def test_a_process_that_outlasts_its_lease_changes_nothing(station: Station, time: HeldTime) -> None:
-    lease = poll_lease(station.table, time)
+    lease = poll_lease(station.database, time)
     late = await lease.take(await lease.state(), time.now)
     state = await lease.state()
     assert await lease.take(state, time.now)
@@ -209,11 +211,11 @@ async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, tim
         async with polls(station, time):
             await asyncio.to_thread(asked.wait)
 
-    assert await logs_in(station.table) == []
+    assert await logs_in(station.database) == []
 
 
 async def test_a_process_that_dies_during_its_lease_is_a_failed_poll(station: Station, time: HeldTime) -> None:
-    lease = poll_lease(station.table, time)
+    lease = poll_lease(station.database, time)
     for _ in range(3):
         assert await lease.take(await lease.state(), time.now)
         last = time.now
@@ -231,9 +233,9 @@ async def test_the_item_has_the_documented_names(station: Station, time: HeldTim
     time.move(MINUTE)
     await begun(station, time)
 
-    item = await station.table.get(("POLL#USGS", "STATE"))
+    item = documented(POLL, await station.database.get(POLL_LEASE.key) or {})
 
-    assert item
+    assert (item["pk"], item["sk"]) == ("POLL#USGS", "STATE")
     assert item.keys() == {
         *("pk", "sk", "entity", "turn", "nextAttempt", "unended"),
         *("lastSuccess", "lastWideSuccess", "lastError", "lastErrorAt", "failures", "versions"),
@@ -243,7 +245,7 @@ async def test_the_item_has_the_documented_names(station: Station, time: HeldTim
 
 async def test_an_attempt_that_a_wrong_clock_put_off_is_made_now(station: Station, time: HeldTime) -> None:
     await begun(station, time)
-    await station.table.update(Update(POLL_LEASE.key, set={"nextAttempt": time.now + 400 * 24 * HOUR_MS}))
+    await station.database.update(Update(POLL_LEASE.key, set={"nextAttempt": time.now + 400 * 24 * HOUR_MS}))
 
     await begun(station, time)
 
@@ -295,7 +297,7 @@ async def test_a_feed_that_has_not_changed_is_a_success_without_events(station: 
             time.move(MINUTE)
         await time.all_asleep()
 
-    logs = await logs_in(station.table)
+    logs = await logs_in(station.database)
     assert [(log["status"], log["fetched"], log["upstreamSize"]) for log in logs[2:]] == [(200, 0, 0)] * 2
     assert [log["fetched"] for log in logs[:2]] == [2124, 228]
     state = await state_in(station)
@@ -314,8 +316,8 @@ async def test_a_changed_feed_is_taken_and_its_version_remembered(station: Stati
             await time.all_asleep()
             assert conditions(station) == known
 
-    assert {"us1", "us2"} < (await events_in(station.table)).keys()
-    assert [log["upserted"] for log in await logs_in(station.table)] == [2124, 1, 1, 0]
+    assert {"us1", "us2"} < (await events_in(station.database)).keys()
+    assert [log["upserted"] for log in await logs_in(station.database)] == [2124, 1, 1, 0]
 
 
 async def test_each_feed_has_a_version_of_its_own(station: Station, time: HeldTime) -> None:
@@ -344,11 +346,11 @@ async def test_a_version_that_cannot_be_sent_back_is_not_kept(station: Station, 
     assert (await state_in(station)).failures == 0
 
 
-class Failing(WatchedTable):
+class Failing(WatchedDatabase):
     """Fails at the first change of the state, or at the first transaction."""
 
-    def __init__(self, table: Table, failure: Exception, *, of: str) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database, failure: Exception, *, of: str) -> None:
+        super().__init__(database)
         self._failures = {of: failure}
 
     async def update(self, update: Update) -> bool:
@@ -369,10 +371,10 @@ async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Sta
     await begun(station, time)
     time.move(MINUTE)
     station.usgs.answer_next(version("us1", etag='"1"'))
-    failing = station.ingest_into(Failing(station.table, DatabaseUnavailable("the disk is full"), of="ingest"))
+    failing = station.ingest_into(Failing(station.database, DatabaseUnavailable("the disk is full"), of="ingest"))
     async with polls(station, time, ingest=failing):
         await time.all_asleep()
-        assert "us1" not in await events_in(station.table)
+        assert "us1" not in await events_in(station.database)
         assert (await state_in(station)).last_error == "DATABASE_UNAVAILABLE"
 
         station.usgs.answer_next(version("us1", etag='"1"'))
@@ -380,7 +382,7 @@ async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Sta
         await time.all_asleep()
 
     assert conditions(station) == (None, None)
-    assert "us1" in await events_in(station.table)
+    assert "us1" in await events_in(station.database)
 
 
 # When it fails
@@ -403,8 +405,8 @@ async def test_a_failure_of_the_store_and_a_defect_do_not_end_polling(
     cause: str,
     of: str,
 ) -> None:
-    table = Failing(station.table, failure, of=of)
-    async with polls(station, time, table=table, ingest=station.ingest_into(table)):
+    database = Failing(station.database, failure, of=of)
+    async with polls(station, time, database=database, ingest=station.ingest_into(database)):
         await time.all_asleep()
         (warning,) = polling_logs(caplog)
         assert warning.__dict__["keywords"] == {"code": code, "cause": cause}
@@ -417,7 +419,7 @@ async def test_a_failure_of_the_store_and_a_defect_do_not_end_polling(
         state = await state_in(station)
         assert (state.last_success, state.failures) == (time.now, 0)
 
-    assert len(await events_in(station.table)) == 2124
+    assert len(await events_in(station.database)) == 2124
 
 
 @pytest.mark.parametrize(
@@ -493,7 +495,7 @@ async def test_hours_without_usgs_are_one_warning_whichever_process_polls(
         time.move(1800)
         await begun(station, time)
         assert (await state_in(station)).failures == failures
-        assert len(await events_in(station.table)) == 2124
+        assert len(await events_in(station.database)) == 2124
     time.move(1800)
     await begun(station, time)
 
