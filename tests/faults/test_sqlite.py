@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.store.sqlite import open_sqlite
+from tests.domains.entities import ENTITIES
 from tests.attacks.leaks import leaks
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
@@ -58,8 +58,8 @@ def check_summaries(store: Path) -> None:
     """That each event is counted once."""
 
     async def check() -> None:
-        async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
-            assert await summaries_in(table) == await recounted(table)
+        async with open_sqlite(store, ENTITIES) as database:
+            assert await summaries_in(database) == await recounted(database)
 
     asyncio.run(check())
 

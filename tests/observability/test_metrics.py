@@ -16,7 +16,6 @@ from starlette.requests import ClientDisconnect
 
 from graph import __version__
 from graph.app import create_app
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget, LogLimits
 from graph.domains.request_logs.buffer import LogBuffer
@@ -216,25 +215,25 @@ async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -
 
     async with open_dynamodb(name, SAMPLES, meter=StoreMetrics(metrics)) as table:
         assert units() == (0, 0)
-        await table.put(sample("p", "1", text="x" * 9000))
+        await database.put(sample("p", "1", text="x" * 9000))
         assert units() == (0, 9)  # one for each KB
-        await table.put_many([sample("p", "2"), sample("p", "3")])
+        await database.put_many([sample("p", "2"), sample("p", "3")])
         assert units() == (0, 11)
-        await table.transact([Put(sample("p", "4"))])
+        await database.transact([Put(sample("p", "4"))])
         assert units() == (0, 15)  # as the emulator counts; DynamoDB says 2 for it
-        await table.get(("p", "1"))
+        await database.get(("p", "1"))
         assert units() == (3, 15)  # one for 4 KB, since the read is consistent
-        await table.get_many([("p", "1"), ("p", "2")])
+        await database.get_many([("p", "1"), ("p", "2")])
         assert units() == (7, 15)
-        await table.query(SAMPLES.primary, "p")
-        await table.count(SAMPLES.primary, ["p"])
-        _ = [item async for item in table.scan()]
+        await database.query(SAMPLES.primary, "p")
+        await database.count(SAMPLES.primary, ["p"])
+        _ = [item async for item in database.scan()]
         assert units() == (16, 15)
 
 
 def test_a_service_on_dynamodb_tells_its_units_and_connections(dynamodb_endpoint: str) -> None:
     name = f"metered-{uuid4().hex}"
-    asyncio.run(create_table(name, EARTHQUAKE_EVENTS))
+    asyncio.run(create_table(name, ENTITIES))
     with running(Settings(store=f"dynamodb://{name}")) as service:
         service.ask(INGEST, ingested("us1"))
         before = scraped(service.url)

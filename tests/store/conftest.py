@@ -1,13 +1,13 @@
-"""Empty tables for the contract's tests, each once on every engine, and a meddler before DynamoDB's."""
+"""Empty tables for the contract's tests, each once on every engine, and a fault proxy before DynamoDB's."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
-from graph.store.contract import Table
-from tests.store.engines import empty_table
-from tests.store.meddler import Meddler, meddling
-from tests.store.samples import READINGS, SAMPLES, HeldClock
+from tests.store.engines import empty_database
+from tests.store.fault_proxy import FaultProxy, proxying
+from tests.store.one_entity import OneEntity
+from tests.store.samples import READING, SAMPLE, HeldClock
 
 
 @pytest.fixture
@@ -16,21 +16,21 @@ def clock() -> HeldClock:
 
 
 @pytest.fixture
-async def table(engine: str, clock: HeldClock) -> AsyncIterator[Table]:
-    async with empty_table(engine, SAMPLES, clock=clock) as table:
-        yield table
+async def table(engine: str, clock: HeldClock) -> AsyncIterator[OneEntity]:
+    async with empty_database(engine, [SAMPLE], clock=clock) as database:
+        yield OneEntity(database, SAMPLE)
 
 
 @pytest.fixture
-async def readings(engine: str) -> AsyncIterator[Table]:
-    async with empty_table(engine, READINGS) as table:
-        yield table
+async def readings(engine: str) -> AsyncIterator[OneEntity]:
+    async with empty_database(engine, [READING]) as database:
+        yield OneEntity(database, READING)
 
 
 @pytest.fixture
-async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
-    async with meddling(dynamodb_endpoint) as meddler:
-        yield meddler
+async def fault_proxy(dynamodb_endpoint: str) -> AsyncIterator[FaultProxy]:
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        yield fault_proxy
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from graph.domains.earthquakes.live import QUEUED, Live
+from graph.domains.earthquakes.live import EventBroadcast
+from graph.feed.subscriber import BACKLOG
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings
 from tests.subscribers import (
@@ -119,7 +120,7 @@ async def test_who_reads_too_late_is_told_how_much_was_lost_and_can_go_back_for_
 
             assert received == expected
             before, cursor = gaps[0]
-            assert before >= QUEUED
+            assert before >= BACKLOG
             service.store("nc1")
             assert await events_until(reader, "nc1") == ["nc1"]
         async with subscribed(service, SMALL, after=cursor) as reader:

@@ -1,48 +1,124 @@
-"""The table `earthquake-events`: events, request logs and summaries in one place, and the keys of an event."""
+"""What the catalogue keeps in the table `earthquake-events`."""
 
-from typing import Any
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
+from graph.feed.sequence import SequenceEntities
+from graph.store.attributes import Document, Real, Text, Whole
+from graph.store.entity import Entity
 
-from graph.core.days import day_bucket
-from graph.core.paging import Position
-from graph.store.contract import Key
-from graph.store.design import Attribute, Index, TableDesign
+LEAST_MAG, GREATEST_MAG = -2.0, 10.0
+LONGEST_ID = 64  # characters
+LONGEST_PLACE = 512  # characters
+LONGEST_TEXT = 1024  # characters of any other text, so that a hundred events fit a transaction of 4 MB
 
-MAG = Attribute("mag", "N")
-
-TIME_ORDERED = Index(
-    "TimeOrderedIndex",
-    partition_key=Attribute("gsi1pk", "S"),
-    sort_key=Attribute("gsi1sk", "N"),
-    narrowed_by=(MAG, Attribute("lat", "N"), Attribute("lon", "N"), Attribute("depth", "N"), Attribute("type", "S")),
-    ranked_by=MAG,  # each magnitude has a tenth of the events that the next smaller one has
+EVENT = Entity(
+    "EVENT",
+    EARTHQUAKE_EVENTS,
+    key=("EVENT#{eventId}", "EVENT"),
+    indexes={TIME_ORDERED: ("DAY#{dayBucket}", "{eventTsMs}")},
+    attributes=(
+        Text("eventId", longest=LONGEST_ID),
+        Whole("eventTsMs", unit="epoch ms"),
+        Real("mag", least=LEAST_MAG, greatest=GREATEST_MAG),
+        Text("place", longest=LONGEST_PLACE),
+        Real("lat", least=-90, greatest=90, unit="degrees north"),
+        Real("lon", least=-180, greatest=180, unit="degrees east"),
+        Real("depth", least=0, unit="km", optional=True),
+        Text("dayBucket", longest=8, unit="YYYYMMDD, UTC"),
+        Text("source", longest=LONGEST_TEXT),
+        Whole("ingestedAt", unit="epoch ms"),
+        Text("magType", longest=LONGEST_TEXT, optional=True),
+        Text("type", longest=LONGEST_TEXT, optional=True),
+        Text("status", longest=LONGEST_TEXT, optional=True),
+        Whole("updated", unit="epoch ms", optional=True),
+        Text("url", longest=LONGEST_TEXT, optional=True),
+        Whole("tsunami", least=0, greatest=1, optional=True),
+        Whole("felt", optional=True),
+        Text("alert", longest=LONGEST_TEXT, optional=True),
+        Whole("sig", optional=True),
+        Whole("arrival", unit="sequence number", optional=True),
+    ),
 )
 
-EARTHQUAKE_EVENTS = TableDesign(
-    name="earthquake-events",
-    partition_key=Attribute("pk", "S"),
-    sort_key=Attribute("sk", "S"),
-    indexes=(TIME_ORDERED,),
-    ttl="ttl",  # epoch seconds; events and summaries never carry it
+DAY_SUMMARY = Entity(
+    "DAY_SUMMARY",
+    EARTHQUAKE_EVENTS,
+    key=("SUMMARY#{year}", "DAY#{day}"),
+    attributes=(
+        Text("year", longest=4, in_key_alone=True),
+        Text("day", longest=8, unit="YYYYMMDD, UTC", in_key_alone=True),
+        Whole("events"),
+        Whole("revision", unit="writes", optional=True),
+    ),
+    open=True,  # `bin<tenths>` and `edge<tenths>`, as many as there are magnitudes
+    label="SUMMARY",
 )
 
+YEAR_SUMMARY = Entity(
+    "YEAR_SUMMARY",
+    EARTHQUAKE_EVENTS,
+    key=("SUMMARY#YEARS", "YEAR#{year}"),
+    attributes=(
+        Text("year", longest=4, in_key_alone=True),
+        Whole("events"),
+        Whole("revision", unit="writes", optional=True),
+    ),
+    open=True,  # as that of a day
+    label="SUMMARY",
+)
 
-def event_key(event_id: str) -> Key:
-    """The primary key of an event."""
-    return f"EVENT#{event_id}", "EVENT"
+EVENT_SEQUENCE = SequenceEntities.of(EARTHQUAKE_EVENTS, "ARRIVALS", "ARRIVAL", keys="eventIds", number="arrival")
 
+POLL = Entity(
+    "POLL",
+    EARTHQUAKE_EVENTS,
+    key=("POLL#USGS", "STATE"),
+    attributes=(
+        Text("turn", optional=True),
+        Whole("nextAttempt", unit="epoch ms", optional=True),
+        Whole("lastSuccess", unit="epoch ms", optional=True),
+        Whole("lastWideSuccess", unit="epoch ms", optional=True),
+        Text("lastError", optional=True),
+        Whole("lastErrorAt", unit="epoch ms", optional=True),
+        Whole("failures", optional=True),
+        Whole("unended", optional=True),
+        Document("versions", optional=True),
+    ),
+)
 
-def day_partition(bucket: str) -> str:
-    """The partition of the time-ordered index that holds a day's events."""
-    return f"DAY#{bucket}"
+BACKFILL = Entity(
+    "BACKFILL",
+    EARTHQUAKE_EVENTS,
+    key=("BACKFILL#{from}#{to}#{least}", "RUN"),
+    attributes=(
+        Text("from", unit="epoch ms, or empty", in_key_alone=True),
+        Text("to", unit="epoch ms, or empty", in_key_alone=True),
+        Text("least", unit="magnitude, or empty", in_key_alone=True),
+        Text("run"),
+        Whole("ttl", unit="epoch seconds"),
+    ),
+)
 
+BACKFILL_PART = Entity(
+    "BACKFILL_PART",
+    EARTHQUAKE_EVENTS,
+    key=("BACKFILL#{run}", "PART#{startMs}"),
+    attributes=(
+        Text("run", in_key_alone=True),
+        Whole("startMs", unit="epoch ms"),
+        Whole("endMs", unit="epoch ms"),
+        Whole("events"),
+        Whole("ttl", unit="epoch seconds"),
+    ),
+    label="BACKFILL",
+)
 
-def day_of(partition: str) -> str:
-    """The day bucket of such a partition."""
-    return partition.removeprefix("DAY#")
-
-
-def index_key(position: Position) -> dict[str, Any]:
-    """A position in the catalogue as the key where a query of the index begins."""
-    pk, sk = event_key(position.key)
-    partition = day_partition(day_bucket(position.time_ms))
-    return {"gsi1pk": partition, "gsi1sk": position.time_ms, "pk": pk, "sk": sk}
+ENTITIES = (
+    EVENT,
+    DAY_SUMMARY,
+    YEAR_SUMMARY,
+    EVENT_SEQUENCE.change,
+    EVENT_SEQUENCE.latest,
+    POLL,
+    BACKFILL,
+    BACKFILL_PART,
+)

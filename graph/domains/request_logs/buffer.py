@@ -72,7 +72,7 @@ class LogBuffer:
         self._say_losses()
 
     async def look(self) -> None:
-        """Take in what the table holds, and say what was left out since the last look."""
+        """Take in how much is stored, and say what was left out since the last look."""
         try:
             self._budget.learn(await self._logs.counts())
         except DatabaseUnavailable as error:

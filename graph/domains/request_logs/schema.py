@@ -12,6 +12,7 @@ from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
+from graph.api.selected import selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.core.days import datetime_of
 from graph.core.paging import Page, Paging
@@ -143,8 +144,10 @@ class RequestLogQueries:
         return await analytics.popular_filters(info.context.service(RequestLogs), day or today, window_days, limit)
 
 
-async def logs_by_key(context: Context, keys: Sequence[str]) -> Mapping[str, model.RequestLog]:
-    """The request logs that nodes' keys name, as far as they exist."""
+async def logs_by_key(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.RequestLog]:
+    """The request logs that nodes' keys name, as far as they exist, with the attributes that are needed."""
     positions = {key: position for key in keys if (position := model.position_of(key))}
     logs = await context.service(RequestLogs).at(set(positions.values()))
     return {key: logs[position] for key, position in positions.items() if position in logs}

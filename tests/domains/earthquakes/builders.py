@@ -10,7 +10,6 @@ import httpx
 
 from graph.core.days import DAY_MS, EPOCH_TIME, LAST_MS
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_GIVEN, Ingest
 from graph.domains.earthquakes.model import Event, checked_event
 from graph.domains.earthquakes.usgs.client import UsgsClient
@@ -43,7 +42,7 @@ def events_at(*times_ms: int, **others: Any) -> list[Event]:
     return [an_event(f"e{number:03}", time_ms, **others) for number, time_ms in enumerate(times_ms)]
 
 
-async def ingest(table: Table, events: Sequence[Event]) -> int:
+async def ingest(database: Database, events: Sequence[Event]) -> int:
     """Put events into the catalogue as the service does; how many were new."""
     ingest = Ingest(table, _unasked_usgs(), logging_to(table, lambda: INGESTED_AT), lambda: INGESTED_AT)
     values = [
@@ -63,16 +62,16 @@ def _unasked_usgs() -> UsgsClient:
 
 
 @asynccontextmanager
-async def stored(engine: str, events: Sequence[Event]) -> AsyncIterator[Table]:
+async def stored(engine: str, events: Sequence[Event]) -> AsyncIterator[Database]:
     """A table of its own that holds just these events."""
-    async with empty_table(engine, EARTHQUAKE_EVENTS) as table:
-        assert await ingest(table, events) == len(events)
-        yield table
+    async with empty_database(engine, ENTITIES) as database:
+        assert await ingest(database, events) == len(events)
+        yield database
 
 
-def catalogue_of(table: Table, *, most_days_counted: int = 1000) -> Catalogue:
+def catalogue_of(database: Database, *, most_days_counted: int = 1000) -> Catalogue:
     """The catalogue in a table, with nothing remembered yet."""
-    return Catalogue(table, most_days_counted=most_days_counted)
+    return Catalogue(database, most_days_counted=most_days_counted)
 
 
 def ids(events: Sequence[Event]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The graph on a real table that a test can hold up: `async with held_graph() as graph`."""
+"""The graph on a real database that a test can hold up: `async with held_graph() as graph`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -34,7 +34,8 @@ from graph.work.slots import OperationSlots
 from graph.work.threads import FairThreads
 from tests.bearers import SCOPES
 from tests.domains.earthquakes.builders import catalogue_of
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import NOW
 from tests.domains.request_logs.recorder import log_buffer, recording_in
 from tests.processes import PATIENCE_S
@@ -69,39 +70,39 @@ class Gate:
         self._came.clear()
 
 
-class HeldTable(WatchedTable):
-    """A real table whose queries and writes of many items can be held up, and those writes made to fail."""
+class HeldDatabase(WatchedDatabase):
+    """A real database whose queries and writes of many items can be held up, and those writes made to fail."""
 
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self.away = False  # whether writes fail
         self.writes, self.queries = Gate(), Gate()
         self.written: list[list[RequestLog]] = []  # what each write took
 
-    async def put_many(self, items: Sequence[Item]) -> None:
+    async def put_many(self, puts: Sequence[Put]) -> None:
         await self.writes.passed()
         if self.away:
-            raise DatabaseUnavailable("the table is away")
-        await super().put_many(items)
-        self.written.append([RequestLog(item) for item in items])
+            raise DatabaseUnavailable("the database is away")
+        await super().put_many(puts)
+        self.written.append([RequestLog(put.item) for put in puts])
 
-    async def query(self, index: Index, partition: KeyValue, **how: Any) -> Page:
+    async def query(self, query: Query) -> Page:
         await self.queries.passed()
-        return await super().query(index, partition, **how)
+        return await super().query(query)
 
 
 @asynccontextmanager
-async def held_table() -> AsyncIterator[HeldTable]:
+async def held_database() -> AsyncIterator[HeldDatabase]:
     """An empty one."""
-    async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=lambda: NOW) as table:
-        yield HeldTable(table)
+    async with empty_database("sqlite", ENTITIES, clock=lambda: NOW) as database:
+        yield HeldDatabase(database)
 
 
 @dataclass(frozen=True)
 class HeldGraph:
     """The graph, as the endpoint serves it, in the event loop of the test."""
 
-    table: HeldTable
+    database: HeldDatabase
     clock: HeldClock
     client: httpx.AsyncClient
 
@@ -117,7 +118,7 @@ async def known(header: str | None) -> Caller:
 
 @asynccontextmanager
 async def held_graph() -> AsyncIterator[HeldGraph]:
-    """The graph on an empty table; logs are flushed at the end."""
+    """The graph on an empty database; logs are flushed at the end."""
     endpoint = GraphQLEndpoint(admission(Settings()))
     clock = HeldClock()
     clock.now = NOW
@@ -148,4 +149,4 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                 await RequestIds(endpoint)({**scope, "state": state}, receive, send)
 
             async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://quakegraph") as client:
-                yield HeldGraph(table, clock, client)
+                yield HeldGraph(database, clock, client)

@@ -1,12 +1,10 @@
 """Each root field writes its log: what it records of a request that came over HTTP."""
 
-import sqlite3
-from contextlib import closing
+import asyncio
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import orjson
 import pytest
 from graphql import build_schema
 
@@ -34,11 +32,14 @@ ROUTES = {
 """Root field → how to ask it, and its stable path."""
 
 
-def logged(file: Path) -> list[dict[str, Any]]:
+def logged(file: Path) -> list[Item]:
     """The items of the logs that a file holds, oldest first, those of a millisecond in the order they were written."""
-    with closing(sqlite3.connect(file)) as db:
-        rows = db.execute("""SELECT item FROM "earthquake-events" WHERE pk LIKE 'LOG#%' ORDER BY rowid""")
-        return [orjson.loads(item) for (item,) in rows]
+
+    async def scanned() -> list[Item]:
+        async with open_sqlite(file, ENTITIES, clock=HeldClock()) as database:
+            return [documented(LOG, item) async for item in database.scan(LOG)]  # SQLite scans as was written
+
+    return asyncio.run(scanned())
 
 
 def logs_of(tmp_path: Path, usgs: UsgsServer, *queries: str) -> list[dict[str, Any]]:

@@ -15,8 +15,10 @@ from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
+from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.core.paging import Paging
+from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.feature_collection import feature_collection
@@ -66,6 +68,7 @@ class Event(relay.Node):
         description="Other events around this one, in space and on either side in time, newest first.",
         graphql_type=Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
         directives=[PAGE_SIZE, Cost(weight="10")],  # its plan; what it reads besides is charged as it is read
+        metadata=needs("lat", "lon"),
     )
     @staticmethod
     async def nearby(
@@ -95,6 +98,7 @@ class EventConnection(relay.Connection[Event]):
         description="How many events match on all pages, exactly. Null where counting would read too many days: "
         "when the filter names more than time and magnitude, or a magnitude that is not on a tenth, over a long time.",
         directives=[Cost(weight="10")],  # it may read the summaries of many days, or some days' events
+        metadata=needs(),
     )
     @staticmethod
     async def total_count(page: strawberry.Parent[EventPage]) -> int | None:
@@ -104,12 +108,13 @@ class EventConnection(relay.Connection[Event]):
         description="The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "
         "longitude and latitude in degrees, depth in km where it is known, and the other fields by USGS's names.",
         directives=[Cost(weight="16")],  # of each event: as many values
+        metadata=needs(*geojson.READ),
     )
     @staticmethod
     def as_geo_json(page: strawberry.Parent[EventPage]) -> JSON:
-        return cast("JSON", feature_collection(page.records))
+        return cast("JSON", geojson.feature_collection(page.records))
 
-    @strawberry.field(description="Day buckets read for this page.")
+    @strawberry.field(description="Day buckets read for this page.", metadata=needs())
     @staticmethod
     def buckets_scanned(page: strawberry.Parent[EventPage]) -> int:
         return page.partitions

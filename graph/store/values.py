@@ -1,7 +1,6 @@
-"""What an item, a key and an action may be, on every engine alike: DynamoDB's limits.
+"""What a value, a text and a number may be, on every engine alike: DynamoDB's limits.
 
-An engine calls these before it changes anything, so a refused write leaves no trace. They
-run for every item of an ingest, hence the order of the tests: the commonest type first, and
+They run for every item of an ingest, hence the order of the tests: the commonest type first, and
 an item's exact size only where a cheap upper bound says that it could matter.
 """
 
@@ -9,12 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from graph.store.contract import Action, InvalidItem, Item, Key, Put, Update
-from graph.store.design import Attribute, TableDesign
-
 ITEM_BYTES = 400 * 1024  # names and values together
-PARTITION_KEY_BYTES = 2048
-SORT_KEY_BYTES = 1024
 NAME_BYTES = 65_535
 DEPTH = 32  # levels of lists and mappings, the item itself being the first
 
@@ -26,93 +20,14 @@ _BYTES_PER_CHARACTER = 4  # the most that UTF-8 takes
 _NEST_BYTES = 3  # a list or mapping itself, and 1 more for each element
 
 
-def check_item(design: TableDesign, item: Item) -> None:
-    """Raise `InvalidItem` unless the item can be stored in a table of that design."""
-    _check_key_value(design.partition_key, item.get(design.partition_key.name), PARTITION_KEY_BYTES)
-    _check_key_value(design.sort_key, item.get(design.sort_key.name), SORT_KEY_BYTES)
-    _check_typed_attributes(design, item)
-    if _bytes_at_most(item, 1) > ITEM_BYTES and (size := item_bytes(item)) > ITEM_BYTES:
+class InvalidItem(ValueError):
+    """The item or key breaks the store's rules: a fault of the calling code, not of the store."""
+
+
+def check_size(values: Mapping[str, Any]) -> None:
+    """Raise `InvalidItem` unless each value can be stored, and all of them are no larger than an item."""
+    if _bytes_at_most(values, 1) > ITEM_BYTES and (size := item_bytes(values)) > ITEM_BYTES:
         raise InvalidItem(f"the item has {size} bytes, and an item at most {ITEM_BYTES}")
-
-
-def check_key(design: TableDesign, key: Key) -> None:
-    """Raise `InvalidItem` unless the key can be one of that design's table."""
-    partition, sort = key
-    _check_key_value(design.partition_key, partition, PARTITION_KEY_BYTES)
-    _check_key_value(design.sort_key, sort, SORT_KEY_BYTES)
-
-
-def check_update(design: TableDesign, update: Update) -> None:
-    """Raise `InvalidItem` unless the update can be applied to some item of that design's table.
-
-    Whether the item grows too large, or a sum is added to something else than a number,
-    only the engine can tell.
-    """
-    check_key(design, update.key)
-    if not update.set and not update.add:
-        raise InvalidItem("the update changes nothing")
-    touched = [*update.set, *update.add]
-    if len(set(touched)) < len(touched):
-        raise InvalidItem("the update both sets and adds to an attribute")
-    if design.partition_key.name in touched or design.sort_key.name in touched:
-        raise InvalidItem("an update cannot change the primary key")
-    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in update.add.values()):
-        raise InvalidItem("only a number can be added")
-    for changes in (update.set, update.add):
-        _check_typed_attributes(design, changes)
-        if _bytes_at_most(changes, 1) > ITEM_BYTES and item_bytes(changes) > ITEM_BYTES:
-            raise InvalidItem(f"the update sets more than the {ITEM_BYTES} bytes of an item")
-
-
-def check_actions(design: TableDesign, actions: Sequence[Action], limit: int) -> None:
-    """Raise `InvalidItem` unless the actions can be one transaction: few enough, on distinct items."""
-    if len(actions) > limit:
-        raise InvalidItem(f"{len(actions)} actions in a transaction of at most {limit}")
-    for action in actions:
-        match action:
-            case Put(item=item):
-                check_item(design, item)
-            case Update():
-                check_update(design, action)
-            case _:
-                check_key(design, action.key)
-    check_distinct([key_of(design, action.item) if isinstance(action, Put) else action.key for action in actions])
-
-
-def check_distinct(keys: Sequence[Key]) -> None:
-    """Raise `InvalidItem` where a primary key comes twice."""
-    if len(set(keys)) < len(keys):
-        raise InvalidItem("two writes at once to one item")
-
-
-def key_of(design: TableDesign, item: Mapping[str, Any]) -> Key:
-    """The item's primary key."""
-    return item[design.partition_key.name], item[design.sort_key.name]
-
-
-def _check_typed_attributes(design: TableDesign, attributes: Mapping[str, Any]) -> None:
-    for index in design.indexes:
-        if index.partition_key.name in attributes:
-            _check_key_value(index.partition_key, attributes[index.partition_key.name], PARTITION_KEY_BYTES)
-        if index.sort_key.name in attributes:
-            _check_key_value(index.sort_key, attributes[index.sort_key.name], SORT_KEY_BYTES)
-    if design.ttl is not None and design.ttl in attributes:
-        _check_key_value(Attribute(design.ttl, "N"), attributes[design.ttl], 0)
-
-
-def _check_key_value(attribute: Attribute, value: Any, most: int) -> None:
-    if attribute.type == "S":
-        if value.__class__ is str and value.isascii() and 0 < len(value) <= most:
-            return  # as nearly all are
-        if not isinstance(value, str) or not value:
-            raise InvalidItem(f"`{attribute.name}` must be a text that is not empty")
-        check_text(value)
-        if len(value) * _BYTES_PER_CHARACTER > most and len(value.encode()) > most:
-            raise InvalidItem(f"`{attribute.name}` has more than {most} bytes")
-    elif isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidItem(f"`{attribute.name}` must be a number")
-    else:
-        check_number(value)
 
 
 def check_value(value: Any) -> None:

@@ -1,0 +1,137 @@
+"""The attributes of an entity: their names, types, units and bounds.
+
+Each kind checks what it takes. Text, numbers and truth values stand in typed columns of SQLite;
+a `Document`, which is a list or a mapping, is kept there as JSON.
+"""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from graph.store.values import InvalidItem, check_number, check_text, check_value
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What all kinds have in common."""
+
+    name: str
+    _: KW_ONLY
+    unit: str = ""  # for people: "epoch ms", "km"
+    optional: bool = False  # an item may lack it
+    in_key_alone: bool = False  # no attribute of its own on DynamoDB, since a key template holds it
+
+    def check(self, value: Any) -> None:
+        """Raise `InvalidItem` unless the attribute can have the value."""
+        raise NotImplementedError
+
+    def text(self, value: Any) -> str:
+        """The value as a key holds it."""
+        raise InvalidItem(f"`{self.name}` cannot be part of a key")
+
+    def of_text(self, text: str) -> Any:
+        """The value that stands in a key as `text`."""
+        raise InvalidItem(f"`{self.name}` cannot be part of a key")
+
+    def _refuse(self, wanted: str) -> InvalidItem:
+        return InvalidItem(f"`{self.name}` must be {wanted}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text(Attribute):
+    """A text that is valid Unicode."""
+
+    longest: int | None = None  # characters
+
+    def check(self, value: Any) -> None:
+        if not isinstance(value, str):
+            raise self._refuse("a text")
+        if self.longest is not None and len(value) > self.longest:
+            raise self._refuse(f"a text of at most {self.longest} characters")
+        check_text(value)
+
+    def text(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise self._refuse("a text")
+        return value
+
+    def of_text(self, text: str) -> str:
+        return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole(Attribute):
+    """A whole number of at most 64 bits."""
+
+    least: int | None = None
+    greatest: int | None = None
+    # In a key that is text, padded with zeros to so many digits: then its order is that of numbers. Without
+    # them, the order of keys with the attribute is each engine's own.
+    digits: int | None = None
+
+    def check(self, value: Any) -> None:
+        if value.__class__ is not int and (isinstance(value, bool) or not isinstance(value, int)):
+            raise self._refuse("a whole number")
+        _check_bounds(self, value, self.least, self.greatest)
+        check_number(value)
+
+    def text(self, value: Any) -> str:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self._refuse("a whole number")
+        if self.digits is None:
+            return str(value)
+        if not 0 <= value < 10**self.digits:
+            raise self._refuse(f"a number of at most {self.digits} digits")
+        return f"{value:0{self.digits}}"
+
+    def of_text(self, text: str) -> int:
+        if not text.removeprefix("-").isdecimal():
+            raise self._refuse("a whole number")
+        return int(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Real(Attribute):
+    """A number as a double of 64 bits holds it. A store may return a whole one as int."""
+
+    least: float | None = None
+    greatest: float | None = None
+
+    def check(self, value: Any) -> None:
+        if value.__class__ is not float and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise self._refuse("a number")
+        _check_bounds(self, value, self.least, self.greatest)
+        check_number(value)
+        if float(value) != value:
+            raise self._refuse("a number that a double holds exactly")
+
+    def text(self, value: Any) -> str:
+        return str(value)
+
+    def of_text(self, text: str) -> float:
+        return float(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth(Attribute):
+    """True or false."""
+
+    def check(self, value: Any) -> None:
+        if not isinstance(value, bool):
+            raise self._refuse("true or false")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document(Attribute):
+    """A list or a mapping of whatever an attribute can be."""
+
+    def check(self, value: Any) -> None:
+        if not isinstance(value, list | dict):
+            raise self._refuse("a list or a mapping")
+        check_value(value)
+
+
+def _check_bounds(attribute: Attribute, value: float, least: float | None, greatest: float | None) -> None:
+    if (least is not None and value < least) or (greatest is not None and value > greatest):
+        low = "" if least is None else f" from {least}"
+        high = "" if greatest is None else f" to {greatest}"
+        raise InvalidItem(f"`{attribute.name}` must lie{low}{high}")

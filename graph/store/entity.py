@@ -1,0 +1,293 @@
+"""Entities: what stands in a table, declared once. Nothing else knows a key.
+
+    EVENT = Entity(
+        "EVENT",
+        EARTHQUAKE_EVENTS,
+        key=("EVENT#{eventId}", "EVENT"),
+        indexes={TIME_ORDERED: ("DAY#{dayBucket}", "{eventTsMs}")},
+        attributes=(Text("eventId", longest=64), Whole("eventTsMs", unit="epoch ms"), …),
+    )
+
+An item, as the store's users see it, is a mapping of attributes alone. DynamoDB keeps its keys beside
+them; SQLite keeps each entity in a table of its own with a column for each attribute, and no keys,
+since the templates derive them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from graph.store.attributes import Attribute, Document, Real, Text, Whole
+from graph.store.checks import AttributeChecks
+from graph.store.design import Index, TableDesign
+from graph.store.templates import PARTITION_KEY_BYTES, SORT_KEY_BYTES, Template
+from graph.store.values import ITEM_BYTES, InvalidItem, check_number, check_size
+
+Item = dict[str, Any]
+"""Attribute name → text, number, truth value, None, list or mapping of such.
+
+A whole number that fits 64 bits may be returned as int, any other number is a float: 2.0 may be
+returned as 2, which equals it. Numbers beyond DynamoDB's range (±1e-130 to ±9.99e125), NaN,
+infinities, whole numbers past 64 bits and text that is not valid Unicode raise `InvalidItem`.
+"""
+
+ENTITY = "entity"
+"""The attribute in which DynamoDB's items say what they are."""
+
+_NUMBER_BYTES = 21
+_CHARACTER_BYTES = 4
+
+
+class Key(NamedTuple):
+    """A primary key: the values of the attributes that its templates name, in their order."""
+
+    entity: "Entity"
+    values: tuple[Any, ...]
+
+
+class KeyTemplates(NamedTuple):
+    """How the keys of an index are made."""
+
+    partition: Template
+    sort: Template
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that both name, each once."""
+        return tuple(dict.fromkeys((*self.partition.names, *self.sort.names)))
+
+
+@dataclass(frozen=True, eq=False)
+class Entity:
+    """One kind of items of a table. Raises ValueError where the declaration contradicts itself."""
+
+    name: str  # unlike every other of the table
+    table: TableDesign
+    key: tuple[str, str]  # templates of the partition key and the sort key
+    attributes: tuple[Attribute, ...]
+    indexes: Mapping[Index, tuple[str, str]] = field(default_factory=dict)
+    open: bool = False  # takes attributes beside those that are declared
+    label: str = ""  # what the attribute `entity` says, if it is not the name
+
+    def __post_init__(self) -> None:
+        if len(self.named) < len(self.attributes):
+            raise ValueError(f"{self.name} declares an attribute twice")
+        if any(index not in self.table.indexes for index in self.indexes):
+            raise ValueError(f"{self.name} names an index that its table does not have")
+        for index, templates in self.templates.items():
+            sort = templates.sort
+            if sort.key.type == "S":
+                for each in sort.fields[:-1]:
+                    if not isinstance(each, Whole) or each.digits is None:
+                        raise ValueError(f"`{sort.source}`: only the last attribute may vary in length")
+            if index == self.table.primary and any(
+                each.optional for each in (*templates.partition.fields, *sort.fields)
+            ):
+                raise ValueError(f"{self.name}: an attribute of the primary key is not optional")
+        for name in self._reserved & self.named.keys():
+            if all((t.key.name, t.source) != (name, f"{{{name}}}") for both in self.templates.values() for t in both):
+                raise ValueError(f"{self.name}: `{name}` is a key of the table")
+
+    @cached_property
+    def named(self) -> dict[str, Attribute]:
+        """The attributes by their names."""
+        return {attribute.name: attribute for attribute in self.attributes}
+
+    @cached_property
+    def templates(self) -> dict[Index, KeyTemplates]:
+        """How the keys of the table and of each index are made."""
+        every = {self.table.primary: self.key, **self.indexes}
+        return {
+            index: KeyTemplates(
+                Template.of(index.partition_key, partition, self.named, PARTITION_KEY_BYTES),
+                Template.of(index.sort_key, sort, self.named, SORT_KEY_BYTES),
+            )
+            for index, (partition, sort) in every.items()
+        }
+
+    @cached_property
+    def key_names(self) -> tuple[str, ...]:
+        """The attributes that the primary key is made of."""
+        return self.templates[self.table.primary].names
+
+    def key_of(self, item: Mapping[str, Any]) -> Key:
+        """The primary key of an item.
+
+        Raises:
+            InvalidItem: An attribute is missing.
+        """
+        try:
+            return Key(self, tuple([item[name] for name in self.key_names]))
+        except KeyError as error:
+            raise InvalidItem(f"{self.name} lacks `{error.args[0]}`, which its key is made of") from None
+
+    def key_for(self, *values: Any) -> Key:
+        """The primary key with these values of `key_names`, in their order."""
+        if len(values) != len(self.key_names):
+            raise InvalidItem(f"the key of {self.name} takes {', '.join(self.key_names)}")
+        return Key(self, values)
+
+    def partition_of(self, index: Index, item: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The values that name an item's partition in an index."""
+        return tuple([item[name] for name in self.templates[index].partition.names])
+
+    def position_names(self, index: Index) -> tuple[str, ...]:
+        """The attributes that say where in an index an item stands, so that a reading goes on behind it."""
+        return tuple(dict.fromkeys((*self.templates[index].names, *self.key_names)))
+
+    def position_of(self, index: Index, item: Mapping[str, Any]) -> Item:
+        """Where an item stands in an index."""
+        return {name: item[name] for name in self.position_names(index)}
+
+    def check(self, item: Mapping[str, Any]) -> None:
+        """Raise `InvalidItem` unless the item can be stored."""
+        if self._checks.count(item) < len(item):
+            for name in item:
+                if name not in self.named:
+                    self._check_undeclared(name)
+        if not self._always_fits:
+            check_size(item)
+        self._check_keys(item)
+
+    def check_changes(self, values: Mapping[str, Any], added: Mapping[str, int | float]) -> None:
+        """Raise `InvalidItem` unless these attributes can be set, and these numbers added to others, together."""
+        for name, value in values.items():
+            if (attribute := self.named.get(name)) is not None:
+                attribute.check(value)
+            else:
+                self._check_undeclared(name)
+        for name, number in added.items():
+            if (attribute := self.named.get(name)) is None:
+                self._check_undeclared(name)
+            elif not isinstance(attribute, Real) and not (isinstance(attribute, Whole) and isinstance(number, int)):
+                raise InvalidItem(f"{number} cannot be added to `{name}`")
+        changes = {**values, **added}
+        if changed := [name for name in self.key_names if name in changes]:
+            raise InvalidItem(f"an update cannot change `{changed[0]}`, which the primary key is made of")
+        for index in self.indexes:
+            names = self.templates[index].names
+            free = [name for name in names if name not in self.key_names]
+            if any(name in changes for name in free) and not all(name in changes for name in free):
+                raise InvalidItem(
+                    f"an update sets all of {', '.join(free)} or none, as {index.name} is ordered by them"
+                )
+        check_size(changes)
+
+    def check_changed(self, item: Mapping[str, Any], added: Mapping[str, Any]) -> None:
+        """Raise `InvalidItem` unless an item can be stored that checked changes have made of another.
+
+        It may lack what is not optional: an update can make an item. Sums may pass the bounds of an attribute.
+        """
+        for name in added:
+            check_number(item[name])
+        if not self._always_fits:
+            check_size(item)
+        self._check_keys(item)
+
+    def check_key(self, values: Sequence[Any]) -> None:
+        """Raise `InvalidItem` unless these values of `key_names` make a key."""
+        attributes, templates = self._key_checks
+        for attribute, value in zip(attributes, values, strict=True):
+            attribute.check(value)
+        for template, positions in templates:
+            template.render([values[at] for at in positions])
+
+    @cached_property
+    def _key_checks(self) -> tuple[list[Attribute], list[tuple[Template, list[int]]]]:
+        """The attributes of the primary key, and those templates that they may not fit, with where they stand."""
+        templates = [
+            (template, [self.key_names.index(name) for name in template.names])
+            for template in self.templates[self.table.primary]
+            if not _is_possible(template)
+        ]
+        return [self.named[name] for name in self.key_names], templates
+
+    def _check_undeclared(self, name: object) -> None:
+        """Raise `InvalidItem` where an item cannot have an attribute that is not declared."""
+        if not self.open:
+            raise InvalidItem(f"{self.name} has no attribute `{name}`")
+        if name in self._reserved or name == self.table.ttl:
+            raise InvalidItem(f"{self.name} cannot have `{name}` without declaring it")
+
+    @cached_property
+    def _checks(self) -> AttributeChecks:
+        return AttributeChecks.of(self.attributes)
+
+    @cached_property
+    def _reserved(self) -> frozenset[str]:
+        """Names that a key of the table or the entity's name has on DynamoDB."""
+        return frozenset({attribute.name for attribute in self.table.key_attributes} | {ENTITY})
+
+    def _check_keys(self, item: Mapping[str, Any]) -> None:
+        """Raise `InvalidItem` where a key would be too long or empty."""
+        for templates in self._keys_to_check:
+            for template in templates:
+                if all(name in item for name in template.names):
+                    template.render([item[name] for name in template.names])
+
+    @cached_property
+    def _keys_to_check(self) -> list[KeyTemplates]:
+        """The keys of which the attributes' own bounds do not say that they are possible."""
+        return [
+            templates
+            for templates in self.templates.values()
+            if any(not _is_possible(template) for template in templates)
+        ]
+
+    @cached_property
+    def _always_fits(self) -> bool:
+        """Whether no item can be too large, by the attributes' bounds."""
+        if self.open or any(
+            isinstance(a, Document) or (isinstance(a, Text) and a.longest is None) for a in self.attributes
+        ):
+            return False
+        texts = sum(a.longest or 0 for a in self.attributes if isinstance(a, Text))
+        names = sum(len(a.name) for a in self.attributes)
+        return texts * _CHARACTER_BYTES + names + len(self.attributes) * _NUMBER_BYTES < ITEM_BYTES - 4096
+
+
+def _is_possible(template: Template) -> bool:
+    """Whether every value of its attributes makes a key."""
+    if template.key.type == "N":
+        return True
+    longest = 0
+    for each in template.fields:
+        if isinstance(each, Text) and each.longest is not None:
+            longest += each.longest * _CHARACTER_BYTES
+        elif isinstance(each, Whole):
+            longest += _NUMBER_BYTES
+        else:
+            return False
+    literals = sum(len(literal) * _CHARACTER_BYTES for literal in template.literals)
+    return (
+        any(template.literals)
+        and longest + literals <= template.most_bytes
+        and not any(isinstance(each, Whole) and each.digits is not None for each in template.fields)
+    )
+
+
+def same_key(first: Entity, second: Entity) -> bool:
+    """Whether an item of one entity could have the primary key of one of the other."""
+    if first.table != second.table:
+        return False
+    pairs: Sequence[tuple[Template, Template]] = list(
+        zip(first.templates[first.table.primary], second.templates[second.table.primary], strict=True)
+    )
+    return all(_may_meet(one, other) for one, other in pairs)
+
+
+def _may_meet(one: Template, other: Template) -> bool:
+    """Whether two templates could make the same key, as far as their beginnings and ends tell."""
+    if one.key.type == "N":
+        return True
+    if not one.fields and not other.fields:
+        return one.literals == other.literals
+    for fixed, varying in ((one, other), (other, one)):
+        if not fixed.fields:
+            return varying.parse(fixed.literals[0]) is not None
+    starts = one.literals[0], other.literals[0]
+    ends = one.literals[-1], other.literals[-1]
+    return (starts[0].startswith(starts[1]) or starts[1].startswith(starts[0])) and (
+        ends[0].endswith(ends[1]) or ends[1].endswith(ends[0])
+    )

@@ -1,0 +1,116 @@
+"""Key templates: `DAY#{dayBucket}` is how a key is made of attributes, and how they are read from it.
+
+A template is text with the names of attributes in braces. Of a key that is a number, the template is
+one attribute and nothing else.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from string import Formatter
+from typing import Any
+
+from graph.store.attributes import Attribute, Real, Whole
+from graph.store.design import KeyAttribute
+from graph.store.values import InvalidItem
+
+PARTITION_KEY_BYTES = 2048
+SORT_KEY_BYTES = 1024
+LAST = "\U0010ffff"  # sorts behind every other character
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """How one key is made of attributes."""
+
+    key: KeyAttribute
+    source: str
+    literals: tuple[str, ...]  # the text before each field, and at last that behind them all
+    fields: tuple[Attribute, ...]
+    most_bytes: int
+    pattern: re.Pattern[str]  # every key of the template matches it, with a group for each field
+
+    @classmethod
+    def of(cls, key: KeyAttribute, source: str, attributes: Mapping[str, Attribute], most_bytes: int) -> "Template":
+        """Parse a template; ValueError says what is wrong with it."""
+        literals, fields = [""], list[Attribute]()
+        for literal, name, spec, conversion in Formatter().parse(source):
+            literals[-1] += literal
+            if name is None:
+                continue
+            if name not in attributes or spec or conversion:
+                raise ValueError(f"`{source}` names `{name}`, which is no attribute")
+            fields.append(attributes[name])
+            literals.append("")
+        template = cls(key, source, tuple(literals), tuple(fields), most_bytes, _pattern(literals, fields))
+        if key.type == "N" and not (template.is_number and isinstance(fields[0], Whole | Real)):
+            raise ValueError(f"`{source}` is no number, as `{key.name}` is")
+        if any(not literal for literal in literals[1:-1]):
+            raise ValueError(f"`{source}` has nothing between two attributes")
+        return template
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one attribute and nothing else."""
+        return self.literals == ("", "")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that it names, in order."""
+        return tuple(field.name for field in self.fields)
+
+    def render(self, values: Sequence[Any]) -> Any:
+        """The key of these values of its fields.
+
+        Raises:
+            InvalidItem: One is missing or cannot stand in a key.
+        """
+        if len(values) != len(self.fields):
+            raise InvalidItem(f"`{self.source}` takes {len(self.fields)} values, not {len(values)}")
+        if self.key.type == "N":
+            (value,) = values
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InvalidItem(f"`{self.names[0]}` must be a number")
+            return value
+        text = self.literals[0]
+        for field, value, literal in zip(self.fields, values, self.literals[1:], strict=True):
+            text += field.text(value) + literal
+        return self._checked(text)
+
+    def prefix(self, first: Any) -> str:
+        """The beginning that all keys with this value of the first field have."""
+        return self.literals[0] + self.fields[0].text(first) + self.literals[1]
+
+    def _checked(self, text: str) -> str:
+        if not text:
+            raise InvalidItem(f"`{self.key.name}` must be a text that is not empty")
+        if len(text) * 4 > self.most_bytes and len(text.encode(errors="surrogatepass")) > self.most_bytes:
+            raise InvalidItem(f"`{self.key.name}` has more than {self.most_bytes} bytes")
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise InvalidItem(f"`{self.key.name}` is not valid Unicode: it has a lone surrogate") from None
+        return text
+
+    def parse(self, key: Any) -> dict[str, Any] | None:
+        """The fields' values that a key holds; None where the template does not make such a key."""
+        if self.key.type == "N":
+            return {self.names[0]: key}
+        if not isinstance(key, str):
+            return None
+        found = self.pattern.fullmatch(key)
+        if found is None:
+            return None
+        try:
+            return {field.name: field.of_text(text) for field, text in zip(self.fields, found.groups(), strict=True)}
+        except InvalidItem:
+            return None
+
+
+def _pattern(literals: Sequence[str], fields: Sequence[Attribute]) -> re.Pattern[str]:
+    parts = [re.escape(literals[0])]
+    for field, literal in zip(fields, literals[1:], strict=True):
+        digits = r"-?\d+" if isinstance(field, Whole) else ".*?" if literal else ".*"
+        parts.append(f"({digits}){re.escape(literal)}")
+    return re.compile("".join(parts), re.DOTALL)
