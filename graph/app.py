@@ -166,7 +166,7 @@ async def _ready(domains: Sequence[Domain], request: Request) -> Response:
         return JSONResponse({"status": "draining"}, 503)
     services: Services = request.state.services
     try:
-        await services.of(Resources).table.ping()
+        await services.of(Resources).database.ping()
     except DatabaseUnavailable as error:
         logger.error("Not ready", cause=error.detail)
         return JSONResponse({"status": "unavailable", "store": "unreachable"}, 503)

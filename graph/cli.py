@@ -16,11 +16,10 @@ from graph.access.callers import Scope
 from graph.access.options import Duration, Scopes, Subject
 from graph.app import schema_of
 from graph.command_line import CommandLine, WrongSetting, run, store_option
-from graph.domain import Domain, checked, scopes_of, switched_on, tables_of
+from graph.domain import Domain, checked, entities_of, scopes_of, switched_on, tables_of
 from graph.domains import DOMAINS
 from graph.serving import server
 from graph.settings import DomainNames, Misconfigured
-from graph.store.design import TableDesign
 from graph.store.location import StoreLocation
 from graph.store.policy import Job, policy
 
@@ -82,7 +81,7 @@ def _serve(domains: Sequence[Domain]) -> click.Command:
         Examples:
           quakegraph serve --demo
           quakegraph serve --port 9000 --store sqlite:////var/lib/quakegraph.db --poll 60
-          quakegraph serve --host 0.0.0.0 --workers 4 --store dynamodb://earthquake-events
+          quakegraph serve --host 0.0.0.0 --workers 4 --store dynamodb://
         """
         settings = line.settings(**options)
         server.check_callers(settings)
@@ -142,13 +141,7 @@ def _token(domains: Sequence[Domain]) -> click.Command:
 
 @click.group()
 def tables() -> None:
-    """Make the table, or print its template for CloudFormation or what IAM must allow."""
-
-
-def _design(line: CommandLine) -> TableDesign:
-    """The table of the domains, as long as a store has one."""
-    (design,) = tables_of(line.domains)
-    return design
+    """Make the tables, or print their template for CloudFormation or what IAM must allow."""
 
 
 @tables.command()
@@ -156,28 +149,30 @@ def _design(line: CommandLine) -> TableDesign:
 @click.option(
     "--stream/--no-stream",
     default=True,
-    help="Whether to switch its stream on, which tells subscribers at once what another process stored.",
+    help="Whether to switch their streams on, which tells subscribers at once what another process stored.",
 )
 @click.pass_obj
 def create(line: CommandLine, store: str | None, stream: bool) -> None:
-    """Make the table where it is missing, with its index and expiry.
+    """Make each table where it is missing, with its indexes and expiry.
 
-    On DynamoDB, its stream, point-in-time recovery and deletion protection are switched on too,
+    On DynamoDB, their streams, point-in-time recovery and deletion protection are switched on too,
     where the endpoint has them. SQLite needs no such step.
 
     \b
     Example:
-      quakegraph tables create --store dynamodb://earthquake-events
+      quakegraph tables create --store dynamodb://
     """
-    location = StoreLocation.of(line.settings(store=store).store)
-    for done in run(location.create(_design(line), stream=stream)):
+    settings = line.settings(store=store)
+    location = StoreLocation.of(settings.store)
+    entities = entities_of(switched_on(line.domains, settings.domains))
+    for done in run(location.create(entities, environment=settings.environment, stream=stream)):
         click.echo(done)
 
 
 @tables.command("template")
 @click.pass_obj
 def print_template(line: CommandLine) -> None:
-    """Print a CloudFormation template of the table.
+    """Print a CloudFormation template of the tables.
 
     \b
     Example:
@@ -186,7 +181,9 @@ def print_template(line: CommandLine) -> None:
     """
     from graph.store.cloudformation import template  # with DynamoDB's engine, which takes a while to import
 
-    click.echo(template(_design(line)), nl=False)
+    settings = line.settings()
+    designs = tables_of(switched_on(line.domains, settings.domains))
+    click.echo(template(designs, environment=settings.environment), nl=False)
 
 
 @tables.command("policy")
@@ -204,13 +201,15 @@ def print_policy(line: CommandLine, job: str, store: str | None) -> None:
 
     \b
     Example:
-      quakegraph tables policy --store dynamodb://earthquake-events > policy.json
+      quakegraph tables policy --store dynamodb:// > policy.json
       aws iam put-role-policy --role-name quakegraph --policy-name table \\
         --policy-document file://policy.json
     """
-    location = StoreLocation.of(line.settings(store=store).store)
-    table_name = location.name if location.engine == "dynamodb" else None
-    click.echo(policy(_design(line), Job(job), table_name), nl=False)
+    settings = line.settings(store=store)
+    location = StoreLocation.of(settings.store)
+    prefix = location.name if location.engine == "dynamodb" else ""
+    designs = tables_of(switched_on(line.domains, settings.domains))
+    click.echo(policy(designs, Job(job), prefix=prefix, environment=settings.environment), nl=False)
 
 
 main = build()

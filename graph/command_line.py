@@ -74,5 +74,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def store_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--store`, which every command that touches the store has."""
     return click.option(
-        "--store", metavar="URL", help="sqlite:///FILE or dynamodb://TABLE.  [default: sqlite:///quakegraph.db]"
+        "--store",
+        metavar="URL",
+        help="sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.  [default: sqlite:///quakegraph.db]",
     )(command)

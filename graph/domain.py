@@ -3,7 +3,7 @@
     DOMAIN = Domain(
         name="sightings",
         requires=("earthquakes",),
-        tables=(SIGHTINGS,),
+        entities=(SIGHTING,),
         scopes=(SIGHTINGS_READ,),
         open=open_services,
         queries=(SightingQueries,),
@@ -33,8 +33,9 @@ from graph.core.clock import Clock
 from graph.core.services import Services
 from graph.observability.metrics import Metrics
 from graph.settings import Misconfigured, Settings, SettingsPart
-from graph.store.contract import Table
+from graph.store.contract import Database
 from graph.store.design import TableDesign
+from graph.store.entity import Entity
 from graph.work.endings import Endings
 
 __all__ = ["Contribution", "Domain", "Node", "Resources", "Services", "Task", "WebPage"]
@@ -44,7 +45,7 @@ __all__ = ["Contribution", "Domain", "Node", "Resources", "Services", "Task", "W
 class Resources:
     """What a domain opens its services with. A service itself, so that a task or a command finds it too."""
 
-    table: Table
+    database: Database
     clock: Clock
     http: httpx.AsyncClient
     settings: Settings
@@ -90,7 +91,7 @@ class Domain:
 
     name: str
     requires: tuple[str, ...] = ()  # domains that it builds on, which must come before it
-    tables: tuple[TableDesign, ...] = ()
+    entities: tuple[Entity, ...] = ()  # which name their tables
     scopes: tuple[Scope, ...] = ()
     settings: type[SettingsPart] | None = None
 
@@ -167,6 +168,11 @@ def scopes_of(domains: Sequence[Domain]) -> tuple[Scope, ...]:
     return tuple(sorted(scope for domain in domains for scope in domain.scopes))
 
 
+def entities_of(domains: Sequence[Domain]) -> tuple[Entity, ...]:
+    """What the domains keep in their tables."""
+    return tuple(entity for domain in domains for entity in domain.entities)
+
+
 def tables_of(domains: Sequence[Domain]) -> tuple[TableDesign, ...]:
     """The tables of the domains, each once: several domains may stand in one."""
-    return tuple({design.name: design for domain in domains for design in domain.tables}.values())
+    return tuple({entity.table.name: entity.table for entity in entities_of(domains)}.values())

@@ -8,13 +8,13 @@ import httpx
 
 from graph.api.recording import Recording
 from graph.core.clock import Clock, now_ms
-from graph.domain import Domain, Resources, Services, switched_on, tables_of
+from graph.domain import Domain, Resources, Services, entities_of, switched_on, tables_of
 from graph.observability.metrics import Metrics
 from graph.observability.tracing import Tracing, Untraced
 from graph.settings import DomainNames, Settings, settings_class
-from graph.store.contract import Table
+from graph.store.contract import Database
 from graph.store.location import StoreLocation
-from graph.store.meter import MeteredTable
+from graph.store.meter import MeteredDatabase
 from graph.store.metrics import StoreMetrics
 from graph.work.endings import Endings
 
@@ -52,10 +52,10 @@ async def open_services(
     metrics = metrics or Metrics()
     on = switched_on(domains, settings.domains)
     async with AsyncExitStack() as stack:
-        table = await stack.enter_async_context(_open_store(settings, on, clock, StoreMetrics(metrics), tracing))
+        database = await stack.enter_async_context(_open_store(settings, on, clock, StoreMetrics(metrics), tracing))
         services = Services()
         resources = Resources(
-            table=table,
+            database=database,
             clock=clock,
             http=await stack.enter_async_context(httpx.AsyncClient()),
             settings=settings,
@@ -74,10 +74,15 @@ async def open_services(
 @asynccontextmanager
 async def _open_store(
     settings: Settings, domains: Sequence[Domain], clock: Clock, meter: StoreMetrics, tracing: Tracing
-) -> AsyncIterator[Table]:
-    """Open the table of the domains."""
+) -> AsyncIterator[Database]:
+    """Open the tables of the domains."""
     location = StoreLocation.of(settings.store)
-    (design,) = tables_of(domains)  # as long as a store has one table
-    async with location.open(design, clock=clock, meter=meter, timeout_s=settings.store_timeout) as table:
-        spans = tracing.store(location.engine, table.design.name)
-        yield MeteredTable(table, spans) if spans else table
+    async with location.open(
+        entities_of(domains),
+        environment=settings.environment,
+        clock=clock,
+        meter=meter,
+        timeout_s=settings.store_timeout,
+    ) as database:
+        spans = tracing.store(location.engine, ",".join(design.name for design in tables_of(domains)))
+        yield MeteredDatabase(database, spans) if spans else database

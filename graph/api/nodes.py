@@ -13,10 +13,17 @@ from graph.access.callers import Scope
 from graph.api import relay
 from graph.api.context import Context
 from graph.api.scopes import requires_scopes_of
+from graph.api.selected import Attributes, selected_attributes
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
+from graph.store.records import Record
 
 MOST_NODES = 100  # ids a call
+
+RecordClass = type[Record]
+
+Load = Callable[[Context, Sequence[str], Attributes], Awaitable[Mapping[str, Any]]]
+"""Finds those objects that exist by their keys, with the attributes that are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +31,8 @@ class Node:
     """A type of the graph whose objects can be fetched again by their global ids."""
 
     type: type  # of Strawberry, with the interface `relay.Node`
-    load: Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Any]]]  # keys → those objects that exist, by key
+    load: Load
+    record: RecordClass  # of its objects
     scope: Scope | None = None  # that its objects need
 
     @property
@@ -64,7 +72,7 @@ def node_queries(nodes: Iterable[Node]) -> type:
             info: Info[Context, None],
             id: Annotated[strawberry.ID, strawberry.argument(description="Global id.")],
         ) -> Any:
-            return (await _found(by_name, info.context, [id]))[0]
+            return (await _found(by_name, info, [id]))[0]
 
         @strawberry.field(
             description="The objects with these global ids, in their order, null for those that do not exist. "
@@ -80,12 +88,12 @@ def node_queries(nodes: Iterable[Node]) -> type:
         ) -> list[Any]:
             if len(ids) > MOST_NODES:
                 raise BadUserInput(f"`ids` takes at most {MOST_NODES} ids.")
-            return await _found(by_name, info.context, ids)
+            return await _found(by_name, info, ids)
 
     return NodeQueries
 
 
-async def _found(nodes: Mapping[str, Node], context: Context, ids: Sequence[str]) -> list[Any]:
+async def _found(nodes: Mapping[str, Node], info: Info[Context, None], ids: Sequence[str]) -> list[Any]:
     """The nodes with these global ids, in their order, None for those that do not exist."""
     wanted = [relay.parse_global_id(node_id) for node_id in ids]
     keys: defaultdict[str, set[str]] = defaultdict(set)
@@ -93,6 +101,10 @@ async def _found(nodes: Mapping[str, Node], context: Context, ids: Sequence[str]
         if type_name not in nodes:
             raise BadUserInput(f"`id` names a {type_name}, of which this graph has no nodes.")
         keys[type_name].add(key)
-    context.caller.require([scope for type_name in keys if (scope := nodes[type_name].scope)])
-    found = {type_name: await nodes[type_name].load(context, list(some)) for type_name, some in keys.items()}
+    info.context.caller.require([scope for type_name in keys if (scope := nodes[type_name].scope)])
+    found = {}
+    for type_name, some in keys.items():
+        node = nodes[type_name]
+        attributes = selected_attributes(info, node.record, type_name)
+        found[type_name] = await node.load(info.context, list(some), attributes)
     return [found[type_name].get(key) for type_name, key in wanted]

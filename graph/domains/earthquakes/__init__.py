@@ -7,13 +7,13 @@ from pathlib import Path
 from starlette.routing import BaseRoute
 
 from graph.domain import Domain, Node, Resources, Task, WebPage
-from graph.domains.earthquakes import upkeep
+from graph.domains.earthquakes import model, upkeep
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.commands import demo_option, ingest, poll_option, rebuild
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import ENTITIES
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.metrics import IngestMetrics, measure_live, measure_upkeep
 from graph.domains.earthquakes.schema.events import Event, EventQueries, events_by_key
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
@@ -30,16 +30,16 @@ from graph.settings import Settings
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
     """Open the catalogue, the way to USGS, and what subscribers are told by."""
     settings = resources.settings.part(EarthquakeSettings)
-    table, clock, metrics = resources.table, resources.clock, resources.metrics
-    catalogue = Catalogue(table, most_days_counted=settings.max_days_counted)
+    database, clock, metrics = resources.database, resources.clock, resources.metrics
+    catalogue = Catalogue(database, most_days_counted=settings.max_days_counted)
     usgs = UsgsClient(resources.http, settings.usgs_url, timeout_s=settings.usgs_timeout, clock=clock)
-    live = Live(table, catalogue)
-    state = Upkeep(table, catalogue, clock, polls=settings.poll > 0)
+    live = EventBroadcast(database, catalogue)
+    state = Upkeep(database, catalogue, clock, polls=settings.poll > 0)
     measure_live(live, metrics)
     measure_upkeep(state, metrics)
     resources.endings.add(live.end)
     try:
-        yield catalogue, Ingest(table, usgs, resources.recording, clock, IngestMetrics(metrics).add), live, state
+        yield catalogue, Ingest(database, usgs, resources.recording, clock, IngestMetrics(metrics).add), live, state
     finally:
         await live.close()
 
@@ -57,14 +57,14 @@ def pages(settings: Settings) -> Sequence[WebPage]:
 
 DOMAIN = Domain(
     name="earthquakes",
-    tables=(EARTHQUAKE_EVENTS,),
+    entities=ENTITIES,
     scopes=(EVENTS_READ, EVENTS_WRITE),
     settings=EarthquakeSettings,
     open=open_services,
     queries=(EventQueries, StatisticsQueries, IngestQueries),
     mutations=(IngestMutations,),
     subscriptions=(EventSubscriptions,),
-    nodes=(Node(Event, load=events_by_key, scope=EVENTS_READ),),
+    nodes=(Node(Event, record=model.Event, load=events_by_key, scope=EVENTS_READ),),
     routes=routes,
     pages=pages,
     tasks=(Task("polling", upkeep.poll), Task("reading the ingest status", upkeep.watch)),

@@ -92,8 +92,8 @@ def rebuild(line: CommandLine, store: str | None) -> None:
 
     \b
     Example:
-      quakegraph rebuild-summaries --store dynamodb://earthquake-events
+      quakegraph rebuild-summaries --store dynamodb://
     """
 
-    report = line.run(line.settings(store=store), lambda services: rebuild_summaries(services.of(Resources).table))
+    report = line.run(line.settings(store=store), lambda services: rebuild_summaries(services.of(Resources).database))
     click.echo(f"{report.events:,} events on {report.days:,} days; {report.corrected:,} summaries corrected.")

@@ -5,7 +5,7 @@ from math import inf
 
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.observability.metrics import REQUEST_SECONDS, Metrics
 
 
@@ -28,13 +28,13 @@ class IngestMetrics:
         self._retries.inc(report.retries)
 
 
-def measure_live(live: Live, metrics: Metrics) -> None:
+def measure_live(live: EventBroadcast, metrics: Metrics) -> None:
     """Tell from now on how many subscribers there are, and what they are told."""
     subscriptions = metrics.gauge("subscriptions", "Subscriptions that are open.", of_all="livesum")
     told = metrics.counter("subscription_events", "Events that were handed to subscribers.")
     lost = metrics.counter("subscription_events_lost", "Events that subscribers were too slow for.")
-    metrics.total(told, lambda: live.told)
-    metrics.total(lost, lambda: live.lost)
+    metrics.total(told, lambda: live.sent)
+    metrics.total(lost, lambda: live.dropped)
     metrics.read(lambda: subscriptions.set(live.subscriptions))
 
 

@@ -27,7 +27,6 @@ from graph.store.entity import Item, Key
 from graph.store.query import Query
 from graph.store.time_walk import Promise
 
-YEARS = "SUMMARY#YEARS"
 RANGES_REMEMBERED = 8  # of magnitudes, by each summary, as each takes memory for every day of every year
 CACHED_YEARS = 150  # a year of 366 busy days takes about 0.5 MB
 
@@ -145,7 +144,7 @@ class YearOfDays:
 
     def __init__(self, version: Item, items: Iterable[Item]) -> None:
         self.version = version
-        self.days = {str(item["sk"]).removeprefix("DAY#"): Summary(item) for item in items if item["events"]}
+        self.days: dict[str, Summary] = {item["day"]: Summary(item) for item in items if item["events"]}
         self._may_match: LRUCache[MagnitudeRange, DayCounts] = LRUCache(RANGES_REMEMBERED)
         self._matching: LRUCache[MagnitudeRange, DayCounts] = LRUCache(RANGES_REMEMBERED)
 
@@ -171,10 +170,10 @@ class YearOfDays:
 class Summaries:
     """Reads the stored summaries."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._years: LRUCache[str, YearOfDays] = LRUCache(CACHED_YEARS)
-        self._summaries: dict[str, Summary] = {}  # of the years, as of the table's revision
+        self._summaries: dict[str, Summary] = {}  # of the years, as of the database's revision
         self._revision: object | None = None
 
     async def years(self) -> dict[str, Summary]:

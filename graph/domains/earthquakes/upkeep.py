@@ -9,9 +9,9 @@ from graph.core.errors import DatabaseUnavailable
 from graph.domain import Resources, Services
 from graph.domains.earthquakes.demo import load_sample
 from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.poll_state import LEASE_MS
 from graph.domains.earthquakes.ingest.polling import polling
 from graph.domains.earthquakes.ingest.status import Upkeep, watched
-from graph.domains.earthquakes.ingest.turns import TURN_MS
 from graph.domains.earthquakes.settings import EarthquakeSettings
 
 
@@ -29,8 +29,8 @@ async def poll(services: Services) -> None:
     settings = resources.settings.part(EarthquakeSettings)
     if not settings.poll:
         return
-    turn_ms = max(round(2000 * settings.usgs_timeout) + 60_000, TURN_MS)  # to fetch, with redirects, and to store
-    async with polling(services.of(Ingest), resources.table, settings.poll, resources.clock, turn_ms=turn_ms):
+    lease_ms = max(round(2000 * settings.usgs_timeout) + 60_000, LEASE_MS)  # to fetch, with redirects, and to store
+    async with polling(services.of(Ingest), resources.database, settings.poll, resources.clock, lease_ms=lease_ms):
         await asyncio.Event().wait()
 
 

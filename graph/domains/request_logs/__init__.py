@@ -5,10 +5,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from graph.domain import Domain, Node, Resources, Services, Task
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.request_logs import model
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget, LogLimits
 from graph.domains.request_logs.buffer import LogBuffer
+from graph.domains.request_logs.entities import ENTITIES
 from graph.domains.request_logs.metrics import measure_buffer
 from graph.domains.request_logs.recording import LogRecorder
 from graph.domains.request_logs.schema import RequestLog, RequestLogQueries, logs_by_key
@@ -19,7 +20,7 @@ from graph.domains.request_logs.settings import RequestLogSettings
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
     """Open the logs, and record in them from now on."""
-    logs = RequestLogs(resources.table, resources.clock)
+    logs = RequestLogs(resources.database, resources.clock)
     buffer = LogBuffer(logs, LogBudget(LogLimits.of(resources.settings.part(RequestLogSettings))))
     measure_buffer(buffer, resources.metrics)
     resources.recording.recorder = LogRecorder(logs, buffer)
@@ -37,12 +38,12 @@ async def flush_logs(services: Services) -> None:
 DOMAIN = Domain(
     name="request_logs",
     requires=("earthquakes",),  # in whose table they stand
-    tables=(EARTHQUAKE_EVENTS,),
+    entities=ENTITIES,
     scopes=(LOGS_READ,),
     settings=RequestLogSettings,
     open=open_services,
     queries=(RequestLogQueries,),
-    nodes=(Node(RequestLog, load=logs_by_key, scope=LOGS_READ),),
+    nodes=(Node(RequestLog, record=model.RequestLog, load=logs_by_key, scope=LOGS_READ),),
     tasks=(Task("flushing request logs", flush_logs),),
     examples=Path(__file__).parent / "examples",
 )

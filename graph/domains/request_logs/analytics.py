@@ -10,6 +10,7 @@ from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog
 from graph.store.conditions import Compare, all_of
 
+READ = frozenset({"starttime", "endtime", "minmagnitude", "pageSize", "hasNextToken", "resultCount"})  # of each log
 MOST_FILTERS = 100
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Self
+from typing import Any, Self
 
 import orjson
 

@@ -119,7 +119,9 @@ class RequestLogQueries:
     ) -> Page[model.RequestLog]:
         sizes = info.context.page_sizes
         paging = Paging.of(model.REQUEST_LOGS, sizes, first=first, after=after, last=last, before=before)
-        return await info.context.service(RequestLogs).page(filter.selection if filter else LogSelection(), paging)
+        selection = filter.selection if filter else LogSelection()
+        attributes = selected_attributes(info, model.RequestLog)
+        return await info.context.service(RequestLogs).page(selection, paging, attributes=attributes)
 
     @strawberry.field(
         description="What is asked most: the filters of the `events` queries of some days.",
@@ -149,5 +151,5 @@ async def logs_by_key(
 ) -> Mapping[str, model.RequestLog]:
     """The request logs that nodes' keys name, as far as they exist, with the attributes that are needed."""
     positions = {key: position for key in keys if (position := model.position_of(key))}
-    logs = await context.service(RequestLogs).at(set(positions.values()))
+    logs = await context.service(RequestLogs).at(set(positions.values()), attributes)
     return {key: logs[position] for key, position in positions.items() if position in logs}

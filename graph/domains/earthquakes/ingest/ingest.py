@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from graph.api.recording import Record, Recording
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, outcome_of
-from graph.domains.earthquakes.arrivals import Arrivals
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.report import IngestReport
@@ -27,7 +27,8 @@ from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, Usg
 from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
 from graph.domains.earthquakes.usgs.normalise import normalise
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
-from graph.store.contract import Key, Put, Table
+from graph.feed.sequence import ChangeSequence
+from graph.store.contract import Database, Put
 
 T = TypeVar("T")
 
@@ -50,7 +51,7 @@ class Ingest:
     """Takes events from USGS, from a caller or from a file. Each ingest is recorded before it answers."""
 
     def __init__(
-        self, table: Table, usgs: UsgsClient, recording: Recording, clock: Clock, observe: Observer = unobserved
+        self, database: Database, usgs: UsgsClient, recording: Recording, clock: Clock, observe: Observer = unobserved
     ) -> None:
         self._database = database
         self._sequence = event_sequence(database)

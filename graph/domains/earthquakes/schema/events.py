@@ -21,7 +21,6 @@ from graph.core.paging import Paging
 from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
-from graph.domains.earthquakes.feature_collection import feature_collection
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Box, Circle, Selection
@@ -85,7 +84,8 @@ class Event(relay.Node):
         selection = Selection.around(event, radius_km=radius_km, days=days)
         if relay.asks_for_total_alone(info):
             return info.context.service(Catalogue).unread_page(selection)
-        return await info.context.service(Catalogue).page(selection, paging)
+        attributes = selected_attributes(info, model.Event)
+        return await info.context.service(Catalogue).page(selection, paging, attributes=attributes)
 
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
@@ -220,7 +220,7 @@ class EventQueries:
         info: Info[Context, None],
         event_id: Annotated[str, strawberry.argument(description="USGS event id, such as `us7000kz6a`.")],
     ) -> model.Event | None:
-        return await info.context.service(Catalogue).event(event_id)
+        return await info.context.service(Catalogue).event(event_id, selected_attributes(info, model.Event))
 
     @strawberry.field(
         description="Catalogued events in time order, newest first unless asked otherwise.",
@@ -243,9 +243,12 @@ class EventQueries:
         selection = filter.selection if filter else Selection()
         if relay.asks_for_total_alone(info):
             return info.context.service(Catalogue).unread_page(selection)
-        return await info.context.service(Catalogue).page(selection, paging, ascending=order_by is EventOrder.TIME_ASC)
+        ascending, attributes = order_by is EventOrder.TIME_ASC, selected_attributes(info, model.Event)
+        return await info.context.service(Catalogue).page(selection, paging, ascending=ascending, attributes=attributes)
 
 
-async def events_by_key(context: Context, keys: Sequence[str]) -> Mapping[str, model.Event]:
-    """The events that nodes' keys name, as far as they exist."""
-    return await context.service(Catalogue).events(keys)
+async def events_by_key(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.Event]:
+    """The events that nodes' keys name, as far as they exist, with the attributes that are needed."""
+    return await context.service(Catalogue).events(keys, attributes)

@@ -9,7 +9,7 @@ from strawberry.types import Info
 from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scopes import RequiresScope
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.schema.events import Event, EventFilter, window_facts
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
@@ -45,4 +45,4 @@ class EventSubscriptions:
         ] = None,
     ) -> Any:
         selection = filter.selection if filter else Selection()
-        return await info.context.service(Live).subscribe(selection, after, info.context.charge_replay)
+        return await info.context.service(EventBroadcast).events(selection, after, info.context.charge_replay)
