@@ -8,7 +8,8 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from playwright.async_api import ConsoleMessage, Page, async_playwright, expect
+import pytest_asyncio
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from tests.needs import CHROMIUM_NAMES
 from tests.processes import PATIENCE_S, Child
@@ -62,16 +63,29 @@ def _address(file: Path, process: Child[str]) -> str:
     raise AssertionError(f"Chromium does not listen; its status is {process.poll()}")
 
 
-@pytest.fixture
-async def visit(chromium: str) -> AsyncIterator[Visit]:
-    """An empty page with nothing stored."""
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    """The browser, by way of a driver that takes half a second of a processor to start."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(chromium, timeout=1000 * PATIENCE_S)
-        context = await browser.new_context(viewport={"width": 1400, "height": 900})
-        page = await context.new_page()
-        page.set_default_timeout(1000 * PATIENCE_S)
-        yield _watched(page)
-        await context.close()
+        yield await playwright.chromium.connect_over_cdp(chromium, timeout=1000 * PATIENCE_S)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(browser: Browser) -> AsyncIterator[Visit]:
+    """An empty page with nothing stored."""
+    context = await browser.new_context(viewport={"width": 1400, "height": 900})
+    page = await context.new_page()
+    page.set_default_timeout(1000 * PATIENCE_S)
+    yield _watched(page)
+    await context.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run what visits pages in the event loop of the browser's driver, which lives as long as the session."""
+    for item in items:
+        if "visit" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 def _watched(page: Page) -> Visit:
