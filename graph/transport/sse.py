@@ -1,5 +1,11 @@
 """Results as server-sent events: `next` with each, `complete` at the end, and a comment now and then.
 
+sse-starlette streams the same bytes, and was measured: a thousand subscribers take 53 MB of the server then, in
+place of 33, since each has five tasks and a scope around every `send`, and an event takes a fifth more of the
+processor's time. It also replaces uvicorn's handler of signals, where the drain is ours.
+
+    python -m benchmarks.subscribers
+
 Source: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md, its mode of distinct
 connections, and https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
