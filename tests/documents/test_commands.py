@@ -46,7 +46,7 @@ SPANS = [
     (document.name, span)
     for document in DOCUMENTS
     for span in document.spans
-    if re.match(r"(quakegraph|python -m|docker|\.venv/bin/\w+|scripts/[\w-]+|\.ci/run)( |$)", span)
+    if re.match(r"(quakegraph|python -m|docker|pip|\.venv/bin/\w+|scripts/[\w-]+|\.ci/run)( |$)", span)
 ]
 
 
