@@ -65,7 +65,12 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     store: Annotated[str, AfterValidator(_store_url)] = Field(
-        "sqlite:///quakegraph.db", description="Where the catalogue is kept: `sqlite:///FILE` or `dynamodb://TABLE`."
+        "sqlite:///quakegraph.db",
+        description="Where the tables are kept: `sqlite:///FILE`, `dynamodb://`, or `dynamodb://PREFIX` "
+        "with PREFIX before each name.",
+    )
+    environment: str = Field(
+        "dev", pattern="^[A-Za-z0-9_-]+$", description="What `{env}` in the names of DynamoDB's tables stands for."
     )
     store_timeout: float = Field(
         2.0, gt=0, le=60, description="Seconds for one attempt on the store, of which there are three at most."
@@ -184,7 +189,7 @@ class Settings(BaseSettings):
             raise ValueError("must be 0, or 60 or more: USGS renews its feeds once a minute")
         return seconds
 
-    def environment(self) -> dict[str, str]:
+    def as_environment(self) -> dict[str, str]:
         """The settings as environment variables, for a process that reads them itself."""
         return {f"GRAPH_{name.upper()}": _text(value) for name, value in self.model_dump().items()}
 

@@ -278,7 +278,7 @@ def test_another_process_reads_the_same_settings_from_its_environment(environmen
         cors_origins=("https://a.example",),
         allowed_documents=Path("documents.json"),
     )
-    for name, value in settings.environment().items():
+    for name, value in settings.as_environment().items():
         environment.setenv(name, value)
 
     assert Settings() == settings

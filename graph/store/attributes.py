@@ -91,7 +91,7 @@ class Whole(Attribute):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Real(Attribute):
-    """A number. A store may return a whole one as int."""
+    """A number as a double of 64 bits holds it. A store may return a whole one as int."""
 
     least: float | None = None
     greatest: float | None = None
@@ -101,6 +101,8 @@ class Real(Attribute):
             raise self._refuse("a number")
         _check_bounds(self, value, self.least, self.greatest)
         check_number(value)
+        if float(value) != value:
+            raise self._refuse("a number that a double holds exactly")
 
     def text(self, value: Any) -> str:
         return str(value)

@@ -155,17 +155,12 @@ def check_update(update: Update) -> None:
         raise InvalidItem("the update both sets and adds to an attribute")
     if any(isinstance(value, bool) or not isinstance(value, int | float) for value in update.add.values()):
         raise InvalidItem("only a number can be added")
-    update.key.entity.check_changes({**update.set, **update.add})
+    update.key.entity.check_changes(update.set, update.add)
 
 
 def check_key(key: Key) -> None:
     """Raise `InvalidItem` unless the key can be one of its entity."""
-    entity, values = key
-    of = dict(zip(entity.key_names, values, strict=True))
-    for name, value in of.items():
-        entity.named[name].check(value)
-    for template in entity.templates[entity.table.primary]:
-        template.render([of[name] for name in template.names])
+    key.entity.check_key(key.values)
 
 
 def check_actions(actions: Sequence[Action], limit: int) -> None:

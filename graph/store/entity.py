@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from graph.store.attributes import Attribute, Document, Text, Whole
+from graph.store.attributes import Attribute, Document, Real, Text, Whole
+from graph.store.checks import AttributeChecks
 from graph.store.design import Index, TableDesign
 from graph.store.templates import PARTITION_KEY_BYTES, SORT_KEY_BYTES, Template
-from graph.store.values import ITEM_BYTES, InvalidItem, check_size
+from graph.store.values import ITEM_BYTES, InvalidItem, check_number, check_size
 
 Item = dict[str, Any]
 """Attribute name → text, number, truth value, None, list or mapping of such.
@@ -84,8 +85,7 @@ class Entity:
                 each.optional for each in (*templates.partition.fields, *sort.fields)
             ):
                 raise ValueError(f"{self.name}: an attribute of the primary key is not optional")
-        reserved = {attribute.name for attribute in self.table.key_attributes} | {ENTITY}
-        for name in reserved & self.named.keys():
+        for name in self._reserved & self.named.keys():
             if all((t.key.name, t.source) != (name, f"{{{name}}}") for both in self.templates.values() for t in both):
                 raise ValueError(f"{self.name}: `{name}` is a key of the table")
 
@@ -142,26 +142,27 @@ class Entity:
 
     def check(self, item: Mapping[str, Any]) -> None:
         """Raise `InvalidItem` unless the item can be stored."""
-        found = 0
-        for name, attribute in self.named.items():
-            if name in item:
-                attribute.check(item[name])
-                found += 1
-            elif not attribute.optional:
-                raise InvalidItem(f"{self.name} lacks `{name}`")
-        if found < len(item) and not self.open:
-            raise InvalidItem(f"{self.name} has no attribute `{next(name for name in item if name not in self.named)}`")
+        if self._checks.count(item) < len(item):
+            for name in item:
+                if name not in self.named:
+                    self._check_undeclared(name)
         if not self._always_fits:
             check_size(item)
         self._check_keys(item)
 
-    def check_changes(self, changes: Mapping[str, Any]) -> None:
-        """Raise `InvalidItem` unless these attributes can be set together."""
-        for name, value in changes.items():
+    def check_changes(self, values: Mapping[str, Any], added: Mapping[str, int | float]) -> None:
+        """Raise `InvalidItem` unless these attributes can be set, and these numbers added to others, together."""
+        for name, value in values.items():
             if (attribute := self.named.get(name)) is not None:
                 attribute.check(value)
-            elif not self.open:
-                raise InvalidItem(f"{self.name} has no attribute `{name}`")
+            else:
+                self._check_undeclared(name)
+        for name, number in added.items():
+            if (attribute := self.named.get(name)) is None:
+                self._check_undeclared(name)
+            elif not isinstance(attribute, Real) and not (isinstance(attribute, Whole) and isinstance(number, int)):
+                raise InvalidItem(f"{number} cannot be added to `{name}`")
+        changes = {**values, **added}
         if changed := [name for name in self.key_names if name in changes]:
             raise InvalidItem(f"an update cannot change `{changed[0]}`, which the primary key is made of")
         for index in self.indexes:
@@ -172,6 +173,51 @@ class Entity:
                     f"an update sets all of {', '.join(free)} or none, as {index.name} is ordered by them"
                 )
         check_size(changes)
+
+    def check_changed(self, item: Mapping[str, Any], added: Mapping[str, Any]) -> None:
+        """Raise `InvalidItem` unless an item can be stored that checked changes have made of another.
+
+        It may lack what is not optional: an update can make an item. Sums may pass the bounds of an attribute.
+        """
+        for name in added:
+            check_number(item[name])
+        if not self._always_fits:
+            check_size(item)
+        self._check_keys(item)
+
+    def check_key(self, values: Sequence[Any]) -> None:
+        """Raise `InvalidItem` unless these values of `key_names` make a key."""
+        attributes, templates = self._key_checks
+        for attribute, value in zip(attributes, values, strict=True):
+            attribute.check(value)
+        for template, positions in templates:
+            template.render([values[at] for at in positions])
+
+    @cached_property
+    def _key_checks(self) -> tuple[list[Attribute], list[tuple[Template, list[int]]]]:
+        """The attributes of the primary key, and those templates that they may not fit, with where they stand."""
+        templates = [
+            (template, [self.key_names.index(name) for name in template.names])
+            for template in self.templates[self.table.primary]
+            if not _is_possible(template)
+        ]
+        return [self.named[name] for name in self.key_names], templates
+
+    def _check_undeclared(self, name: object) -> None:
+        """Raise `InvalidItem` where an item cannot have an attribute that is not declared."""
+        if not self.open:
+            raise InvalidItem(f"{self.name} has no attribute `{name}`")
+        if name in self._reserved or name == self.table.ttl:
+            raise InvalidItem(f"{self.name} cannot have `{name}` without declaring it")
+
+    @cached_property
+    def _checks(self) -> AttributeChecks:
+        return AttributeChecks.of(self.attributes)
+
+    @cached_property
+    def _reserved(self) -> frozenset[str]:
+        """Names that a key of the table or the entity's name has on DynamoDB."""
+        return frozenset({attribute.name for attribute in self.table.key_attributes} | {ENTITY})
 
     def _check_keys(self, item: Mapping[str, Any]) -> None:
         """Raise `InvalidItem` where a key would be too long or empty."""

@@ -1,27 +1,16 @@
-"""Measuring a store: what an engine reports, and a table that times each call of the contract.
+"""Measuring a store: what an engine reports, and a database that times each call of the contract.
 
 The store knows no library of metrics or traces: whoever measures passes in a `Meter`.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
-from graph.store.conditions import Condition
-from graph.store.contract import (
-    UNBOUNDED,
-    Action,
-    Bounds,
-    Delete,
-    Item,
-    Key,
-    KeyValue,
-    Page,
-    Table,
-    Update,
-)
-from graph.store.design import Index
+from graph.store.contract import Action, Database, Delete, Put, Update
+from graph.store.entity import Entity, Item, Key
+from graph.store.query import Page, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,99 +38,63 @@ class Meter(CallMeter, Protocol):
         """A pool of threads or connections, once, before it is used. `use` may be asked from any thread."""
 
 
-class MeteredTable(Table):
-    """Passes everything on to `table`, and each call through the meter."""
+class MeteredDatabase(Database):
+    """Passes everything on to `database`, and each call through the meter."""
 
-    def __init__(self, table: Table, meter: CallMeter) -> None:
-        self.design = table.design
-        self.transaction_limit = table.transaction_limit
-        self.in_order = table.in_order
-        self._table = table
+    def __init__(self, database: Database, meter: CallMeter) -> None:
+        self.transaction_limit = database.transaction_limit
+        self.in_order = database.in_order
+        self._database = database
         self._call = meter.call
 
-    async def get(self, key: Key) -> Item | None:
+    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
         with self._call("get"):
-            return await self._table.get(key)
+            return await self._database.get(key, attributes=attributes)
 
-    async def get_many(self, keys: Collection[Key], *, only: Collection[str] | None = None) -> dict[Key, Item]:
+    async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
         with self._call("get_many"):
-            return await self._table.get_many(keys, only=only)
+            return await self._database.get_many(keys, attributes=attributes)
 
-    async def put(self, item: Item, *, if_absent: bool = False) -> bool:
+    async def put(self, put: Put) -> bool:
         with self._call("put"):
-            return await self._table.put(item, if_absent=if_absent)
+            return await self._database.put(put)
 
-    async def put_many(self, items: Sequence[Item]) -> None:
+    async def put_many(self, puts: Sequence[Put]) -> None:
         with self._call("put_many"):
-            await self._table.put_many(items)
+            await self._database.put_many(puts)
 
     async def update(self, update: Update) -> bool:
         with self._call("update"):
-            return await self._table.update(update)
+            return await self._database.update(update)
 
     async def delete(self, delete: Delete) -> bool:
         with self._call("delete"):
-            return await self._table.delete(delete)
+            return await self._database.delete(delete)
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
         with self._call("transact"):
-            return await self._table.transact(actions)
+            return await self._database.transact(actions)
 
-    async def query(
-        self,
-        index: Index,
-        partition: KeyValue,
-        *,
-        between: Bounds = UNBOUNDED,
-        forward: bool = True,
-        start: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        where: Condition | None = None,
-    ) -> Page:
+    async def query(self, query: Query) -> Page:
         with self._call("query"):
-            return await self._table.query(
-                index, partition, between=between, forward=forward, start=start, limit=limit, where=where
-            )
+            return await self._database.query(query)
 
-    async def query_many(
-        self,
-        index: Index,
-        partitions: Sequence[KeyValue],
-        *,
-        between: Bounds = UNBOUNDED,
-        forward: bool = True,
-        start: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        where: Condition | None = None,
-    ) -> Page:
-        with self._call("query_many"):
-            return await self._table.query_many(
-                index, partitions, between=between, forward=forward, start=start, limit=limit, where=where
-            )
-
-    async def count(
-        self,
-        index: Index,
-        partitions: Sequence[KeyValue],
-        *,
-        between: Bounds = UNBOUNDED,
-        where: Condition | None = None,
-    ) -> int:
+    async def count(self, query: Query) -> int:
         with self._call("count"):
-            return await self._table.count(index, partitions, between=between, where=where)
+            return await self._database.count(query)
 
-    async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
+    async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
         # From the first item to the last, with what the caller does in between.
         with self._call("scan"):
-            async for item in self._table.scan(where=where):
+            async for item in self._database.scan(entity, attributes=attributes):
                 yield item
 
     async def revision(self) -> object | None:
-        return await self._table.revision()
+        return await self._database.revision()
 
     def changes(self) -> AsyncGenerator[None, None]:
-        return self._table.changes()  # which is waited for, so its time says nothing
+        return self._database.changes()  # which is waited for, so its time says nothing
 
     async def ping(self) -> None:
         with self._call("ping"):
-            await self._table.ping()
+            await self._database.ping()

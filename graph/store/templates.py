@@ -28,6 +28,7 @@ class Template:
     literals: tuple[str, ...]  # the text before each field, and at last that behind them all
     fields: tuple[Attribute, ...]
     most_bytes: int
+    pattern: re.Pattern[str]  # every key of the template matches it, with a group for each field
 
     @classmethod
     def of(cls, key: KeyAttribute, source: str, attributes: Mapping[str, Attribute], most_bytes: int) -> "Template":
@@ -41,7 +42,7 @@ class Template:
                 raise ValueError(f"`{source}` names `{name}`, which is no attribute")
             fields.append(attributes[name])
             literals.append("")
-        template = cls(key, source, tuple(literals), tuple(fields), most_bytes)
+        template = cls(key, source, tuple(literals), tuple(fields), most_bytes, _pattern(literals, fields))
         if key.type == "N" and not (template.is_number and isinstance(fields[0], Whole | Real)):
             raise ValueError(f"`{source}` is no number, as `{key.name}` is")
         if any(not literal for literal in literals[1:-1]):
@@ -98,7 +99,7 @@ class Template:
             return {self.names[0]: key}
         if not isinstance(key, str):
             return None
-        found = re.fullmatch(self.pattern, key, re.DOTALL)
+        found = self.pattern.fullmatch(key)
         if found is None:
             return None
         try:
@@ -106,11 +107,10 @@ class Template:
         except InvalidItem:
             return None
 
-    @property
-    def pattern(self) -> str:
-        """A regular expression that every key of the template matches, with a group for each field."""
-        parts = [re.escape(self.literals[0])]
-        for field, literal in zip(self.fields, self.literals[1:], strict=True):
-            digits = r"-?\d+" if isinstance(field, Whole) else ".*?" if literal else ".*"
-            parts.append(f"({digits}){re.escape(literal)}")
-        return "".join(parts)
+
+def _pattern(literals: Sequence[str], fields: Sequence[Attribute]) -> re.Pattern[str]:
+    parts = [re.escape(literals[0])]
+    for field, literal in zip(fields, literals[1:], strict=True):
+        digits = r"-?\d+" if isinstance(field, Whole) else ".*?" if literal else ".*"
+        parts.append(f"({digits}){re.escape(literal)}")
+    return re.compile("".join(parts), re.DOTALL)

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from graph.store.contract import Table
-from tests.store.engines import empty_table
+from tests.store.engines import empty_database
 from tests.store.fault_proxy import FaultProxy, proxying
-from tests.store.samples import READINGS, SAMPLES, HeldClock
+from tests.store.one_entity import OneEntity
+from tests.store.samples import READING, SAMPLE, HeldClock
 
 
 @pytest.fixture
@@ -16,15 +16,15 @@ def clock() -> HeldClock:
 
 
 @pytest.fixture
-async def table(engine: str, clock: HeldClock) -> AsyncIterator[Table]:
-    async with empty_table(engine, SAMPLES, clock=clock) as table:
-        yield table
+async def table(engine: str, clock: HeldClock) -> AsyncIterator[OneEntity]:
+    async with empty_database(engine, [SAMPLE], clock=clock) as database:
+        yield OneEntity(database, SAMPLE)
 
 
 @pytest.fixture
-async def readings(engine: str) -> AsyncIterator[Table]:
-    async with empty_table(engine, READINGS) as table:
-        yield table
+async def readings(engine: str) -> AsyncIterator[OneEntity]:
+    async with empty_database(engine, [READING]) as database:
+        yield OneEntity(database, READING)
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""An empty table on either engine: `async with empty_table(engine, design) as table`."""
+"""Empty tables on either engine: `async with empty_database(engine, entities) as database`."""
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -14,9 +14,11 @@ import botocore.session
 
 from graph.core.clock import Clock, now_ms
 from graph.store import dynamodb
-from graph.store.contract import Table
+from graph.store.contract import Database
 from graph.store.design import TableDesign
 from graph.store.dynamodb import RetryPolicy
+from graph.store.entity import Entity
+from graph.store.location import ENVIRONMENT
 from graph.store.sqlite import open_sqlite
 from tests.processes import PATIENCE_S
 
@@ -24,51 +26,54 @@ UNHURRIED = RetryPolicy(connect_seconds=PATIENCE_S, read_seconds=PATIENCE_S, dir
 """No limit of time that a busy machine reaches. A test that is about one sets that one."""
 
 open_dynamodb = partial(dynamodb.open_dynamodb, retry_policy=UNHURRIED)
-create_table = partial(dynamodb.create_table, retry_policy=UNHURRIED)
+create_tables = partial(dynamodb.create_tables, retry_policy=UNHURRIED)
 
-_spare: defaultdict[tuple[TableDesign, bool], list[str]] = defaultdict(list)
-"""Names of empty tables in DynamoDB: to empty one takes a tenth of the time that a new one takes."""
+_spare: defaultdict[tuple[frozenset[Entity], bool], list[str]] = defaultdict(list)
+"""Prefixes of empty tables in DynamoDB: to empty one takes a tenth of the time that a new one takes."""
 
 
 @asynccontextmanager
-async def empty_table(
-    engine: str, design: TableDesign, *, clock: Clock = now_ms, stream: bool = False
-) -> AsyncIterator[Table]:
-    """A table that nobody else has: a new file, or a name of its own behind the fixture `dynamodb_endpoint`.
+async def empty_database(
+    engine: str, entities: Collection[Entity], *, clock: Clock = now_ms, stream: bool = False
+) -> AsyncIterator[Database]:
+    """Tables that nobody else has: a new file, or names of their own behind the fixture `dynamodb_endpoint`.
 
-    With `stream`, DynamoDB's has one. At each write to such a table, the emulator may search all records
+    With `stream`, DynamoDB's have one. At each write to such a table, the emulator may search all records
     of all streams that it has, so whatever stores many events does without.
     """
     if engine == "sqlite":
         with TemporaryDirectory() as folder:
-            async with open_sqlite(Path(folder) / "table.db", design, clock=clock) as table:
-                yield table
+            async with open_sqlite(Path(folder) / "table.db", entities, clock=clock) as database:
+                yield database
     else:
-        name = _spare[design, stream].pop() if _spare[design, stream] else await _created(design, stream)
-        async with open_dynamodb(name, design, clock=clock) as table:
-            yield table
+        spare = _spare[frozenset(entities), stream]
+        prefix = spare.pop() if spare else await _created(entities, stream)
+        async with open_dynamodb(entities, prefix=prefix, clock=clock) as database:
+            yield database
         # A table that a test failed on is left as it is, and not used again.
-        await asyncio.to_thread(_empty, name, design)
-        _spare[design, stream].append(name)
+        for design in {entity.table for entity in entities}:
+            await asyncio.to_thread(_empty, prefix, design)
+        spare.append(prefix)
 
 
-async def _created(design: TableDesign, stream: bool) -> str:
-    name = f"{design.name}-{uuid4().hex}"
-    await create_table(name, design, stream=stream)
-    return name
+async def _created(entities: Collection[Entity], stream: bool) -> str:
+    prefix = f"{uuid4().hex}-"
+    await create_tables(entities, prefix=prefix, stream=stream)
+    return prefix
 
 
-def _empty(name: str, design: TableDesign) -> None:
+def _empty(prefix: str, design: TableDesign) -> None:
+    table = prefix + design.name.replace("{env}", ENVIRONMENT)
     names = {"#p": design.partition_key.name, "#s": design.sort_key.name}
     pages = (
         _client()
         .get_paginator("scan")
-        .paginate(TableName=name, ProjectionExpression="#p, #s", ExpressionAttributeNames=names, ConsistentRead=True)
+        .paginate(TableName=table, ProjectionExpression="#p, #s", ExpressionAttributeNames=names, ConsistentRead=True)
     )
     keys = [key for page in pages for key in page["Items"]]
     for at in range(0, len(keys), 25):
         removed = [{"DeleteRequest": {"Key": key}} for key in keys[at : at + 25]]
-        _client().batch_write_item(RequestItems={name: removed})
+        _client().batch_write_item(RequestItems={table: removed})
 
 
 @cache

@@ -1,32 +1,65 @@
-"""Tables and items that mean nothing, for tests of the store."""
+"""Tables, entities and items that mean nothing, for tests of the store."""
 
 from typing import Any
 
-from graph.store.contract import Item
-from graph.store.design import Attribute, Index, TableDesign
+from graph.store.attributes import Real, Text, Whole
+from graph.store.design import Index, KeyAttribute, TableDesign
+from graph.store.entity import Entity, Item, Key
 
 BY_TIME = Index(
     "ByTime",
-    partition_key=Attribute("day", "S"),
-    sort_key=Attribute("at", "N"),
-    narrowed_by=(Attribute("mag", "N"), Attribute("kind", "S")),
-    ranked_by=Attribute("mag", "N"),
+    partition_key=KeyAttribute("day", "S"),
+    sort_key=KeyAttribute("at", "N"),
+    narrowed_by=("mag", "kind"),
+    ranked_by="mag",
 )
-BY_NAME = Index("ByName", partition_key=Attribute("team", "S"), sort_key=Attribute("name", "S"))
+BY_NAME = Index("ByName", partition_key=KeyAttribute("team", "S"), sort_key=KeyAttribute("name", "S"))
 
 SAMPLES = TableDesign(
     name="samples",
-    partition_key=Attribute("pk", "S"),
-    sort_key=Attribute("sk", "S"),
+    partition_key=KeyAttribute("pk", "S"),
+    sort_key=KeyAttribute("sk", "S"),
     indexes=(BY_TIME, BY_NAME),
     ttl="ttl",
 )
 
-READINGS = TableDesign("readings", partition_key=Attribute("station", "N"), sort_key=Attribute("number", "N"))
+SAMPLE = Entity(
+    "SAMPLE",
+    SAMPLES,
+    key=("{pk}", "{sk}"),
+    indexes={BY_TIME: ("{day}", "{at}"), BY_NAME: ("{team}", "{name}")},
+    attributes=(
+        Text("pk"),
+        Text("sk"),
+        Text("day", optional=True),
+        Real("at", optional=True),
+        Text("team", optional=True),
+        Text("name", optional=True),
+        Real("mag", optional=True),
+        Text("kind", optional=True),
+        Real("ttl", unit="epoch seconds", optional=True),
+    ),
+    open=True,
+)
+"""Its keys are its attributes as they are, and it takes any others."""
+
+READINGS = TableDesign("readings", partition_key=KeyAttribute("station", "N"), sort_key=KeyAttribute("number", "N"))
 """Numbers for keys, no index, no expiry."""
+
+READING = Entity(
+    "READING",
+    READINGS,
+    key=("{station}", "{number}"),
+    attributes=(Whole("station"), Real("number"), Text("value")),
+)
 
 NOON = 1_700_000_000_000  # epoch milliseconds, where the tests' clock stands
 NOON_SECONDS = NOON // 1000
+
+
+def key(pk: str = "p", sk: str = "s") -> Key:
+    """The key of a sample."""
+    return SAMPLE.key_for(pk, sk)
 
 
 def sample(pk: str = "p", sk: str = "s", /, **attributes: Any) -> Item:

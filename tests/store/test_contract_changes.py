@@ -10,18 +10,19 @@ from uuid import uuid4
 
 import pytest
 
-from graph.store.contract import Delete, Put, Table, Update
+from graph.store.contract import Delete, Put, Update
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredTable
 from tests.processes import PATIENCE_S
-from tests.store.samples import SAMPLES, sample
-from tests.store.test_meter import Recorder
+from tests.store.one_entity import OneEntity
+from tests.store.samples import SAMPLE, SAMPLES, key, sample
+from tests.store.recorder import Recorder
 
 PUT_BY_A_PROCESS = """
 import asyncio, sys
 from graph.store.location import StoreLocation
 from tests.processes import PATIENCE_S
-from tests.store.samples import SAMPLES, sample
+from tests.store.samples import SAMPLE, SAMPLES, key, sample
 
 async def put():
     async with StoreLocation.of(sys.argv[1]).open(SAMPLES, timeout_s=PATIENCE_S) as table:
@@ -44,13 +45,13 @@ async def url(engine: str, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def table(url: str) -> AsyncIterator[Table]:
+async def table(url: str) -> AsyncIterator[OneEntity]:
     async with StoreLocation.of(url).open(SAMPLES, timeout_s=PATIENCE_S) as table:
         yield table
 
 
 @pytest.fixture
-async def rings(table: Table) -> AsyncIterator[Rings]:
+async def rings(table: OneEntity) -> AsyncIterator[Rings]:
     """The table's changes, after the first ring, which tells that the iteration has begun."""
     async with aclosing(table.changes()) as rings:
         await next_of(rings)
@@ -69,32 +70,32 @@ async def until(rings: Rings, holds: Callable[[], Awaitable[bool]]) -> None:
             await anext(rings)
 
 
-CHANGES: dict[str, Callable[[Table], Awaitable[object]]] = {
+CHANGES: dict[str, Callable[[OneEntity], Awaitable[object]]] = {
     "put": lambda table: table.put(sample("q")),
     "put, if absent": lambda table: table.put(sample("q"), if_absent=True),
     "put over another": lambda table: table.put(sample(n=2)),
     "put many": lambda table: table.put_many([sample("q"), sample("r")]),
-    "update": lambda table: table.update(Update(("p", "s"), add={"n": 1})),
-    "delete": lambda table: table.delete(Delete(("p", "s"))),
-    "transact": lambda table: table.transact([Put(sample("q")), Delete(("p", "s"))]),
+    "update": lambda table: table.update(Update(key("p", "s"), add={"n": 1})),
+    "delete": lambda table: table.delete(Delete(key("p", "s"))),
+    "transact": lambda table: table.transact([Put(SAMPLE, sample("q")), Delete(key("p", "s"))]),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_each_kind_of_change_rings(table: Table, rings: Rings, change: str) -> None:
+async def test_each_kind_of_change_rings(table: OneEntity, rings: Rings, change: str) -> None:
     await CHANGES[change](table)
 
     await next_of(rings)
 
 
-async def test_a_change_rings_while_it_is_waited_for(table: Table, rings: Rings) -> None:
+async def test_a_change_rings_while_it_is_waited_for(table: OneEntity, rings: Rings) -> None:
     waiting = asyncio.create_task(next_of(rings))
     await table.put(sample("q"))
 
     await waiting
 
 
-async def test_a_change_by_another_that_has_the_table_open_rings(url: str, table: Table, rings: Rings) -> None:
+async def test_a_change_by_another_that_has_the_table_open_rings(url: str, table: OneEntity, rings: Rings) -> None:
     async with StoreLocation.of(url).open(SAMPLES, timeout_s=PATIENCE_S) as other:
         await other.put(sample("q"))
 
@@ -105,7 +106,7 @@ async def test_a_change_by_another_that_has_the_table_open_rings(url: str, table
     await until(rings, seen)
 
 
-async def test_a_change_by_another_process_rings(url: str, table: Table, rings: Rings) -> None:
+async def test_a_change_by_another_process_rings(url: str, table: OneEntity, rings: Rings) -> None:
     async def seen() -> bool:
         return await table.get(("p", "s")) == sample(by="another process")
 
@@ -115,7 +116,7 @@ async def test_a_change_by_another_process_rings(url: str, table: Table, rings: 
     assert await process.wait() == 0
 
 
-async def test_who_comes_late_is_told_of_the_last_change(table: Table, rings: Rings) -> None:
+async def test_who_comes_late_is_told_of_the_last_change(table: OneEntity, rings: Rings) -> None:
     for n in range(10):
         await table.put(sample(n=n))
         if n == 5:
@@ -126,7 +127,7 @@ async def test_who_comes_late_is_told_of_the_last_change(table: Table, rings: Ri
     assert await table.get(("p", "s")) == sample(n=9)
 
 
-async def test_who_looks_at_every_ring_misses_no_last_change(table: Table, rings: Rings) -> None:
+async def test_who_looks_at_every_ring_misses_no_last_change(table: OneEntity, rings: Rings) -> None:
     async def write() -> None:
         for n in range(100):
             await table.put(sample(n=n))
@@ -139,7 +140,7 @@ async def test_who_looks_at_every_ring_misses_no_last_change(table: Table, rings
     await writing
 
 
-async def test_each_that_iterates_is_told(table: Table, rings: Rings) -> None:
+async def test_each_that_iterates_is_told(table: OneEntity, rings: Rings) -> None:
     async with aclosing(table.changes()) as others:
         await next_of(others)
         await table.put(sample("q"))
@@ -147,7 +148,7 @@ async def test_each_that_iterates_is_told(table: Table, rings: Rings) -> None:
         await asyncio.gather(next_of(rings), next_of(others))
 
 
-async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: Table) -> None:
+async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: OneEntity) -> None:
     before, rung = asyncio.all_tasks(), asyncio.Event()
 
     async def iterate() -> None:
@@ -165,7 +166,7 @@ async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: Table)
     gc.collect()  # an open session would complain, and any warning is an error
 
 
-async def test_nothing_is_left_of_an_iteration_that_was_closed(table: Table) -> None:
+async def test_nothing_is_left_of_an_iteration_that_was_closed(table: OneEntity) -> None:
     before = asyncio.all_tasks()
 
     async with aclosing(table.changes()) as rings:
@@ -177,7 +178,7 @@ async def test_nothing_is_left_of_an_iteration_that_was_closed(table: Table) -> 
     gc.collect()
 
 
-async def test_a_metered_table_passes_changes_on(table: Table) -> None:
+async def test_a_metered_table_passes_changes_on(table: OneEntity) -> None:
     recorder = Recorder()
 
     async with aclosing(MeteredTable(table, recorder).changes()) as rings:

@@ -3,8 +3,10 @@
 import pytest
 
 from graph.store.conditions import Absent, Compare, Present
-from graph.store.contract import Delete, Item, Put, Table, Update
-from tests.store.samples import BY_TIME, NOON_SECONDS, HeldClock, sample, sks, timed
+from graph.store.contract import Delete, Put, Update
+from graph.store.entity import Item
+from tests.store.one_entity import OneEntity
+from tests.store.samples import BY_TIME, NOON_SECONDS, SAMPLE, HeldClock, key, sample, sks, timed
 
 EXPIRED = timed("expired", 1, ttl=NOON_SECONDS, mag=1, n=1)
 LIVING = timed("living", 2, ttl=NOON_SECONDS + 1, mag=1, n=2)
@@ -12,24 +14,24 @@ LASTING = timed("lasting", 3, mag=1, n=3)
 
 
 @pytest.fixture(autouse=True)
-async def three_items(table: Table) -> None:
+async def three_items(table: OneEntity) -> None:
     await table.put_many([EXPIRED, LIVING, LASTING])
 
 
-async def everything(table: Table) -> list[Item]:
+async def everything(table: OneEntity) -> list[Item]:
     return (await table.query(table.design.primary, "p")).items
 
 
-async def test_no_read_by_key_returns_it(table: Table) -> None:
+async def test_no_read_by_key_returns_it(table: OneEntity) -> None:
     keys = [("p", sk) for sk in ("expired", "living", "lasting")]
 
     assert [await table.get(key) for key in keys] == [None, LIVING, LASTING]
     assert await table.get_many(keys) == {keys[1]: LIVING, keys[2]: LASTING}
-    assert await table.get_many(keys, only=["n"]) == {keys[1]: {"n": 2}, keys[2]: {"n": 3}}
-    assert await table.get_many(keys, only=["pk"]) == {keys[1]: {"pk": "p"}, keys[2]: {"pk": "p"}}
+    assert await table.get_many(keys, attributes=["n"]) == {keys[1]: {"n": 2}, keys[2]: {"n": 3}}
+    assert await table.get_many(keys, attributes=["pk"]) == {keys[1]: {"pk": "p"}, keys[2]: {"pk": "p"}}
 
 
-async def test_no_query_count_or_scan_returns_it(table: Table) -> None:
+async def test_no_query_count_or_scan_returns_it(table: OneEntity) -> None:
     where = Compare("mag", "=", 1)
 
     assert sks((await table.query(BY_TIME, "mon")).items) == ["living", "lasting"]
@@ -43,7 +45,7 @@ async def test_no_query_count_or_scan_returns_it(table: Table) -> None:
     assert sorted([item["sk"] async for item in table.scan(where=where)]) == ["lasting", "living"]
 
 
-async def test_a_page_is_full_without_it(table: Table) -> None:
+async def test_a_page_is_full_without_it(table: OneEntity) -> None:
     await table.put_many([timed(f"old{n}", 0, ttl=NOON_SECONDS - n) for n in range(30)])
 
     page = await table.query(BY_TIME, "mon", limit=1)
@@ -53,11 +55,11 @@ async def test_a_page_is_full_without_it(table: Table) -> None:
     assert sks((await table.query(BY_TIME, "mon", start=page.last_key)).items) == ["lasting"]
 
 
-async def test_a_reading_may_start_behind_it(table: Table) -> None:
+async def test_a_reading_may_start_behind_it(table: OneEntity) -> None:
     assert sks((await table.query(BY_TIME, "mon", start=EXPIRED)).items) == ["living", "lasting"]
 
 
-async def test_it_expires_when_the_clock_reaches_its_second(table: Table, clock: HeldClock) -> None:
+async def test_it_expires_when_the_clock_reaches_its_second(table: OneEntity, clock: HeldClock) -> None:
     clock.now += 999
     assert await table.get(("p", "living")) == LIVING
 
@@ -69,7 +71,7 @@ async def test_it_expires_when_the_clock_reaches_its_second(table: Table, clock:
     assert await everything(table) == [LASTING]
 
 
-async def test_a_put_takes_its_place(table: Table) -> None:
+async def test_a_put_takes_its_place(table: OneEntity) -> None:
     new = sample("p", "expired", new=True)
 
     assert await table.put(new, if_absent=True) is True
@@ -79,7 +81,7 @@ async def test_a_put_takes_its_place(table: Table) -> None:
     assert sks((await table.query(BY_TIME, "mon")).items) == ["living", "lasting"]
 
 
-async def test_a_put_in_a_transaction_takes_its_place(table: Table) -> None:
+async def test_a_put_in_a_transaction_takes_its_place(table: OneEntity) -> None:
     new = [sample("p", sk, new=True) for sk in ("expired", "living")]
 
     assert await table.transact([Put(item, if_absent=True) for item in new]) == (1,)
@@ -89,7 +91,7 @@ async def test_a_put_in_a_transaction_takes_its_place(table: Table) -> None:
     assert await table.get(("p", "living")) == LIVING
 
 
-async def test_a_put_without_a_condition_replaces_it(table: Table) -> None:
+async def test_a_put_without_a_condition_replaces_it(table: OneEntity) -> None:
     await table.put(sample("p", "expired", new=1))
     await table.put_many([sample("p", "expired", new=2)])
 
@@ -98,29 +100,29 @@ async def test_a_put_without_a_condition_replaces_it(table: Table) -> None:
 
 @pytest.mark.parametrize("condition", [None, Compare("n", "=", 1), Absent("n"), Absent("pk"), Present("pk")])
 async def test_an_update_or_delete_of_it_does_not_apply(
-    table: Table, condition: Compare | Absent | Present | None, clock: HeldClock
+    table: OneEntity, condition: Compare | Absent | Present | None, clock: HeldClock
 ) -> None:
-    update = Update(("p", "expired"), set={"ttl": NOON_SECONDS + 100}, add={"n": 1}, condition=condition)
-    delete = Delete(("p", "expired"), condition=condition)
+    update = Update(key("p", "expired"), set={"ttl": NOON_SECONDS + 100}, add={"n": 1}, condition=condition)
+    delete = Delete(key("p", "expired"), condition=condition)
 
     assert await table.update(update) is False
     assert await table.delete(delete) is False
-    assert await table.transact([Put(sample("q")), update]) == (1,)
-    assert await table.transact([delete, Put(sample("q"))]) == (0,)
+    assert await table.transact([Put(SAMPLE, sample("q")), update]) == (1,)
+    assert await table.transact([delete, Put(SAMPLE, sample("q"))]) == (0,)
 
     clock.now -= 1000  # to look at what is stored
     assert await table.get(("p", "expired")) == EXPIRED
     assert await table.get(("q", "s")) is None
 
 
-async def test_one_that_lives_is_changed_like_any_other(table: Table) -> None:
-    assert await table.update(Update(("p", "living"), add={"n": 1, "ttl": 60})) is True
-    assert await table.delete(Delete(("p", "lasting"), condition=Compare("n", "=", 3))) is True
+async def test_one_that_lives_is_changed_like_any_other(table: OneEntity) -> None:
+    assert await table.update(Update(key("p", "living"), add={"n": 1, "ttl": 60})) is True
+    assert await table.delete(Delete(key("p", "lasting"), condition=Compare("n", "=", 3))) is True
 
     assert await everything(table) == [{**LIVING, "n": 3, "ttl": NOON_SECONDS + 61}]
 
 
-async def test_an_update_may_let_an_item_expire(table: Table) -> None:
-    assert await table.update(Update(("p", "lasting"), set={"ttl": NOON_SECONDS - 0.5})) is True
+async def test_an_update_may_let_an_item_expire(table: OneEntity) -> None:
+    assert await table.update(Update(key("p", "lasting"), set={"ttl": NOON_SECONDS - 0.5})) is True
 
     assert await everything(table) == [LIVING]

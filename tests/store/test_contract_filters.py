@@ -14,7 +14,8 @@ from graph.store.conditions import (
     Present,
     predicate,
 )
-from graph.store.contract import InvalidItem, Table
+from graph.store.values import InvalidItem
+from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, sks, timed
 
 VALUES: list[dict[str, Any]] = [
@@ -86,7 +87,7 @@ def renamed(condition: Condition, names: tuple[str, str]) -> Condition:
 
 
 @pytest.mark.parametrize("names", [IN_THE_INDEX, OUTSIDE], ids=["in the index", "outside"])
-async def test_a_filter_admits_the_same_items_on_every_engine(table: Table, names: tuple[str, str]) -> None:
+async def test_a_filter_admits_the_same_items_on_every_engine(table: OneEntity, names: tuple[str, str]) -> None:
     real = dict(zip(("number", "text"), names, strict=True))
     items = [
         timed(str(i), i, **{real[name]: value for name, value in values.items()}) for i, values in enumerate(VALUES)
@@ -105,7 +106,7 @@ async def test_a_filter_admits_the_same_items_on_every_engine(table: Table, name
         assert sorted([item["sk"] async for item in table.scan(where=where)]) == admitted, where
 
 
-async def test_a_filtered_page_is_full_however_little_of_it_matches(table: Table) -> None:
+async def test_a_filtered_page_is_full_however_little_of_it_matches(table: OneEntity) -> None:
     await table.put_many([timed(f"{n:02}", n, text="x" * 100_000) for n in range(24)])  # more than two answers of 1 MB
     await table.put_many([timed(f"{n}", n, note="match", mag=5) for n in range(24, 30)])
 
@@ -121,7 +122,7 @@ async def test_a_filtered_page_is_full_however_little_of_it_matches(table: Table
         assert sks((await table.query(BY_TIME, "mon", where=where, limit=7)).items) == [str(n) for n in range(24, 30)]
 
 
-async def test_a_filtered_reading_of_small_pages_finds_everything_once(table: Table) -> None:
+async def test_a_filtered_reading_of_small_pages_finds_everything_once(table: OneEntity) -> None:
     await table.put_many([timed(f"{n:03}", n, mag=n % 10, note=f"{n % 7}") for n in range(300)])
     where = AllOf((Compare("mag", ">=", 8), OneOf("note", ("1", "3", "5"))))
     expected = [f"{n:03}" for n in range(300) if n % 10 >= 8 and n % 7 in {1, 3, 5}]
@@ -138,6 +139,6 @@ async def test_a_filtered_reading_of_small_pages_finds_everything_once(table: Ta
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**64, "\ud800"])
-async def test_a_filter_by_a_value_that_nothing_can_have_is_refused(table: Table, value: Any) -> None:
+async def test_a_filter_by_a_value_that_nothing_can_have_is_refused(table: OneEntity, value: Any) -> None:
     with pytest.raises(InvalidItem):
         await table.query(BY_TIME, "mon", where=Compare("note", "=", value))

@@ -3,13 +3,14 @@
 import pytest
 
 from graph.store.conditions import Compare
-from graph.store.contract import Page, Table
+from graph.store.query import Page
+from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, sks, timed
 
 DAYS = [f"d{n:02}" for n in range(20)]
 
 
-async def fill(table: Table, *, empty: frozenset[str] = frozenset(), a_day: int = 3) -> list[str]:
+async def fill(table: OneEntity, *, empty: frozenset[str] = frozenset(), a_day: int = 3) -> list[str]:
     """A few items a day; gives their sort keys in order of day and time."""
     items = [timed(f"{day}-{n}", n, day, mag=n) for day in DAYS if day not in empty for n in range(a_day)]
     await table.put_many(items)
@@ -17,7 +18,7 @@ async def fill(table: Table, *, empty: frozenset[str] = frozenset(), a_day: int 
 
 
 @pytest.mark.parametrize("forward", [True, False])
-async def test_a_reading_of_several_megabytes_is_complete(table: Table, forward: bool) -> None:
+async def test_a_reading_of_several_megabytes_is_complete(table: OneEntity, forward: bool) -> None:
     items = [timed(f"{n:03}", n // 3, text="x" * 40_000) for n in range(80)]
     await table.put_many(items)
 
@@ -30,7 +31,7 @@ async def test_a_reading_of_several_megabytes_is_complete(table: Table, forward:
     assert (await table.query(BY_TIME, "mon", forward=forward, start=most.last_key)).items == whole.items[60:]
 
 
-async def test_partitions_are_read_in_the_order_given(table: Table) -> None:
+async def test_partitions_are_read_in_the_order_given(table: OneEntity) -> None:
     expected = await fill(table)
 
     page = await table.query_many(BY_TIME, DAYS)
@@ -43,7 +44,7 @@ async def test_partitions_are_read_in_the_order_given(table: Table) -> None:
     assert sks(page.items) == ["d07-0", "d07-1", "d07-2", "d03-0", "d03-1", "d03-2"]
 
 
-async def test_empty_partitions_and_no_partitions_are_passed(table: Table) -> None:
+async def test_empty_partitions_and_no_partitions_are_passed(table: OneEntity) -> None:
     empty = frozenset(DAYS[:5] + DAYS[7:16])
     expected = await fill(table, empty=empty)
 
@@ -57,7 +58,7 @@ async def test_empty_partitions_and_no_partitions_are_passed(table: Table) -> No
 
 
 @pytest.mark.parametrize(("limit", "partitions"), [(1, 1), (2, 1), (3, 1), (4, 2), (10, 4), (30, 10), (59, 20)])
-async def test_a_page_over_partitions_ends_with_its_limit(table: Table, limit: int, partitions: int) -> None:
+async def test_a_page_over_partitions_ends_with_its_limit(table: OneEntity, limit: int, partitions: int) -> None:
     expected = await fill(table)
 
     page = await table.query_many(BY_TIME, DAYS, limit=limit)
@@ -69,7 +70,9 @@ async def test_a_page_over_partitions_ends_with_its_limit(table: Table, limit: i
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 7, 60])
 @pytest.mark.parametrize("forward", [True, False])
-async def test_pages_over_partitions_resume_until_everything_came_once(table: Table, limit: int, forward: bool) -> None:
+async def test_pages_over_partitions_resume_until_everything_came_once(
+    table: OneEntity, limit: int, forward: bool
+) -> None:
     expected = await fill(table, empty=frozenset({"d00", "d05", "d06", "d19"}))
     days = DAYS if forward else DAYS[::-1]
     found: list[str] = []
@@ -85,7 +88,7 @@ async def test_pages_over_partitions_resume_until_everything_came_once(table: Ta
     assert found == (expected if forward else expected[::-1])
 
 
-async def test_bounds_and_filters_hold_in_every_partition(table: Table) -> None:
+async def test_bounds_and_filters_hold_in_every_partition(table: OneEntity) -> None:
     await fill(table, a_day=5)
 
     bounded = await table.query_many(BY_TIME, DAYS, between=(1, 2), limit=5)
@@ -97,7 +100,7 @@ async def test_bounds_and_filters_hold_in_every_partition(table: Table) -> None:
     assert sks(both.items) == [f"{day}-3" for day in DAYS]
 
 
-async def test_a_start_counts_in_the_first_partition_only(table: Table) -> None:
+async def test_a_start_counts_in_the_first_partition_only(table: OneEntity) -> None:
     await fill(table)
 
     page = await table.query_many(BY_TIME, DAYS[:3], start=timed("d00-1", 1, "d00"))
@@ -105,7 +108,7 @@ async def test_a_start_counts_in_the_first_partition_only(table: Table) -> None:
     assert sks(page.items) == ["d00-2", "d01-0", "d01-1", "d01-2", "d02-0", "d02-1", "d02-2"]
 
 
-async def test_one_partition_read_alone_is_a_query(table: Table) -> None:
+async def test_one_partition_read_alone_is_a_query(table: OneEntity) -> None:
     await fill(table)
 
     alone: Page = await table.query(BY_TIME, "d03", limit=2, start=timed("d03-0", 0, "d03"))

@@ -4,13 +4,17 @@ from itertools import pairwise
 
 import pytest
 
-from graph.store.contract import UNBOUNDED, Bounds, Delete, InvalidItem, Item, Table
+from graph.store.contract import Delete
 from graph.store.design import Index
+from graph.store.entity import Item
+from graph.store.query import UNBOUNDED, Bounds
+from graph.store.values import InvalidItem
+from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_NAME, BY_TIME, sample, sks, timed
 
 
 async def read_page_by_page(
-    table: Table, index: Index, partition: str, *, limit: int, forward: bool = True, between: Bounds = UNBOUNDED
+    table: OneEntity, index: Index, partition: str, *, limit: int, forward: bool = True, between: Bounds = UNBOUNDED
 ) -> list[Item]:
     """Everything, in pages of `limit` that must all be full but the last."""
     items: list[Item] = []
@@ -23,7 +27,7 @@ async def read_page_by_page(
     return items + page.items
 
 
-async def test_texts_and_numbers_are_ordered_as_such(table: Table) -> None:
+async def test_texts_and_numbers_are_ordered_as_such(table: OneEntity) -> None:
     names = ["!", "10", "9", "A", "Z", "a", "zz", "é", "한", "\U0001f300"]
     times = [-(2**63), -1e25, -10, -9.5, -1e-7, 0, 0.1, 4.55, 9, 10, 2**53, 2**53 + 1, 1e25]
     await table.put_many([sample("n", str(i), team="t", name=name) for i, name in enumerate(reversed(names))])
@@ -34,7 +38,7 @@ async def test_texts_and_numbers_are_ordered_as_such(table: Table) -> None:
     assert [item["at"] for item in (await table.query(BY_TIME, "mon", forward=False)).items] == sorted(times)[::-1]
 
 
-async def test_only_the_partition_that_was_asked_for_is_read(table: Table) -> None:
+async def test_only_the_partition_that_was_asked_for_is_read(table: OneEntity) -> None:
     await table.put_many(
         [timed("a", 1, "mon"), timed("b", 2, "tue"), sample("p", "c", at=3), sample("q", "d", day="mon")]
     )
@@ -59,7 +63,7 @@ async def test_only_the_partition_that_was_asked_for_is_read(table: Table) -> No
     ],
 )
 @pytest.mark.parametrize("forward", [True, False])
-async def test_bounds_are_inclusive(table: Table, between: Bounds, expected: list[int], forward: bool) -> None:
+async def test_bounds_are_inclusive(table: OneEntity, between: Bounds, expected: list[int], forward: bool) -> None:
     await table.put_many([timed(str(n), n) for n in range(1, 6)])
 
     page = await table.query(BY_TIME, "mon", between=between, forward=forward)
@@ -68,7 +72,7 @@ async def test_bounds_are_inclusive(table: Table, between: Bounds, expected: lis
     assert page.last_key is None
 
 
-async def test_bounds_of_texts_are_inclusive(table: Table) -> None:
+async def test_bounds_of_texts_are_inclusive(table: OneEntity) -> None:
     await table.put_many([sample("p", sk) for sk in ("a", "aa", "b", "c")])
 
     assert sks((await table.query(table.design.primary, "p", between=("aa", "b"))).items) == ["aa", "b"]
@@ -77,7 +81,7 @@ async def test_bounds_of_texts_are_inclusive(table: Table) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6])
-async def test_paging_over_ties_neither_repeats_nor_skips(table: Table, limit: int) -> None:
+async def test_paging_over_ties_neither_repeats_nor_skips(table: OneEntity, limit: int) -> None:
     times = [1, 1, 1, 2, 3, 3, 3, 3, 4]
     await table.put_many([sample(f"p{i * 7 % 5}", f"{i}", day="mon", at=at) for i, at in enumerate(times)])
 
@@ -92,7 +96,7 @@ async def test_paging_over_ties_neither_repeats_nor_skips(table: Table, limit: i
 
 
 @pytest.mark.parametrize("forward", [True, False])
-async def test_reading_goes_on_behind_any_item_even_one_that_is_gone(table: Table, forward: bool) -> None:
+async def test_reading_goes_on_behind_any_item_even_one_that_is_gone(table: OneEntity, forward: bool) -> None:
     await table.put_many([sample(f"p{i}", "s", day="mon", at=at) for i, at in enumerate([1, 2, 2, 2, 3])])
     items = (await table.query(BY_TIME, "mon", forward=forward)).items
 
@@ -107,7 +111,7 @@ async def test_reading_goes_on_behind_any_item_even_one_that_is_gone(table: Tabl
     assert (await table.query(BY_TIME, "mon", forward=not forward, start=items[2])).items == items[:2][::-1]
 
 
-async def test_reading_the_table_goes_on_behind_a_key_that_never_was(table: Table) -> None:
+async def test_reading_the_table_goes_on_behind_a_key_that_never_was(table: OneEntity) -> None:
     await table.put_many([sample("p", sk) for sk in ("a", "c", "e")])
     primary = table.design.primary
 
@@ -116,7 +120,7 @@ async def test_reading_the_table_goes_on_behind_a_key_that_never_was(table: Tabl
 
 
 @pytest.mark.parametrize("forward", [True, False])
-async def test_a_start_may_lie_anywhere_about_the_bounds(table: Table, forward: bool) -> None:
+async def test_a_start_may_lie_anywhere_about_the_bounds(table: OneEntity, forward: bool) -> None:
     items = {at: timed(str(at), at) for at in range(1, 6)}
     await table.put_many([*items.values()])
     bounds: list[tuple[float, float]] = [(2, 4), (2, 9), (-9, 4), (2, 2), (1.5, 4.5)]
@@ -132,14 +136,14 @@ async def test_a_start_may_lie_anywhere_about_the_bounds(table: Table, forward: 
                 assert page.last_key is None
 
 
-async def test_a_start_that_lacks_a_key_is_refused(table: Table) -> None:
+async def test_a_start_that_lacks_a_key_is_refused(table: OneEntity) -> None:
     await table.put(timed("a", 1))
 
     with pytest.raises(InvalidItem):
         await table.query(BY_TIME, "mon", start={"day": "mon", "at": 1})
 
 
-async def test_a_full_page_says_where_to_read_on(table: Table) -> None:
+async def test_a_full_page_says_where_to_read_on(table: OneEntity) -> None:
     await table.put_many([timed(str(n), n) for n in range(5)])
 
     page = await table.query(BY_TIME, "mon", limit=2)
@@ -149,7 +153,7 @@ async def test_a_full_page_says_where_to_read_on(table: Table) -> None:
     assert page.partitions == 1
 
 
-async def test_a_page_that_is_not_full_is_the_last(table: Table) -> None:
+async def test_a_page_that_is_not_full_is_the_last(table: OneEntity) -> None:
     await table.put_many([timed(str(n), n) for n in range(5)])
 
     page = await table.query(BY_TIME, "mon", limit=6)

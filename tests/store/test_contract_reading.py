@@ -3,18 +3,20 @@
 import pytest
 
 from graph.store.conditions import Compare
-from graph.store.contract import InvalidItem, Key, Table
+from graph.store.entity import Key
+from graph.store.values import InvalidItem
+from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, sample, timed
 
 
-async def test_a_missing_item_is_none(table: Table) -> None:
+async def test_a_missing_item_is_none(table: OneEntity) -> None:
     await table.put(sample("p", "s"))
 
     assert await table.get(("p", "t")) is None
     assert await table.get(("q", "s")) is None
 
 
-async def test_many_items_are_read_at_once_and_the_missing_ones_left_out(table: Table) -> None:
+async def test_many_items_are_read_at_once_and_the_missing_ones_left_out(table: OneEntity) -> None:
     items = [sample(f"{n % 7}", f"{n}", n=n) for n in range(230)]
     await table.put_many(items)
     keys: list[Key] = [(item["pk"], item["sk"]) for item in items]
@@ -24,20 +26,23 @@ async def test_many_items_are_read_at_once_and_the_missing_ones_left_out(table: 
     assert found == dict(zip(keys, items, strict=True))
 
 
-async def test_of_many_items_just_the_named_attributes_are_read(table: Table) -> None:
+async def test_of_many_items_just_the_named_attributes_are_read(table: OneEntity) -> None:
     await table.put_many([sample("a", name="ann", n=1, day="mon"), sample("b", n=2)])
 
     keys: list[Key] = [("a", "s"), ("b", "s"), ("c", "s")]
-    assert await table.get_many(keys, only=["n", "name"]) == {("a", "s"): {"n": 1, "name": "ann"}, ("b", "s"): {"n": 2}}
-    assert await table.get_many(keys, only=["pk"]) == {("a", "s"): {"pk": "a"}, ("b", "s"): {"pk": "b"}}
-    assert await table.get_many(keys, only=["nothing"]) == {("a", "s"): {}, ("b", "s"): {}}
+    assert await table.get_many(keys, attributes=["n", "name"]) == {
+        ("a", "s"): {"n": 1, "name": "ann"},
+        ("b", "s"): {"n": 2},
+    }
+    assert await table.get_many(keys, attributes=["pk"]) == {("a", "s"): {"pk": "a"}, ("b", "s"): {"pk": "b"}}
+    assert await table.get_many(keys, attributes=["nothing"]) == {("a", "s"): {}, ("b", "s"): {}}
 
 
-async def test_reading_no_keys_finds_nothing(table: Table) -> None:
+async def test_reading_no_keys_finds_nothing(table: OneEntity) -> None:
     assert await table.get_many([]) == {}
 
 
-async def test_more_than_a_megabyte_is_read_by_its_keys(table: Table) -> None:
+async def test_more_than_a_megabyte_is_read_by_its_keys(table: OneEntity) -> None:
     items = [sample("big", f"{n}", text="x" * 390_000) for n in range(50)]
     await table.put_many(items)
 
@@ -47,7 +52,7 @@ async def test_more_than_a_megabyte_is_read_by_its_keys(table: Table) -> None:
     assert all(found["big", f"{n}"] == items[n] for n in range(50))
 
 
-async def test_numbers_may_be_keys(readings: Table) -> None:
+async def test_numbers_may_be_keys(readings: OneEntity) -> None:
     items = [{"station": 7, "number": n, "value": str(n)} for n in (-(2**63), -1.5, 0, 0.1, 4, 2**53 + 1)]
     await readings.put_many(items)
 
@@ -60,14 +65,14 @@ async def test_numbers_may_be_keys(readings: Table) -> None:
 @pytest.mark.parametrize(
     "key", [("", "s"), ("p", ""), (1, "s"), ("p", 1.0), ("p" * 2049, "s"), ("p", "s" * 1025), ("\udfff", "s")]
 )
-async def test_an_invalid_key_is_refused_and_not_merely_missing(table: Table, key: Key) -> None:
+async def test_an_invalid_key_is_refused_and_not_merely_missing(table: OneEntity, key: Key) -> None:
     with pytest.raises(InvalidItem):
         await table.get(key)
     with pytest.raises(InvalidItem):
         await table.get_many([("p", "s"), key])
 
 
-async def test_a_scan_returns_everything_once(table: Table) -> None:
+async def test_a_scan_returns_everything_once(table: OneEntity) -> None:
     items = [sample(f"{n:02}", "big", text="x" * 100_000) for n in range(30)]
     await table.put_many(items)
 
@@ -76,13 +81,13 @@ async def test_a_scan_returns_everything_once(table: Table) -> None:
     assert sorted(scanned, key=lambda item: str(item["pk"])) == items
 
 
-async def test_a_scan_returns_what_its_filter_admits(table: Table) -> None:
+async def test_a_scan_returns_what_its_filter_admits(table: OneEntity) -> None:
     await table.put_many([sample(f"{n}", n=n, text="x" * 300_000) for n in range(10)])
 
     assert {item["n"] async for item in table.scan(where=Compare("n", ">=", 7))} == {7, 8, 9}
 
 
-async def test_a_count_is_of_all_partitions_within_the_bounds(table: Table) -> None:
+async def test_a_count_is_of_all_partitions_within_the_bounds(table: OneEntity) -> None:
     await table.put_many(
         [timed(f"{day}{n}", n, day, mag=n % 3, note=f"{n % 2}") for day in ("mon", "tue") for n in range(10)]
     )
@@ -96,13 +101,13 @@ async def test_a_count_is_of_all_partitions_within_the_bounds(table: Table) -> N
     assert await table.count(BY_TIME, []) == 0
 
 
-async def test_a_count_goes_on_beyond_a_megabyte(table: Table) -> None:
+async def test_a_count_goes_on_beyond_a_megabyte(table: OneEntity) -> None:
     await table.put_many([timed(f"{n:02}", n, text="x" * 100_000) for n in range(25)])
 
     assert await table.count(BY_TIME, ["mon"]) == 25
     assert await table.count(BY_TIME, ["mon"], where=Compare("at2", "=", 1)) == 0
 
 
-async def test_a_store_that_has_the_table_answers_a_ping(table: Table, readings: Table) -> None:
+async def test_a_store_that_has_the_table_answers_a_ping(table: OneEntity, readings: OneEntity) -> None:
     await table.ping()
     await readings.ping()

@@ -5,20 +5,22 @@ import asyncio
 import pytest
 
 from graph.store.conditions import Absent, Compare
-from graph.store.contract import Action, Delete, InvalidItem, Put, Table, Update
-from tests.store.samples import sample
+from graph.store.contract import Action, Delete, Put, Update
+from graph.store.values import InvalidItem
+from tests.store.one_entity import OneEntity
+from tests.store.samples import SAMPLE, key, sample
 
 
-async def test_a_transaction_applies_every_kind_of_action(table: Table) -> None:
+async def test_a_transaction_applies_every_kind_of_action(table: OneEntity) -> None:
     await table.put_many([sample("replaced", old=1), sample("changed", n=1), sample("removed")])
 
     refused = await table.transact(
         [
-            Put(sample("new", a=1), if_absent=True),
-            Put(sample("replaced", new=2)),
-            Update(("changed", "s"), set={"a": 2}, add={"n": 1}, condition=Compare("n", "=", 1)),
-            Update(("made", "s"), add={"n": 5}),
-            Delete(("removed", "s")),
+            Put(SAMPLE, sample("new", a=1), if_absent=True),
+            Put(SAMPLE, sample("replaced", new=2)),
+            Update(key("changed", "s"), set={"a": 2}, add={"n": 1}, condition=Compare("n", "=", 1)),
+            Update(key("made", "s"), add={"n": 5}),
+            Delete(key("removed", "s")),
         ]
     )
 
@@ -32,42 +34,42 @@ async def test_a_transaction_applies_every_kind_of_action(table: Table) -> None:
     }
 
 
-async def test_a_transaction_of_nothing_succeeds(table: Table) -> None:
+async def test_a_transaction_of_nothing_succeeds(table: OneEntity) -> None:
     assert await table.transact([]) == ()
 
 
-async def test_a_refused_transaction_names_every_failing_position_and_changes_nothing(table: Table) -> None:
+async def test_a_refused_transaction_names_every_failing_position_and_changes_nothing(table: OneEntity) -> None:
     before = [sample(f"{n:02}", n=n) for n in (7, 31)]
     await table.put_many(before)
-    actions: list[Action] = [Put(sample(f"{n:02}", n=100), if_absent=True) for n in range(59)]
-    actions.append(Update(("counter", "s"), add={"n": 1}, condition=Compare("n", ">=", 0)))
+    actions: list[Action] = [Put(SAMPLE, sample(f"{n:02}", n=100), if_absent=True) for n in range(59)]
+    actions.append(Update(key("counter", "s"), add={"n": 1}, condition=Compare("n", ">=", 0)))
 
     assert await table.transact(actions) == (7, 31, 59)
 
     assert sorted([item async for item in table.scan()], key=lambda item: str(item["pk"])) == before
 
 
-async def test_a_delete_of_a_missing_item_refuses_its_transaction(table: Table) -> None:
-    assert await table.transact([Put(sample("new")), Delete(("gone", "s"))]) == (1,)
+async def test_a_delete_of_a_missing_item_refuses_its_transaction(table: OneEntity) -> None:
+    assert await table.transact([Put(SAMPLE, sample("new")), Delete(key("gone", "s"))]) == (1,)
 
     assert await table.get(("new", "s")) is None
 
 
-async def test_a_transaction_takes_as_many_actions_as_it_says(table: Table) -> None:
-    actions = [Put(sample("many", f"{n:04}"), if_absent=True) for n in range(table.transaction_limit)]
+async def test_a_transaction_takes_as_many_actions_as_it_says(table: OneEntity) -> None:
+    actions = [Put(SAMPLE, sample("many", f"{n:04}"), if_absent=True) for n in range(table.transaction_limit)]
 
     assert await table.transact(actions) == ()
 
     assert await table.count(table.design.primary, ["many"]) == table.transaction_limit
 
 
-async def test_concurrent_transactions_on_the_same_items_lose_nothing(table: Table) -> None:
+async def test_concurrent_transactions_on_the_same_items_lose_nothing(table: OneEntity) -> None:
     async def insert_and_count(n: int) -> tuple[int, ...]:
         return await table.transact(
             [
-                Put(sample("event", f"{n:02}"), if_absent=True),
-                Update(("counter", "a"), add={"n": 1, "sum": n}),
-                Update(("counter", "b"), add={"n": 1}),
+                Put(SAMPLE, sample("event", f"{n:02}"), if_absent=True),
+                Update(key("counter", "a"), add={"n": 1, "sum": n}),
+                Update(key("counter", "b"), add={"n": 1}),
             ]
         )
 
@@ -79,10 +81,10 @@ async def test_concurrent_transactions_on_the_same_items_lose_nothing(table: Tab
     assert await table.count(table.design.primary, ["event"]) == 20
 
 
-async def test_of_concurrent_inserts_of_one_item_exactly_one_succeeds(table: Table) -> None:
+async def test_of_concurrent_inserts_of_one_item_exactly_one_succeeds(table: OneEntity) -> None:
     async def insert(n: int) -> tuple[int, ...]:
         return await table.transact(
-            [Put(sample("event", by=n), if_absent=True), Update(("counter", "s"), add={"n": 1})]
+            [Put(SAMPLE, sample("event", by=n), if_absent=True), Update(key("counter", "s"), add={"n": 1})]
         )
 
     refused = await asyncio.gather(*[insert(n) for n in range(10)])
@@ -96,36 +98,36 @@ async def test_of_concurrent_inserts_of_one_item_exactly_one_succeeds(table: Tab
 @pytest.mark.parametrize(
     "action",
     [
-        Put(sample("q", a=float("inf"))),
-        Put(sample("q", a="x" * 409_600)),
-        Put(sample("first")),
+        Put(SAMPLE, sample("q", a=float("inf"))),
+        Put(SAMPLE, sample("q", a="x" * 409_600)),
+        Put(SAMPLE, sample("first")),
         Put({"pk": "q"}),
-        Update(("first", "s"), set={"a": 1}),
-        Update(("text", "s"), add={"a": 1}),
-        Update(("q", "s")),
-        Delete(("first", "s")),
-        Delete(("", "s")),
+        Update(key("first", "s"), set={"a": 1}),
+        Update(key("text", "s"), add={"a": 1}),
+        Update(key("q", "s")),
+        Delete(key("first", "s")),
+        Delete(key("", "s")),
     ],
     ids=lambda action: repr(action)[:50],
 )
-async def test_a_transaction_with_an_invalid_action_changes_nothing(table: Table, action: Action) -> None:
+async def test_a_transaction_with_an_invalid_action_changes_nothing(table: OneEntity, action: Action) -> None:
     await table.put(sample("text", a="text"))
 
     with pytest.raises(InvalidItem):
-        await table.transact([Put(sample("first")), action])
+        await table.transact([Put(SAMPLE, sample("first")), action])
 
     assert [item async for item in table.scan()] == [sample("text", a="text")]
 
 
-async def test_a_transaction_with_too_many_actions_changes_nothing(table: Table) -> None:
+async def test_a_transaction_with_too_many_actions_changes_nothing(table: OneEntity) -> None:
     with pytest.raises(InvalidItem):
-        await table.transact([Put(sample("many", str(n))) for n in range(table.transaction_limit + 1)])
+        await table.transact([Put(SAMPLE, sample("many", str(n))) for n in range(table.transaction_limit + 1)])
 
     assert await table.count(table.design.primary, ["many"]) == 0
 
 
-async def test_a_condition_may_ask_that_an_attribute_was_absent(table: Table) -> None:
-    lock = Update(("lock", "s"), set={"owner": "a"}, condition=Absent("owner"))
+async def test_a_condition_may_ask_that_an_attribute_was_absent(table: OneEntity) -> None:
+    lock = Update(key("lock", "s"), set={"owner": "a"}, condition=Absent("owner"))
 
     assert await table.transact([lock]) == ()
     assert await table.transact([lock]) == (0,)

@@ -7,8 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph.store.conditions import AllOf, Compare, OneOf, Present
-from graph.store.contract import InvalidItem, Item, Table, Update
-from tests.store.samples import BY_NAME, sample
+from graph.store.contract import Update
+from graph.store.entity import Item
+from graph.store.values import InvalidItem
+from tests.store.one_entity import OneEntity
+from tests.store.samples import BY_NAME, key, sample
 
 NUMBERS = [
     *(0, -0.0, 1, -1, 2.0, 0.5, 0.1, -0.1, 4.55, -117.6, 1e-7, 5e-13, 1 / 3, 123456789.12345679),
@@ -29,7 +32,7 @@ NAMES = [
 ]
 
 
-async def test_every_number_comes_back_as_it_was(table: Table) -> None:
+async def test_every_number_comes_back_as_it_was(table: OneEntity) -> None:
     item = sample(**{f"n{i}": number for i, number in enumerate(NUMBERS)}, all=NUMBERS)
     await table.put(item)
 
@@ -40,7 +43,7 @@ async def test_every_number_comes_back_as_it_was(table: Table) -> None:
     assert all(type(number) is float or abs(number) <= 2**63 for number in stored["all"])
 
 
-async def test_truth_values_are_no_numbers(table: Table) -> None:
+async def test_truth_values_are_no_numbers(table: OneEntity) -> None:
     await table.put(sample(yes=True, no=False, one=1, zero=0, none=None, list=[True, 1, False, 0, None]))
 
     stored = await table.get(("p", "s"))
@@ -51,14 +54,14 @@ async def test_truth_values_are_no_numbers(table: Table) -> None:
     assert [type(stored[name]) for name in ("yes", "no", "one", "zero")] == [bool, bool, int, int]
 
 
-async def test_every_text_comes_back_as_it_was(table: Table) -> None:
+async def test_every_text_comes_back_as_it_was(table: OneEntity) -> None:
     item = sample(**{f"t{i}": text for i, text in enumerate(TEXTS)}, all=TEXTS)
     await table.put(item)
 
     assert await table.get(("p", "s")) == item
 
 
-async def test_any_text_may_be_a_key(table: Table) -> None:
+async def test_any_text_may_be_a_key(table: OneEntity) -> None:
     items = {(text, text): sample(text, text, team="t", name=text) for text in TEXTS if text}
     await table.put_many([*items.values()])
 
@@ -69,7 +72,7 @@ async def test_any_text_may_be_a_key(table: Table) -> None:
         assert (await table.query(table.design.primary, text, between=(text, text))).items == [item]
 
 
-async def test_an_attribute_may_have_any_name(table: Table) -> None:
+async def test_an_attribute_may_have_any_name(table: OneEntity) -> None:
     item = sample(**{name: i for i, name in enumerate(NAMES)}, mapping={name: name for name in NAMES})
     await table.put(item)
 
@@ -79,11 +82,11 @@ async def test_an_attribute_may_have_any_name(table: Table) -> None:
     assert await table.get(("p", "s")) == {name: value + 1 if name in NAMES else value for name, value in item.items()}
 
 
-async def _name_works_in_expressions(table: Table, name: str, value: int) -> None:
+async def _name_works_in_expressions(table: OneEntity, name: str, value: int) -> None:
     where = AllOf((Compare(name, "=", value), OneOf(name, (value,)), Present(name)))
     assert len((await table.query(table.design.primary, "p", where=where)).items) == 1
-    assert await table.get_many([("p", "s")], only=[name]) == {("p", "s"): {name: value}}
-    assert await table.update(Update(("p", "s"), add={name: 1}, condition=where)) is True
+    assert await table.get_many([("p", "s")], attributes=[name]) == {("p", "s"): {name: value}}
+    assert await table.update(Update(key("p", "s"), add={name: 1}, condition=where)) is True
 
 
 _numbers = st.one_of(
@@ -104,7 +107,7 @@ _RESERVED = frozenset({"pk", "sk", "day", "at", "team", "name", "ttl"})
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(attributes=st.dictionaries(_names.filter(lambda name: name not in _RESERVED), _values, max_size=6))
-async def test_any_item_comes_back_as_it_was(table: Table, attributes: dict[str, Any]) -> None:
+async def test_any_item_comes_back_as_it_was(table: OneEntity, attributes: dict[str, Any]) -> None:
     item = {**attributes, "pk": "p", "sk": "s"}
 
     await table.put(item)
@@ -165,7 +168,7 @@ INVALID: dict[str, Item] = {
 
 
 @pytest.mark.parametrize("item", INVALID.values(), ids=INVALID.keys())
-async def test_an_invalid_item_is_refused_and_changes_nothing(table: Table, item: Item) -> None:
+async def test_an_invalid_item_is_refused_and_changes_nothing(table: OneEntity, item: Item) -> None:
     before = sample(kept=True)
     await table.put(before)
 
@@ -193,13 +196,13 @@ async def test_an_invalid_item_is_refused_and_changes_nothing(table: Table, item
     ],
     ids=lambda item: f"{len(repr(item))}-{max(map(len, item))}",
 )
-async def test_an_item_just_within_the_limits_is_stored(table: Table, item: Item) -> None:
+async def test_an_item_just_within_the_limits_is_stored(table: OneEntity, item: Item) -> None:
     await table.put(item)
 
     assert await table.get((item["pk"], item["sk"])) == item
 
 
-async def test_two_writes_at_once_to_one_item_are_refused(table: Table) -> None:
+async def test_two_writes_at_once_to_one_item_are_refused(table: OneEntity) -> None:
     with pytest.raises(InvalidItem):
         await table.put_many([sample(a=1), sample("q"), sample(a=2)])
 

@@ -5,11 +5,14 @@ from typing import Any
 import pytest
 
 from graph.store.conditions import Absent, AnyOf, Compare, Present
-from graph.store.contract import Delete, InvalidItem, Item, Table, Update
-from tests.store.samples import sample
+from graph.store.contract import Delete, Update
+from graph.store.entity import Item
+from graph.store.values import InvalidItem
+from tests.store.one_entity import OneEntity
+from tests.store.samples import key, sample
 
 
-async def test_a_put_item_is_read_back_whole(table: Table) -> None:
+async def test_a_put_item_is_read_back_whole(table: OneEntity) -> None:
     item = sample(text="a", number=4.55, truth=True, nothing=None, list=[1, "b", []], mapping={"c": {"d": False}})
 
     assert await table.put(item) is True
@@ -17,7 +20,7 @@ async def test_a_put_item_is_read_back_whole(table: Table) -> None:
     assert await table.get(("p", "s")) == item
 
 
-async def test_a_put_replaces_the_whole_item(table: Table) -> None:
+async def test_a_put_replaces_the_whole_item(table: OneEntity) -> None:
     await table.put(sample(a=1, b=2))
 
     assert await table.put(sample(b=3)) is True
@@ -25,7 +28,7 @@ async def test_a_put_replaces_the_whole_item(table: Table) -> None:
     assert await table.get(("p", "s")) == sample(b=3)
 
 
-async def test_a_put_if_absent_writes_only_where_nothing_is(table: Table) -> None:
+async def test_a_put_if_absent_writes_only_where_nothing_is(table: OneEntity) -> None:
     assert await table.put(sample(a=1), if_absent=True) is True
     assert await table.put(sample(a=2), if_absent=True) is False
     assert await table.put(sample(sk="other", a=3), if_absent=True) is True
@@ -34,7 +37,7 @@ async def test_a_put_if_absent_writes_only_where_nothing_is(table: Table) -> Non
     assert await table.get(("p", "other")) == sample(sk="other", a=3)
 
 
-async def test_an_item_that_leaves_an_index_is_not_found_there(table: Table) -> None:
+async def test_an_item_that_leaves_an_index_is_not_found_there(table: OneEntity) -> None:
     by_name = table.design.indexes[1]
     await table.put(sample(team="blue", name="ann"))
     await table.put(sample(team="red", name="ann"))
@@ -46,7 +49,7 @@ async def test_an_item_that_leaves_an_index_is_not_found_there(table: Table) -> 
     assert (await table.query(by_name, "red")).items == []
 
 
-async def test_any_number_of_items_is_put_at_once(table: Table) -> None:
+async def test_any_number_of_items_is_put_at_once(table: OneEntity) -> None:
     items = [sample("many", f"{n:03}", n=n) for n in range(137)]
     await table.put(sample("many", "005", old=True))
 
@@ -55,33 +58,34 @@ async def test_any_number_of_items_is_put_at_once(table: Table) -> None:
     assert (await table.query(table.design.primary, "many")).items == items
 
 
-async def test_putting_no_items_is_nothing(table: Table) -> None:
+async def test_putting_no_items_is_nothing(table: OneEntity) -> None:
     await table.put_many([])
 
     assert [item async for item in table.scan()] == []
 
 
-async def test_an_update_makes_an_item_that_is_not_there(table: Table) -> None:
-    assert await table.update(Update(("p", "s"), set={"a": [1], "b": None}, add={"n": 2})) is True
+async def test_an_update_makes_an_item_that_is_not_there(table: OneEntity) -> None:
+    assert await table.update(Update(key("p", "s"), set={"a": [1], "b": None}, add={"n": 2})) is True
 
     assert await table.get(("p", "s")) == sample(a=[1], b=None, n=2)
 
 
-async def test_an_update_sets_adds_and_leaves_the_rest(table: Table) -> None:
+async def test_an_update_sets_adds_and_leaves_the_rest(table: OneEntity) -> None:
     await table.put(sample(kept="k", changed="old", n=40, m=0.5))
 
     assert (
-        await table.update(Update(("p", "s"), set={"changed": "new"}, add={"n": 2, "m": -0.25, "missing": 7})) is True
+        await table.update(Update(key("p", "s"), set={"changed": "new"}, add={"n": 2, "m": -0.25, "missing": 7}))
+        is True
     )
 
     assert await table.get(("p", "s")) == sample(kept="k", changed="new", n=42, m=0.25, missing=7)
 
 
-async def test_an_update_moves_an_item_within_an_index(table: Table) -> None:
+async def test_an_update_moves_an_item_within_an_index(table: OneEntity) -> None:
     by_time = table.design.indexes[0]
     await table.put(sample(day="mon", at=1))
 
-    await table.update(Update(("p", "s"), set={"day": "tue"}, add={"at": 5}))
+    await table.update(Update(key("p", "s"), set={"day": "tue"}, add={"at": 5}))
 
     assert (await table.query(by_time, "mon")).items == []
     assert (await table.query(by_time, "tue", between=(6, 6))).items == [sample(day="tue", at=6)]
@@ -100,70 +104,70 @@ async def test_an_update_moves_an_item_within_an_index(table: Table) -> None:
     ],
 )
 async def test_a_conditional_update_applies_where_its_condition_held_before(
-    table: Table, condition: Any, holds: bool
+    table: OneEntity, condition: Any, holds: bool
 ) -> None:
     await table.put(sample(n=1))
 
-    assert await table.update(Update(("p", "s"), set={"a": 1}, add={"n": 1}, condition=condition)) is holds
+    assert await table.update(Update(key("p", "s"), set={"a": 1}, add={"n": 1}, condition=condition)) is holds
 
     assert await table.get(("p", "s")) == (sample(n=2, a=1) if holds else sample(n=1))
 
 
-async def test_every_attribute_of_a_missing_item_is_absent(table: Table) -> None:
-    assert await table.update(Update(("p", "s"), set={"a": 1}, condition=Present("pk"))) is False
-    assert await table.update(Update(("p", "s"), set={"a": 1}, condition=Compare("n", "=", 0))) is False
+async def test_every_attribute_of_a_missing_item_is_absent(table: OneEntity) -> None:
+    assert await table.update(Update(key("p", "s"), set={"a": 1}, condition=Present("pk"))) is False
+    assert await table.update(Update(key("p", "s"), set={"a": 1}, condition=Compare("n", "=", 0))) is False
     assert await table.get(("p", "s")) is None
 
-    assert await table.update(Update(("p", "s"), set={"a": 1}, condition=Absent("pk"))) is True
+    assert await table.update(Update(key("p", "s"), set={"a": 1}, condition=Absent("pk"))) is True
     assert await table.get(("p", "s")) == sample(a=1)
 
 
-async def test_a_delete_removes_an_item_once(table: Table) -> None:
+async def test_a_delete_removes_an_item_once(table: OneEntity) -> None:
     await table.put(sample(team="blue", name="ann"))
     await table.put(sample(sk="other"))
 
-    assert await table.delete(Delete(("p", "s"))) is True
-    assert await table.delete(Delete(("p", "s"))) is False
+    assert await table.delete(Delete(key("p", "s"))) is True
+    assert await table.delete(Delete(key("p", "s"))) is False
 
     assert [item async for item in table.scan()] == [sample(sk="other")]
     assert (await table.query(table.design.indexes[1], "blue")).items == []
 
 
-async def test_a_conditional_delete_removes_only_what_fulfils_its_condition(table: Table) -> None:
+async def test_a_conditional_delete_removes_only_what_fulfils_its_condition(table: OneEntity) -> None:
     await table.put(sample(n=1))
 
-    assert await table.delete(Delete(("p", "s"), condition=Compare("n", "=", 2))) is False
+    assert await table.delete(Delete(key("p", "s"), condition=Compare("n", "=", 2))) is False
     assert await table.get(("p", "s")) == sample(n=1)
 
-    assert await table.delete(Delete(("p", "s"), condition=Compare("n", "=", 1))) is True
+    assert await table.delete(Delete(key("p", "s"), condition=Compare("n", "=", 1))) is True
     assert await table.get(("p", "s")) is None
 
 
 @pytest.mark.parametrize(
     "update",
     [
-        Update(("p", "s")),
-        Update(("p", "s"), set={"pk": "q"}),
-        Update(("p", "s"), add={"sk": 1}),
-        Update(("p", "s"), set={"n": 1}, add={"n": 1}),
-        Update(("p", "s"), add={"text": 1}),
-        Update(("p", "s"), add={"n": True}),
-        Update(("p", "s"), add={"n": float("nan")}),
-        Update(("p", "s"), set={"day": 7}),
-        Update(("p", "s"), set={"at": "noon"}),
-        Update(("p", "s"), set={"team": ""}),
-        Update(("p", "s"), set={"ttl": "never"}),
-        Update(("p", "s"), set={"": 1}),
-        Update(("p", "s"), set={"a": "\ud800"}),
-        Update(("p", "s"), set={"a": {1, 2}}),
-        Update(("p", "s"), set={"a": "x" * 409_600}),
-        Update(("p", "s"), set={"a": "x" * 205_000}),
-        Update(("", "s"), set={"a": 1}),
-        Update(("p", ""), set={"a": 1}),
+        Update(key("p", "s")),
+        Update(key("p", "s"), set={"pk": "q"}),
+        Update(key("p", "s"), add={"sk": 1}),
+        Update(key("p", "s"), set={"n": 1}, add={"n": 1}),
+        Update(key("p", "s"), add={"text": 1}),
+        Update(key("p", "s"), add={"n": True}),
+        Update(key("p", "s"), add={"n": float("nan")}),
+        Update(key("p", "s"), set={"day": 7}),
+        Update(key("p", "s"), set={"at": "noon"}),
+        Update(key("p", "s"), set={"team": ""}),
+        Update(key("p", "s"), set={"ttl": "never"}),
+        Update(key("p", "s"), set={"": 1}),
+        Update(key("p", "s"), set={"a": "\ud800"}),
+        Update(key("p", "s"), set={"a": {1, 2}}),
+        Update(key("p", "s"), set={"a": "x" * 409_600}),
+        Update(key("p", "s"), set={"a": "x" * 205_000}),
+        Update(key("", "s"), set={"a": 1}),
+        Update(key("p", ""), set={"a": 1}),
     ],
     ids=lambda update: repr(update)[7:60],
 )
-async def test_an_invalid_update_changes_nothing(table: Table, update: Update) -> None:
+async def test_an_invalid_update_changes_nothing(table: OneEntity, update: Update) -> None:
     item: Item = sample(text="t", n=1, big="x" * 205_000)
     await table.put(item)
 

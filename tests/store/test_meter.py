@@ -10,14 +10,16 @@ from typing import Any, Literal
 
 import pytest
 
-from graph.store.contract import Delete, InvalidItem, Put, Table, Update
+from graph.store.contract import Delete, Put, Update
 from graph.store.dynamodb.retry_policy import CONNECTIONS
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredTable, PoolUse
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
+from graph.store.values import InvalidItem
 from tests.store.engines import create_table, empty_table, open_dynamodb
 from tests.store.fault_proxy import Answer, Forward, proxying
-from tests.store.samples import BY_TIME, SAMPLES, sample, sks, timed
+from tests.store.one_entity import OneEntity
+from tests.store.samples import BY_TIME, SAMPLE, SAMPLES, key, sample, sks, timed
 
 
 class Recorder:
@@ -45,38 +47,38 @@ class Recorder:
 
 
 @pytest.fixture
-async def table(engine: str) -> AsyncIterator[Table]:
+async def table(engine: str) -> AsyncIterator[OneEntity]:
     async with empty_table(engine, SAMPLES) as table:
         yield table
 
 
-async def test_each_call_answers_as_without_a_meter_and_is_told_by_its_name(table: Table) -> None:
+async def test_each_call_answers_as_without_a_meter_and_is_told_by_its_name(table: OneEntity) -> None:
     recorder = Recorder()
     metered = MeteredTable(table, recorder)
 
     assert await metered.put(sample("p", "1"))
     assert not await metered.put(sample("p", "1", n=9), if_absent=True)
     await metered.put_many([timed("t1", 1), timed("t2", 2)])
-    assert await metered.update(Update(("p", "1"), add={"n": 2}))
-    assert await metered.transact([Put(sample("p", "2"))]) == ()
+    assert await metered.update(Update(key("p", "1"), add={"n": 2}))
+    assert await metered.transact([Put(SAMPLE, sample("p", "2"))]) == ()
     assert await metered.get(("p", "1")) == {**sample("p", "1"), "n": 2}
-    assert await metered.get_many([("p", "1"), ("p", "3")], only=["n"]) == {("p", "1"): {"n": 2}}
+    assert await metered.get_many([("p", "1"), ("p", "3")], attributes=["n"]) == {("p", "1"): {"n": 2}}
     assert sks((await metered.query(SAMPLES.primary, "p", limit=2)).items) == ["1", "2"]
     page = await metered.query_many(BY_TIME, [timed("t1", 1)["day"]], between=(2, 3))
     assert sks(page.items) == ["t2"]
     assert await metered.count(BY_TIME, [timed("t1", 1)["day"]]) == 2
     assert sorted([item["sk"] async for item in metered.scan()]) == ["1", "2", "t1", "t2"]
-    assert await metered.delete(Delete(("p", "1")))
+    assert await metered.delete(Delete(key("p", "1")))
     await metered.ping()
 
     told = ["put", "put", "put_many", "update", "transact", "get", "get_many", "query", "query_many", "count", "scan"]
     told += ["delete", "ping"]
     assert recorder.calls == [(operation, "OK") for operation in told]
     assert (metered.design, metered.transaction_limit) == (table.design, table.transaction_limit)
-    assert set(told) | {"changes"} == Table.__abstractmethods__  # to wait for a change takes as long as it takes
+    assert set(told) | {"changes"} == OneEntity.__abstractmethods__  # to wait for a change takes as long as it takes
 
 
-async def test_what_a_call_raises_is_its_outcome(table: Table) -> None:
+async def test_what_a_call_raises_is_its_outcome(table: OneEntity) -> None:
     recorder = Recorder()
     metered = MeteredTable(table, recorder)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.store.contract import Table
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.short_reads import ROWS_A_UNIT, UNITS_A_TURN, Lengthy, ShortReads
 from graph.store.sqlite.threads import ReadConnection
+from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, SAMPLES, sks, timed
 
 FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -23,7 +23,7 @@ def short(tmp_path: Path) -> ShortReads:
 
 
 @pytest.fixture
-async def table(tmp_path: Path) -> AsyncIterator[Table]:
+async def table(tmp_path: Path) -> AsyncIterator[OneEntity]:
     async with open_sqlite(tmp_path / "table.db", SAMPLES) as table:
         yield table
 
@@ -86,7 +86,7 @@ async def test_rows_that_are_decoded_take_from_the_same_budget(short: ShortReads
     assert short.read(decode) == half
 
 
-async def test_a_page_needs_no_thread(table: Table, threads: Threads) -> None:
+async def test_a_page_needs_no_thread(table: OneEntity, threads: Threads) -> None:
     await table.put_many([timed(f"t{number:04}", number) for number in range(1001)])
 
     page = await table.query(BY_TIME, "mon", limit=1000, forward=False)
@@ -95,14 +95,14 @@ async def test_a_page_needs_no_thread(table: Table, threads: Threads) -> None:
     assert threads() == set()
 
 
-async def test_what_is_too_long_for_the_loop_is_read_by_a_thread(table: Table, threads: Threads) -> None:
+async def test_what_is_too_long_for_the_loop_is_read_by_a_thread(table: OneEntity, threads: Threads) -> None:
     await table.put_many([timed(f"t{number}", number) for number in range(9000)])
 
     assert len((await table.query(BY_TIME, "mon")).items) == 9000
     assert threads() != set()
 
 
-async def test_who_writes_holds_up_no_read(tmp_path: Path, table: Table, threads: Threads) -> None:
+async def test_who_writes_holds_up_no_read(tmp_path: Path, table: OneEntity, threads: Threads) -> None:
     await table.put(timed("t1", 1))
     other = sqlite3.connect(tmp_path / "table.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -112,7 +112,7 @@ async def test_who_writes_holds_up_no_read(tmp_path: Path, table: Table, threads
     other.close()
 
 
-async def test_a_revision_is_the_same_until_anybody_writes(tmp_path: Path, table: Table) -> None:
+async def test_a_revision_is_the_same_until_anybody_writes(tmp_path: Path, table: OneEntity) -> None:
     revisions = [await table.revision(), await table.revision()]
     await table.put(timed("t1", 1))
     revisions.append(await table.revision())
@@ -127,7 +127,7 @@ async def test_a_revision_is_the_same_until_anybody_writes(tmp_path: Path, table
 
 
 @pytest.mark.parametrize("forward", [False, True])
-async def test_of_one_millisecond_the_newest_first_come_by_their_ids(table: Table, forward: bool) -> None:
+async def test_of_one_millisecond_the_newest_first_come_by_their_ids(table: OneEntity, forward: bool) -> None:
     """As people expect it of a list that begins with the newest; the other direction is exactly turned round."""
     await table.put_many([timed(f"t{number}", number // 3) for number in range(9)])
     expected = [*("t6", "t7", "t8"), *("t3", "t4", "t5"), *("t0", "t1", "t2")]
@@ -137,7 +137,7 @@ async def test_of_one_millisecond_the_newest_first_come_by_their_ids(table: Tabl
     assert found == (expected[::-1] if forward else expected)
 
 
-async def test_a_partition_of_many_is_searched_by_its_rank(tmp_path: Path, table: Table) -> None:
+async def test_a_partition_of_many_is_searched_by_its_rank(tmp_path: Path, table: OneEntity) -> None:
     """SQLite has no statistics: which index it takes is told by the statement, and seen in its plan."""
     db = sqlite3.connect(tmp_path / "table.db")
     indexes = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
@@ -164,7 +164,7 @@ async def test_the_loop_closes_its_own_connection_and_a_later_read_only_fails(
     monkeypatch.setattr(ShortReads, "close", noting)
     reads = 0
 
-    async def read_on(table: Table) -> None:
+    async def read_on(table: OneEntity) -> None:
         nonlocal reads
         while True:
             await table.query(BY_TIME, "mon")

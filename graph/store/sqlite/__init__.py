@@ -1,6 +1,6 @@
 """The embedded engine: one SQLite file, durable before a write answers."""
 
-from graph.store.sqlite.engine import SqliteTable
+from graph.store.sqlite.engine import SqliteDatabase
 from graph.store.sqlite.opening import open_sqlite
 
-__all__ = ["SqliteTable", "open_sqlite"]
+__all__ = ["SqliteDatabase", "open_sqlite"]

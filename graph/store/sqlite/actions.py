@@ -1,98 +1,112 @@
 """Applying actions, inside a transaction that the caller began."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-
-import orjson
+from typing import Any
 
 from graph.store.conditions import Condition, kind_of, predicate
-from graph.store.contract import Action, Delete, InvalidItem, Item, Key, Put, Update
-from graph.store.limits import check_item
-from graph.store.sqlite.statements import Statements
+from graph.store.contract import Action, Delete, Put, Update
+from graph.store.entity import Entity, Item, Key
+from graph.store.sqlite.table import OTHERS, EntityTable
+from graph.store.values import InvalidItem
 
 ROWS_A_STATEMENT = 100  # SQLite takes that many without a word to Python in between, and without its lock
 
+Tables = Mapping[Entity, EntityTable]
 
-def apply(db: sqlite3.Connection, sql: Statements, actions: Sequence[Action], now: int) -> list[int]:
+
+def apply(db: sqlite3.Connection, tables: Tables, actions: Sequence[Action], now: int) -> list[int]:
     """Change items; the positions of the actions whose condition does not hold. `now` is in seconds."""
     refused: list[int] = []
     at = 0
-    for if_absent, alike in groupby(actions, _puts_if_absent):
+    for kind, alike in groupby(actions, _kind_of_put):
         some = list(alike)
-        if if_absent is None:
-            refused += [at + i for i, action in enumerate(some) if not _apply(db, sql, action, now)]
+        if kind is None:
+            refused += [at + i for i, action in enumerate(some) if not _apply(db, tables, action, now)]
         else:
-            refused += [at + i for i in _put(db, sql, [put.item for put in some], if_absent, now)]  # type: ignore[union-attr]
+            entity, if_absent = kind
+            items = [put.item for put in some if isinstance(put, Put)]
+            refused += [at + i for i in _put(db, tables[entity], items, if_absent, now)]
         at += len(some)
     return refused
 
 
-def _puts_if_absent(action: Action) -> bool | None:
+def _kind_of_put(action: Action) -> tuple[Entity, bool] | None:
     """What tells puts apart that one statement can do; None for any other action."""
-    return action.if_absent if isinstance(action, Put) else None
+    return (action.entity, action.if_absent) if isinstance(action, Put) else None
 
 
-def _put(db: sqlite3.Connection, sql: Statements, items: Sequence[Item], if_absent: bool, now: int) -> list[int]:
+def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_absent: bool, now: int) -> list[int]:
     """Write items many at a time; the positions of those that were there and should not have been."""
     refused: list[int] = []
-    for begin in range(0, len(items), ROWS_A_STATEMENT):
-        some = items[begin : begin + ROWS_A_STATEMENT]
-        values = [value for item in some for value in (*sql.row(item), orjson.dumps(item))]
+    at_once = min(ROWS_A_STATEMENT, table.rows_a_statement)
+    live_at = table.live_at(now)
+    for begin in range(0, len(items), at_once):
+        some = items[begin : begin + at_once]
+        values = [value for item in some for value in table.row(item)]
         if not if_absent:
-            db.execute(sql.put(len(some)), values)
+            db.execute(table.put(len(some)), values)
             continue
         db.execute("SAVEPOINT some")
-        if db.execute(sql.put(len(some), if_absent=True), (*values, now)).rowcount < len(some):
+        if db.execute(table.put(len(some), if_absent=True), (*values, *live_at)).rowcount < len(some):
             # Which of them it was, the statement does not say.
             db.execute("ROLLBACK TO some")
-            put, columns = sql.put(if_absent=True), len(values) // len(some)
+            put, columns = table.put(if_absent=True), len(table.columns)
             rows = (values[i : i + columns] for i in range(0, len(values), columns))
-            refused += [begin + i for i, row in enumerate(rows) if db.execute(put, (*row, now)).rowcount != 1]
+            refused += [begin + i for i, row in enumerate(rows) if db.execute(put, (*row, *live_at)).rowcount != 1]
         db.execute("RELEASE some")
     return refused
 
 
-def _apply(db: sqlite3.Connection, sql: Statements, action: Action, now: int) -> bool:
+def _apply(db: sqlite3.Connection, tables: Tables, action: Action, now: int) -> bool:
     """Change one item; False where its condition does not hold."""
     if isinstance(action, Update):
-        return _update(db, sql, action, now)
+        return _update(db, tables[action.key.entity], action, now)
     if isinstance(action, Delete):
-        stored = _stored(db, sql, action.key)
-        if stored is None or not _applies(sql, stored, action.condition, now):
+        table = tables[action.key.entity]
+        stored = _stored(db, table, action.key)
+        if stored is None or not _applies(table, stored, action.condition, now):
             return False
-        db.execute(sql.delete, action.key)
+        db.execute(table.delete, action.key.values)
     return True
 
 
-def _update(db: sqlite3.Connection, sql: Statements, update: Update, now: int) -> bool:
-    before = _stored(db, sql, update.key) or {}
-    if not _applies(sql, before, update.condition, now):
+def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int) -> bool:
+    stored = _stored(db, table, update.key)
+    before = stored or {}
+    if not _applies(table, before, update.condition, now):
         return False
     for name in update.add:
         if kind_of(before.get(name, 0)) is not float:
             raise InvalidItem(f"nothing can be added to `{name}`, which is no number")
-    item = {
-        sql.design.partition_key.name: update.key[0],
-        sql.design.sort_key.name: update.key[1],
-        **before,
-        **update.set,
-        **{name: before.get(name, 0) + number for name, number in update.add.items()},
-    }
-    check_item(sql.design, item)
-    db.execute(sql.put(), (*sql.row(item), orjson.dumps(item)))
+    sums = {name: before.get(name, 0) + number for name, number in update.add.items()}
+    key = dict(zip(table.entity.key_names, update.key.values, strict=True))
+    item = {**key, **before, **update.set, **sums}
+    table.entity.check_changed(item, sums)
+    if stored is None:
+        db.execute(table.put(), table.row(item))
+    else:
+        changed = _changed_columns(table, item, [*update.set, *sums])
+        db.execute(table.update(changed), (*changed.values(), *update.key.values))
     return True
 
 
-def _applies(sql: Statements, stored: Item, condition: Condition | None, now: int) -> bool:
+def _changed_columns(table: EntityTable, item: Item, names: Sequence[str]) -> dict[str, Any]:
+    """Column → value of what has changed in an item, and nothing else, so that no other index is written."""
+    row = dict(zip([name for name, _ in table.columns], table.row(item), strict=True))
+    columns = [name if name in table.entity.named else OTHERS for name in names]
+    return {name: row[name] for name in columns}
+
+
+def _applies(table: EntityTable, stored: Item, condition: Condition | None, now: int) -> bool:
     """Whether an item, empty where there is none, has not expired and fulfils the condition."""
-    ttl = stored.get(sql.design.ttl) if sql.design.ttl else None
-    if isinstance(ttl, int | float) and ttl <= now:
+    if table.ttl and (ttl := stored.get(table.ttl)) is not None and ttl <= now:
         return False
     return condition is None or predicate(condition)(stored)
 
 
-def _stored(db: sqlite3.Connection, sql: Statements, key: Key) -> Item | None:
+def _stored(db: sqlite3.Connection, table: EntityTable, key: Key) -> Item | None:
     """The item as it stands in the file, expired or not."""
-    found = db.execute(f"SELECT item FROM {sql.table} WHERE {sql.has_key}", key).fetchone()
-    return orjson.loads(found[0]) if found else None
+    found = db.execute(f"SELECT {table.whole.sql} FROM {table.table} WHERE {table.has_key}", key.values).fetchone()
+    return table.whole.items([found])[0] if found else None

@@ -1,114 +1,111 @@
-"""The store's contract on a SQLite file. See `statements` for its layout and `threads` for who runs it."""
+"""The store's contract on a SQLite file. See `table` for its layout and `threads` for who runs it."""
 
 import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
 
-import orjson
-
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
-from graph.store.conditions import Condition, predicate
 from graph.store.contract import (
-    UNBOUNDED,
     Action,
-    Bounds,
+    Database,
     Delete,
-    InvalidItem,
-    Item,
-    KeptItem,
-    Key,
-    KeyValue,
-    Page,
     Put,
-    Table,
     Update,
+    check_actions,
+    check_key,
 )
-from graph.store.design import Index
-from graph.store.limits import check_actions, check_key
+from graph.store.entity import Entity, Item, Key
+from graph.store.query import Page, Partition, Query
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.changes import changes
 from graph.store.sqlite.integrity import Integrity, forgetting_damage
-from graph.store.sqlite.query import ROWS_A_SLICE, Query, decoded
-from graph.store.sqlite.recent import Recent
+from graph.store.sqlite.query import ROWS_A_SLICE, PreparedQuery, check_partitions, fetch, projection
 from graph.store.sqlite.short_reads import Lengthy, ShortReads
-from graph.store.sqlite.statements import Statements
+from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import Job, ReadConnection, Readers, ReadJob, T, Writer
+from graph.store.values import InvalidItem
 from graph.work.account import is_heavy
 
 KEYS_A_STATEMENT = 500
-ITEMS_REMEMBERED = 4096  # some 10 MB; clients ask for the newest above all, again and again
 SWEEP_EVERY_S = 600.0
 SWEEP_AT_ONCE = 1000  # rows, so that a sweep never holds up a write for long
 
 
-class SqliteTable(Table):
-    """One table in one SQLite file."""
+class SqliteDatabase(Database):
+    """All tables, in one SQLite file."""
 
     transaction_limit = 1000
     in_order = True  # by the one thread that writes
 
     def __init__(
         self,
-        statements: Statements,
+        tables: Mapping[Entity, EntityTable],
         writer: Writer,
         short: ShortReads,
         readers: Readers,
         integrity: Integrity,
         clock: Clock,
     ) -> None:
-        self.design = statements.design
-        self._sql = statements
+        self._tables = tables
         self._writer = writer
         self._short = short
         self._readers = readers
         self._integrity = integrity
         self._clock = clock
-        self._recent: Recent[bytes, KeptItem] = Recent(ITEMS_REMEMBERED)  # JSON → item
 
-    async def get(self, key: Key) -> Item | None:
-        check_key(self.design, key)
+    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+        check_key(key)
+        table = self._tables[key.entity]
+        columns = projection(key.entity, None if attributes is None else frozenset(attributes))
 
         def job(db: ReadConnection) -> Item | None:
-            found = db.execute(self._sql.get, (*key, self._now())).fetchone()
-            return orjson.loads(found[0]) if found else None
+            found = db.execute(table.get(columns), (*key.values, *table.live_at(self._now()))).fetchone()
+            return columns.items([found])[0] if found else None
 
         return await self._read(job)
 
-    async def get_many(self, keys: Collection[Key], *, only: Collection[str] | None = None) -> dict[Key, Item]:
+    async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
+        of_entity: dict[Entity, list[Key]] = {}
         for key in keys:
-            check_key(self.design, key)
-        pk, sk = self.design.partition_key.name, self.design.sort_key.name
-        keys_alone = only is not None and {pk, sk}.issuperset(only)
-
-        def read(p: KeyValue, s: KeyValue, item: bytes) -> Item:
-            whole = {pk: p, sk: s} if keys_alone else orjson.loads(item)
-            return whole if only is None else {name: whole[name] for name in only if name in whole}
-
-        def job(db: ReadConnection, some: list[Key]) -> dict[Key, Item]:
-            values = [value for key in some for value in key]
-            rows = db.execute(self._sql.get_many(len(some)), (*values, self._now())).fetchall()
-            if not keys_alone:
-                db.before_decoding(len(rows))
-            return {(p, s): read(p, s, item) for p, s, item in rows}
-
+            check_key(key)
+            of_entity.setdefault(key.entity, []).append(key)
         found: dict[Key, Item] = {}
-        rest = iter(keys)
-        while some := list(islice(rest, KEYS_A_STATEMENT)):
-            found |= await self._read(partial(job, some=some))
+        for entity, its_keys in of_entity.items():
+            if not entity.key_names:
+                item = await self.get(its_keys[0], attributes=attributes)
+                found |= {} if item is None else {its_keys[0]: item}
+                continue
+            rest = iter(its_keys)
+            while some := list(islice(rest, KEYS_A_STATEMENT)):
+                found |= await self._read(partial(self._get_some, entity=entity, keys=some, attributes=attributes))
         return found
 
-    async def put(self, item: Item, *, if_absent: bool = False) -> bool:
-        return not await self.transact([Put(item, if_absent)])
+    def _get_some(
+        self, db: ReadConnection, entity: Entity, keys: Sequence[Key], attributes: Collection[str] | None
+    ) -> dict[Key, Item]:
+        table, names = self._tables[entity], entity.key_names
+        columns = projection(entity, None if attributes is None else frozenset(attributes).union(names))
+        values = [value for key in keys for value in key.values]
+        rows = fetch(db, columns, table.get_many(columns, len(keys)), (*values, *table.live_at(self._now())))
+        found = {entity.key_of(item): item for item in columns.items(rows)}
+        if attributes is not None and (not_wanted := [name for name in names if name not in attributes]):
+            for item in found.values():
+                for name in not_wanted:
+                    del item[name]
+        return found
 
-    async def put_many(self, items: Sequence[Item]) -> None:
-        puts = [Put(item) for item in items]
+    async def put(self, put: Put) -> bool:
+        return not await self.transact([put])
+
+    async def put_many(self, puts: Sequence[Put]) -> None:
         # A thousand request logs take 2 ms to check, for which nobody on the loop need wait.
-        await asyncio.to_thread(check_actions, self.design, puts, len(puts))
+        await asyncio.to_thread(check_actions, puts, len(puts))
         for at in range(0, len(puts), self.transaction_limit):
             await self._apply(puts[at : at + self.transaction_limit])
 
@@ -119,7 +116,7 @@ class SqliteTable(Table):
         return not await self.transact([delete])
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        check_actions(self.design, actions, self.transaction_limit)
+        check_actions(actions, self.transaction_limit)
         return await self._apply(actions)
 
     async def _apply(self, actions: Sequence[Action]) -> tuple[int, ...]:
@@ -127,7 +124,7 @@ class SqliteTable(Table):
         now = self._now()
 
         def job(db: sqlite3.Connection) -> tuple[int, ...]:
-            if refused := apply(db, self._sql, actions, now):
+            if refused := apply(db, self._tables, actions, now):
                 raise _Refused(tuple(refused))
             return ()
 
@@ -136,84 +133,59 @@ class SqliteTable(Table):
         except _Refused as error:
             return error.positions
 
-    async def query(
-        self,
-        index: Index,
-        partition: KeyValue,
-        *,
-        between: Bounds = UNBOUNDED,
-        forward: bool = True,
-        start: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        where: Condition | None = None,
-    ) -> Page:
-        return await self.query_many(
-            index, [partition], between=between, forward=forward, start=start, limit=limit, where=where
-        )
-
-    async def query_many(
-        self,
-        index: Index,
-        partitions: Sequence[KeyValue],
-        *,
-        between: Bounds = UNBOUNDED,
-        forward: bool = True,
-        start: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        where: Condition | None = None,
-    ) -> Page:
+    async def query(self, query: Query) -> Page:
+        limit, partitions = query.limit, query.partitions
         if limit is not None and limit < 1:
             raise InvalidItem("a page has room for one item at least")
-
-        wanted = Query(self._sql, self._recent, index, between, forward, where)
-        items = [item async for some in self._slices(wanted, partitions, start, limit) for item in some]
+        prepared = self._prepared(query)
+        items = [item async for some in self._slices(prepared, query) for item in some]
         if limit is None or len(items) < limit:
             return Page(items, None, len(partitions))
-        last_key = {a.name: items[limit - 1][a.name] for a in self.design.start_attributes(index)}
-        return Page(items[:limit], last_key, partitions.index(last_key[index.partition_key.name]) + 1)
+        last_key = query.entity.position_of(query.by, items[limit - 1])
+        last_partition = query.entity.partition_of(query.by, last_key)
+        return Page(items[:limit], last_key, partitions.index(last_partition) + 1)
 
-    async def count(
-        self,
-        index: Index,
-        partitions: Sequence[KeyValue],
-        *,
-        between: Bounds = UNBOUNDED,
-        where: Condition | None = None,
-    ) -> int:
-        wanted = Query(self._sql, self._recent, index, between, True, where)
-        if wanted.tests_items:
-            return sum([len(some) async for some in self._slices(wanted, partitions, None, None)])
-        return await self._read(lambda db: wanted.count(db, partitions, self._now()) if partitions else 0)
+    async def count(self, query: Query) -> int:
+        query = replace(query, start=None, limit=None, attributes=frozenset())
+        prepared = self._prepared(query)
+        if prepared.tests_items:
+            return sum([len(some) async for some in self._slices(prepared, query)])
+        return await self._read(lambda db: prepared.count(db, query.partitions, self._now()))
 
-    async def _slices(
-        self, wanted: Query, partitions: Sequence[KeyValue], start: Mapping[str, Any] | None, limit: int | None
-    ) -> AsyncIterator[list[Item]]:
+    def _prepared(self, query: Query) -> PreparedQuery:
+        check_partitions(query)
+        return PreparedQuery(self._tables[query.entity], query)
+
+    async def _slices(self, prepared: PreparedQuery, query: Query) -> AsyncIterator[list[Item]]:
         """What a query reads, job by job, until it has found `limit` items or the end."""
+        start: Mapping[str, Any] | None = query.start
+        partitions: Sequence[Partition] = query.partitions
         found = 0
         while partitions:
-            rest = None if limit is None else limit - found
+            rest = None if query.limit is None else query.limit - found
             some = await self._read(
-                partial(wanted.read, partitions=partitions, now=self._now(), start=start, limit=rest)
+                partial(prepared.read, partitions=partitions, now=self._now(), start=start, limit=rest)
             )
             yield some.items
             found += len(some.items)
-            if some.last_row is None or (limit is not None and found >= limit):
+            if some.last_row is None or (query.limit is not None and found >= query.limit):
                 return
             start = some.last_row
-            partitions = partitions[partitions.index(start[wanted.partition_key]) :]
+            partitions = partitions[partitions.index(query.entity.partition_of(query.by, start)) :]
 
-    async def scan(self, *, where: Condition | None = None) -> AsyncIterator[Item]:
-        matches = predicate(where) if where else None
+    async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
+        table = self._tables[entity]
+        columns = projection(entity, None if attributes is None else frozenset(attributes))
         last = -1
 
-        def job(db: ReadConnection) -> list[tuple[int, bytes]]:
-            return db.execute(self._sql.scan, (last, self._now(), ROWS_A_SLICE)).fetchall()
+        def job(db: ReadConnection) -> list[tuple[Any, ...]]:
+            live_at = table.live_at(self._now())
+            return fetch(db, columns, table.scan(columns), (last, *live_at, ROWS_A_SLICE))
 
         while rows := await self._read(job, short=False):  # on the loop, one after the other would hold it up
             last = rows[-1][0]
-            for item in decoded([blob for _, blob in rows]):
-                if matches is None or matches(item):
-                    yield item
+            for item in columns.items([row[1:] for row in rows]):
+                yield item
 
     async def revision(self) -> object | None:
         def job(db: ReadConnection) -> int:
@@ -229,24 +201,25 @@ class SqliteTable(Table):
 
     async def ping(self) -> None:
         await self._integrity.verify()
-        await self._read(lambda db: db.execute(f"SELECT 1 FROM {self._sql.table} LIMIT 1").fetchone())
 
-    async def prepare(self) -> None:
-        """Create the table, or bring that of an older file up to its design."""
-        await self._write(self._sql.migrate)
+        def job(db: ReadConnection) -> None:
+            for table in self._tables.values():
+                db.execute(f"SELECT 1 FROM {table.table} LIMIT 1").fetchone()
+
+        await self._read(job)
 
     async def sweep_forever(self) -> None:
         """Delete expired items for good, which no reading returns already."""
-        if (statement := self._sql.sweep) is None:
-            return
+        statements = [table.sweep for table in self._tables.values() if table.sweep is not None]
 
-        def job(db: sqlite3.Connection) -> int:
+        def job(db: sqlite3.Connection, statement: str) -> int:
             return db.execute(statement, (self._now(), SWEEP_AT_ONCE)).rowcount
 
         while True:
-            with suppress(DatabaseUnavailable):  # The next round makes up for it.
-                while await self._write(job) == SWEEP_AT_ONCE:
-                    pass
+            for statement in statements:
+                with suppress(DatabaseUnavailable):  # The next round makes up for it.
+                    while await self._write(partial(job, statement=statement)) == SWEEP_AT_ONCE:
+                        pass
             await asyncio.sleep(SWEEP_EVERY_S)
 
     async def close(self) -> None:

@@ -2,21 +2,23 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import DatabaseUnavailable
-from graph.store.contract import Table
-from graph.store.design import TableDesign
+from graph.store.contract import Database
+from graph.store.entity import Entity
 from graph.store.meter import Meter
-from graph.store.sqlite.engine import SqliteTable
+from graph.store.sqlite.engine import SqliteDatabase
 from graph.store.sqlite.integrity import Integrity
+from graph.store.sqlite.migration import LaterLayout, prepare
 from graph.store.sqlite.short_reads import ShortReads
-from graph.store.sqlite.statements import Statements
+from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
 
 C = TypeVar("C", bound=sqlite3.Connection)
@@ -30,18 +32,20 @@ PAGES_A_CHECKPOINT = 4000  # of 4 KiB in the write-ahead log; an import writes m
 @asynccontextmanager
 async def open_sqlite(
     path: str | Path,
-    design: TableDesign,
+    entities: Collection[Entity],
     *,
     clock: Clock = now_ms,
     meter: Meter | None = None,
     busy_s: float = BUSY_S,
-) -> AsyncIterator[Table]:
-    """Open the table in the file `path`, both created where they are missing.
+) -> AsyncIterator[Database]:
+    """Open the tables of entities in the file `path`, all created where they are missing.
+
+    A file of version 0.1 is migrated first, which may take minutes.
 
     Args:
         busy_s: seconds that a write waits for another process that writes.
     """
-    statements = Statements(design)
+    tables = {entity: EntityTable(entity) for entity in entities}
     connect_reader = partial(_connect, path, busy_s, ReadConnection)
     try:
         db = await asyncio.to_thread(_connect, path, busy_s, sqlite3.Connection)
@@ -49,20 +53,36 @@ async def open_sqlite(
         integrity = await asyncio.to_thread(Integrity, path)
     except (sqlite3.Error, OSError) as error:
         raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
+    try:
+        await _prepare(db, Path(path), tables)
+    except BaseException as error:
+        for connection in (short, db, integrity):
+            connection.close()
+        if isinstance(error, sqlite3.Error | LaterLayout):
+            raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
+        raise
     writer, readers = Writer(db), Readers(connect_reader, READERS)
     if meter:
         meter.pool("writer", 1, writer.use)
         meter.pool("readers", READERS, readers.use)
-    table = SqliteTable(statements, writer, short, readers, integrity, clock)
-    sweeper: asyncio.Task[None] | None = None
+    database = SqliteDatabase(tables, writer, short, readers, integrity, clock)
+    sweeper = asyncio.create_task(database.sweep_forever())
     try:
-        await table.prepare()
-        sweeper = asyncio.create_task(table.sweep_forever())
-        yield table
+        yield database
     finally:
-        if sweeper:
-            sweeper.cancel()
-        await table.close()
+        sweeper.cancel()
+        await database.close()
+
+
+async def _prepare(db: sqlite3.Connection, path: Path, tables: Mapping[Entity, EntityTable]) -> None:
+    stopped = Event()
+    preparing = asyncio.create_task(asyncio.to_thread(prepare, db, path, tables, stopped.is_set))
+    try:
+        await asyncio.shield(preparing)
+    except asyncio.CancelledError:
+        stopped.set()
+        await asyncio.wait([preparing])
+        raise
 
 
 def _connect(path: str | Path, busy_s: float, kind: type[C]) -> C:

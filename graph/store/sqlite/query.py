@@ -2,21 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from graph.store.conditions import AllOf, Compare, Condition, conjuncts, predicate, values_of
-from graph.store.contract import Bounds, InvalidItem, Item, KeptItem, KeyValue
-from graph.store.design import Index
-from graph.store.limits import check_value
-from graph.store.sqlite.recent import Recent
-from graph.store.sqlite.statements import Statements, translate
+from graph.store.entity import Entity, Item
+from graph.store.query import Partition, Query
+from graph.store.sqlite.projection import Projection, Row
+from graph.store.sqlite.reading import reading
+from graph.store.sqlite.sql import names_in, translate
+from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection
+from graph.store.values import InvalidItem, check_value
 
-ROWS_A_SLICE = 1000  # that one job decodes at most, so that callers take turns
-ROWS_A_CALL = 100  # of the JSON parser, which lets no other thread run meanwhile
-ROWS_TESTED_AT_ONCE = 250  # where a limit may be reached early, as the rows behind it would be decoded in vain
+ROWS_A_SLICE = 1000  # that one job reads at most, so that callers take turns
+ROWS_A_CALL = 100  # that are fetched at a time; the job may end in between
+ROWS_TESTED_AT_ONCE = 250  # where a limit may be reached early, as the rows behind it would be read in vain
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,34 +30,45 @@ class Slice:
     last_row: Item | None  # matching or not: go on behind it; None when nothing is left
 
 
-class Query:
-    """A range of sort keys and a filter, in one direction, to be read in any partitions of an index."""
+@lru_cache(maxsize=512)
+def projection(entity: Entity, wanted: frozenset[str] | None) -> Projection:
+    """The columns of these attributes; requests ask for the same ones again and again."""
+    return Projection.of(entity, wanted)
 
-    def __init__(
-        self,
-        sql: Statements,
-        recent: Recent[bytes, KeptItem],
-        index: Index,
-        between: Bounds,
-        forward: bool,
-        where: Condition | None,
-    ) -> None:
-        self.partition_key = index.partition_key.name
-        self._recent = recent
-        self._live = sql.live
-        self._reading = sql.readings[index.name, forward]
-        self._between = between
-        self._forward = forward
-        self._narrowing, self._narrowed, rest = _split(sql, where)
+
+def fetch(db: ReadConnection, columns: Projection, sql: str, values: Sequence[Any]) -> list[Row]:
+    """All rows of a statement, unless the connection ends the job meanwhile."""
+    cursor = db.execute(sql, values)
+    rows: list[Row] = []
+    while some := cursor.fetchmany(ROWS_A_CALL):
+        db.before_decoding(len(some) * columns.width)
+        rows += some
+    return rows
+
+
+class PreparedQuery:
+    """A query as SQL, to be read in any partitions of its index."""
+
+    def __init__(self, table: EntityTable, query: Query) -> None:
+        self._table = table
+        self._reading = reading(table, query.by, query.forward)
+        self._between = query.between
+        if query.between != (None, None) and not self._reading.sort:
+            raise InvalidItem(f"{table.entity.name} has no sort key in {query.by.name} to be bounded")
+        self._narrowing, self._narrowed, rest = _split(table.entity, query.where)
         self._matches = predicate(rest) if rest else None
         self.tests_items = rest is not None  # since SQL cannot test the whole filter
-        ranked = any(isinstance(part, Compare) and _is_rank(index, part) for part in conjuncts(where))
-        self._table = self._reading.ranked_table if ranked else self._reading.table
+        needed, tested = query.needed, names_in(rest)
+        self._columns = projection(table.entity, None if needed is None else tested.union(needed))
+        self._not_needed = tested.difference(needed) if needed is not None else ()
+        ranked_by = table.ranked_by(query.by)
+        ranked = any(isinstance(part, Compare) and part.attribute == ranked_by for part in conjuncts(query.where))
+        self._from = self._reading.ranked_table if ranked else self._reading.table
 
     def read(
         self,
         db: ReadConnection,
-        partitions: Sequence[KeyValue],
+        partitions: Sequence[Partition],
         now: int,
         start: Mapping[str, Any] | None = None,
         limit: int | None = None,
@@ -62,123 +76,116 @@ class Query:
         """The first of the items of partitions, from at most `ROWS_A_SLICE` rows.
 
         Args:
-            start: a key in the first partition; what is read is behind it.
+            start: a position in the first partition; what is read is behind it.
             limit: how many items at most.
         """
         items: list[Item] = []
         rows = ROWS_A_SLICE if limit is None or not self._matches else ROWS_TESTED_AT_ONCE
         for run in _runs(partitions, start is not None):
             wanted = rows if limit is None or self._matches else min(limit - len(items), rows)
-            found = self._rows(db, run, now, start, wanted)
-            items += found if self._matches is None else filter(self._matches, found)
-            if len(found) == wanted:
-                return Slice(items, found[-1])
+            found = self._items(db, run, now, start, wanted)
+            last = self._table.entity.position_of(self._reading.index, found[-1]) if len(found) == wanted else None
+            items += found if self._matches is None else self._matching(found)
+            if last is not None:
+                return Slice(items, last)
             rows -= len(found)
             start = None
         return Slice(items, None)
 
-    def count(self, db: ReadConnection, partitions: Sequence[KeyValue], now: int) -> int:
+    def count(self, db: ReadConnection, partitions: Sequence[Partition], now: int) -> int:
         """How many items there are, where SQL tests the whole filter."""
-        within, values = self._within(partitions, None)
-        counted = db.execute(
-            f"SELECT count(*) FROM {self._table} WHERE {within} AND {self._live}{self._narrowing}",
-            (*values, now, *self._narrowed),
-        )
-        return int(counted.fetchone()[0])
+        counted = 0
+        for run in _runs(sorted(partitions), False):
+            within, values = self._within(run, None)
+            sql = f"SELECT count(*) FROM {self._from} WHERE {within}{self._table.is_live}{self._narrowing}"
+            (found,) = db.execute(sql, (*values, *self._table.live_at(now), *self._narrowed)).fetchone()
+            counted += found
+        return counted
 
-    def _rows(
-        self,
-        db: ReadConnection,
-        partitions: Sequence[KeyValue],
-        now: int,
-        start: Mapping[str, Any] | None,
-        limit: int,
+    def _matching(self, items: list[Item]) -> list[Item]:
+        """The items that pass what SQL cannot test, without the attributes that only that needed."""
+        matching = list(filter(self._matches, items))
+        for name in self._not_needed:
+            for item in matching:
+                item.pop(name, None)
+        return matching
+
+    def _items(
+        self, db: ReadConnection, partitions: Sequence[Partition], now: int, start: Mapping[str, Any] | None, limit: int
     ) -> list[Item]:
-        """What SQL selects of partitions that ascend or descend, in their order or against it."""
+        """What SQL selects of a run of partitions, in their order or against it."""
         within, values = self._within(partitions, start)
-        in_order = self._reading.order
+        order = self._reading.order
         if len(partitions) > 1:
-            direction = "ASC" if partitions[0] < partitions[-1] else "DESC"  # type: ignore[operator]  # of one type
-            in_order = f"{self._reading.partition_key} {direction}, {in_order}"
-        rows = db.execute(
-            f"SELECT item FROM {self._table} WHERE {within} AND {self._live}{self._narrowing} "
-            f"ORDER BY {in_order} LIMIT ?",
-            (*values, now, *self._narrowed, limit),
+            direction = "ASC" if partitions[0] < partitions[-1] else "DESC"
+            order = (f"{self._reading.partition[-1]} {direction}", *order)
+        sql = (
+            f"SELECT {self._columns.sql} FROM {self._from} WHERE {within}{self._table.is_live}{self._narrowing} "
+            f"ORDER BY {', '.join(order) or '1'} LIMIT ?"
         )
+        rows = fetch(db, self._columns, sql, (*values, *self._table.live_at(now), *self._narrowed, limit))
+        return self._columns.items(rows)
 
-        def kept(blobs: Sequence[bytes]) -> list[KeptItem]:
-            db.before_decoding(len(blobs))
-            return list(map(KeptItem, decoded(blobs)))
-
-        return [*self._recent.all([blob for (blob,) in rows], kept)]
-
-    def _within(self, partitions: Sequence[KeyValue], start: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
-        """The condition that an item stands in the partitions, within the bounds and behind the start."""
-        partition, sort_key = self._reading.partition_key, self._reading.sort_key
+    def _within(self, partitions: Sequence[Partition], start: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
+        """The condition that an item stands in a run of partitions, within the bounds and behind the start."""
+        way = self._reading
+        values: list[Any]
         if len(partitions) == 1:
-            terms, values = [f"{partition} = ?"], [partitions[0]]
+            terms, values = [f"{name} = ?" for name in way.partition], [*partitions[0]]
         else:
-            terms, values = [f"{partition} IN (SELECT value FROM json_each(?))"], [orjson.dumps(partitions).decode()]
+            *alike, varying = way.partition
+            terms = [*(f"{name} = ?" for name in alike), f"{varying} IN (SELECT value FROM json_each(?))"]
+            values = [*partitions[0][:-1], orjson.dumps([partition[-1] for partition in partitions]).decode()]
         low, high = self._between
         if start is not None:
-            at, *_ = position = self._position(start)
-            terms.append(self._reading.behind)
+            behind, position = way.behind(start)
+            terms.append(behind)
             values += position
-            if self._forward:
-                low = at if low is None else max(low, at)
-            else:
-                high = at if high is None else min(high, at)
-        terms.append(f"{sort_key} IS NOT NULL")
+            if way.sort:
+                at = start[way.sort_names[0]]
+                if way.forward:
+                    low = at if low is None else max(low, at)
+                else:
+                    high = at if high is None else min(high, at)
         if low is not None:
-            terms.append(f"{sort_key} >= ?")
+            terms.append(f"{way.sort[0]} >= ?")
             values.append(low)
         if high is not None:
-            terms.append(f"{sort_key} <= ?")
+            terms.append(f"{way.sort[0]} <= ?")
             values.append(high)
-        return " AND ".join(terms), values
-
-    def _position(self, start: Mapping[str, Any]) -> list[Any]:
-        """A key without its partition."""
-        names = self._reading.position
-        if missing := [name for name in names if name not in start]:
-            raise InvalidItem(f"the start of a reading lacks `{missing[0]}`")
-        return [start[name] for name in names]
+        return (" AND ".join(terms) or "1") + way.made_of, values
 
 
-def _is_rank(index: Index, part: Compare) -> bool:
-    """Whether a comparison is of the attribute that the index is also ordered by."""
-    return index.ranked_by is not None and part.attribute == index.ranked_by.name
+def check_partitions(query: Query) -> None:
+    """Raise `InvalidItem` unless each partition has a value for each attribute that its template names."""
+    template = query.entity.templates[query.by].partition
+    for partition in query.partitions:
+        if len(partition) != len(template.fields):
+            raise InvalidItem(f"`{template.source}` takes {len(template.fields)} values, not {len(partition)}")
 
 
-def decoded(blobs: Sequence[bytes]) -> list[Item]:
-    """Items, many in one call of the JSON parser, which costs half of one call each."""
-    items: list[Item] = []
-    for at in range(0, len(blobs), ROWS_A_CALL):
-        items += orjson.loads(b"[" + b",".join(blobs[at : at + ROWS_A_CALL]) + b"]")
-    return items
-
-
-def _runs(partitions: Sequence[KeyValue], first_alone: bool) -> Iterator[Sequence[KeyValue]]:
-    """The partitions in runs that ascend or descend, each of which one statement can read in order."""
+def _runs(partitions: Sequence[Partition], first_alone: bool) -> Iterator[Sequence[Partition]]:
+    """The partitions in runs that ascend or descend in their last value, each of which one statement can read."""
     begin, end = 0, 1
     while begin < len(partitions):
-        ascending = end < len(partitions) and partitions[begin] < partitions[end]  # type: ignore[operator]
+        ascending = end < len(partitions) and partitions[begin] < partitions[end]
         while end < len(partitions) and not (first_alone and begin == 0):
-            if (partitions[end - 1] < partitions[end]) is not ascending:  # type: ignore[operator]  # of one type
+            if partitions[end - 1][:-1] != partitions[end][:-1] or partitions[end - 1] == partitions[end]:
+                break
+            if (partitions[end - 1] < partitions[end]) is not ascending:
                 break
             end += 1
         yield partitions[begin:end]
         begin, end = end, end + 1
 
 
-def _split(sql: Statements, where: Condition | None) -> tuple[str, list[Any], Condition | None]:
+def _split(entity: Entity, where: Condition | None) -> tuple[str, list[Any], Condition | None]:
     """A filter as terms of SQL with their values, and as the part that only the item can tell."""
     for value in values_of(where):
         check_value(value)
-    columns = {attribute.name: attribute for attribute in sql.columns}
     terms, values, rest = "", [], []
     for part in conjuncts(where):
-        if (translated := translate(part, columns)) is None:
+        if (translated := translate(part, entity)) is None:
             rest.append(part)
         else:
             terms += f" AND {translated[0]}"

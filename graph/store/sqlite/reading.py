@@ -1,0 +1,85 @@
+"""How the items of a partition are read through an index, in one direction, in SQL."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from graph.store.design import Index
+from graph.store.entity import Entity
+from graph.store.sqlite.sql import Term, quoted
+from graph.store.sqlite.table import EntityTable
+from graph.store.values import InvalidItem
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A way along an index. All names but those of attributes are quoted."""
+
+    index: Index
+    partition: tuple[str, ...]  # the columns that name a partition
+    sort: tuple[str, ...]  # the columns of the sort key, along which it reads
+    tie: tuple[str, ...]  # the rest of the primary key, against which it reads
+    order: tuple[str, ...]  # the terms of ORDER BY within a partition
+    made_of: str  # holds for items that stand in the index
+    table: str  # as it is found through the index
+    ranked_table: str  # by the index that is in order of what it is ranked by
+    sort_names: tuple[str, ...]
+    tie_names: tuple[str, ...]
+    forward: bool
+
+    def behind(self, start: Mapping[str, Any]) -> Term:
+        """Holds for items of a partition that come after a position in it.
+
+        Raises:
+            InvalidItem: The position lacks an attribute.
+        """
+        if missing := [name for name in (*self.sort_names, *self.tie_names) if name not in start]:
+            raise InvalidItem(f"the start of a reading lacks `{missing[0]}`")
+        sort, tie = [start[name] for name in self.sort_names], [start[name] for name in self.tie_names]
+        along, against = (">", "<") if self.forward else ("<", ">")
+        if not sort:
+            return _compared(self.tie, against, tie) if tie else ("?", [0])
+        passed, values = _compared(self.sort, along, sort)
+        if not tie:
+            return passed, values
+        same, same_values = _compared(self.sort, "=", sort)
+        before, before_values = _compared(self.tie, against, tie)
+        return f"({passed} OR ({same} AND {before}))", [*values, *same_values, *before_values]
+
+
+@cache
+def reading(table: EntityTable, index: Index, forward: bool) -> Reading:
+    """How partitions of an index of an entity are read."""
+    entity: Entity = table.entity
+    partition, sort = entity.templates[index]
+    tie_names = tuple(name for name in entity.key_names if name not in entity.templates[index].names)
+    along, against = ("ASC", "DESC") if forward else ("DESC", "ASC")
+    sort_columns, tie = tuple(map(quoted, sort.names)), tuple(map(quoted, tie_names))
+    return Reading(
+        index=index,
+        partition=tuple(map(quoted, partition.names)),
+        sort=sort_columns,
+        tie=tie,
+        # Of those with one sort key, the last comes first: backwards, the first.
+        order=(*(f"{name} {along}" for name in sort_columns), *(f"{name} {against}" for name in tie)),
+        made_of="" if index == entity.table.primary else "".join(f" AND {name} IS NOT NULL" for name in sort_columns),
+        table=_indexed_by(table, index, None),
+        ranked_table=_indexed_by(table, index, table.ranked_by(index)),
+        sort_names=sort.names,
+        tie_names=tie_names,
+        forward=forward,
+    )
+
+
+def _indexed_by(table: EntityTable, index: Index, ranked_by: str | None) -> str:
+    """The table, as it is found through an index. SQLite has no statistics to choose one by."""
+    if index not in table.entity.indexes:
+        return table.table
+    return f"{table.table} INDEXED BY {quoted(table.index_name(index, ranked_by))}"
+
+
+def _compared(columns: Sequence[str], sign: str, values: Sequence[Any]) -> Term:
+    if len(columns) == 1:
+        return f"{columns[0]} {sign} ?", [*values]
+    return f"({', '.join(columns)}) {sign} ({', '.join('?' * len(columns))})", [*values]

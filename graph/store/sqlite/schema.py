@@ -1,0 +1,83 @@
+"""Making the tables and indexes of entities, and bringing those of a file up to their declarations."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from graph.store.sqlite.reading import reading
+from graph.store.sqlite.sql import quoted
+from graph.store.sqlite.table import ONLY, EntityTable
+
+
+def ensure(db: sqlite3.Connection, tables: Iterable[EntityTable]) -> None:
+    """Make what is missing, and indexes anew that are declared otherwise. Inside a transaction."""
+    for table in tables:
+        ensure_table(db, table)
+        _ensure_indexes(db, table)
+
+
+def ensure_table(db: sqlite3.Connection, table: EntityTable) -> None:
+    """Make the table with the index of its primary key, or add the columns that it lacks."""
+    present = {name for _, name, *_ in db.execute(f"PRAGMA table_info({table.table})")}
+    if not present:
+        columns = [f"{quoted(name)} {kind}" for name, kind in table.columns]
+        if not table.entity.key_names:
+            columns.append(f"{quoted(ONLY)} INTEGER NOT NULL DEFAULT 1")
+        db.execute(f"CREATE TABLE {table.table} ({', '.join(columns)})")
+    else:
+        for name, kind in table.columns:
+            if name not in present:
+                db.execute(f"ALTER TABLE {table.table} ADD COLUMN {quoted(name)} {kind}")
+    name, sql = _key(table)
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ?", (name,)).fetchone():
+        db.execute(sql)
+
+
+def _ensure_indexes(db: sqlite3.Connection, table: EntityTable) -> None:
+    wanted = dict([_key(table), *_indexes(table)])
+    found = dict(
+        db.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+            (table.name,),
+        )
+    )
+    for name in found.keys() - {name for name, sql in wanted.items() if found.get(name) == sql}:
+        db.execute(f"DROP INDEX {quoted(name)}")
+        del found[name]
+    for name in wanted.keys() - found.keys():
+        db.execute(wanted[name])
+
+
+def _key(table: EntityTable) -> tuple[str, str]:
+    """Name and SQL of the index of the primary key."""
+    name = f"{table.name}.key"
+    return name, f"CREATE UNIQUE INDEX {quoted(name)} ON {table.table} ({', '.join(table.key_columns)})"
+
+
+def _indexes(table: EntityTable) -> list[tuple[str, str]]:
+    """Name and SQL of each other index. One holds all that its queries order, narrow and count by."""
+    entity = table.entity
+    ttl = [quoted(table.ttl)] if table.ttl else []
+    indexes = []
+    for index in entity.indexes:
+        partition, sort = ([quoted(name) for name in template.names] for template in entity.templates[index])
+        narrowing = [quoted(name) for name in index.narrowed_by if name in entity.named]
+        wanted = [(table.index_name(index), [*partition, *reading(table, index, True).order, *ttl, *narrowing])]
+        if ranked_by := table.ranked_by(index):
+            wanted.append((table.index_name(index, ranked_by), [*partition, quoted(ranked_by), *sort, *ttl]))
+        made_of = " AND ".join(f"{name} IS NOT NULL" for name in dict.fromkeys([*partition, *sort]))
+        where = f" WHERE {made_of}" if made_of else ""
+        for name, columns in wanted:
+            listed = ", ".join(_once(columns))
+            indexes.append((name, f"CREATE INDEX {quoted(name)} ON {table.table} ({listed}){where}"))
+    if table.ttl:
+        name, column = f"{table.name}.{table.ttl}", quoted(table.ttl)
+        indexes.append((name, f"CREATE INDEX {quoted(name)} ON {table.table} ({column}) WHERE {column} IS NOT NULL"))
+    return indexes
+
+
+def _once(columns: Iterable[str]) -> list[str]:
+    """The columns, each where it comes first, in whichever order."""
+    found: dict[str, str] = {}
+    for column in columns:
+        found.setdefault(column.removesuffix(" ASC").removesuffix(" DESC"), column)
+    return list(found.values())

@@ -1,0 +1,134 @@
+"""A database seen through one entity, so that a test names it once: keys are tuples, partitions of one value bare."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph.store.conditions import Condition
+from graph.store.contract import Action, Database, Delete, Put, Update
+from graph.store.design import Index, TableDesign
+from graph.store.entity import Entity, Item, Key
+from graph.store.query import UNBOUNDED, Bounds, Page, Query
+
+
+@dataclass(frozen=True)
+class OneEntity:
+    """The contract's calls, all on one entity. Whatever is given is passed on unchecked."""
+
+    database: Database
+    entity: Entity
+
+    @property
+    def design(self) -> TableDesign:
+        return self.entity.table
+
+    @property
+    def transaction_limit(self) -> int:
+        return self.database.transaction_limit
+
+    def key(self, values: Collection[Any]) -> Key:
+        return Key(self.entity, tuple(values))
+
+    async def get(self, key: Collection[Any], *, attributes: Collection[str] | None = None) -> Item | None:
+        return await self.database.get(self.key(key), attributes=attributes)
+
+    async def get_many(
+        self, keys: Collection[tuple[Any, ...]], *, attributes: Collection[str] | None = None
+    ) -> dict[tuple[Any, ...], Item]:
+        found = await self.database.get_many([self.key(key) for key in keys], attributes=attributes)
+        assert all(key.entity is self.entity for key in found)
+        return {key.values: item for key, item in found.items()}
+
+    async def put(self, item: Item, *, if_absent: bool = False) -> bool:
+        return await self.database.put(Put(self.entity, item, if_absent))
+
+    async def put_many(self, items: Sequence[Item]) -> None:
+        await self.database.put_many([Put(self.entity, item) for item in items])
+
+    async def update(self, update: Update) -> bool:
+        return await self.database.update(update)
+
+    async def delete(self, delete: Delete) -> bool:
+        return await self.database.delete(delete)
+
+    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
+        return await self.database.transact(actions)
+
+    async def query(
+        self,
+        index: Index,
+        partition: Any,
+        *,
+        between: Bounds = UNBOUNDED,
+        forward: bool = True,
+        start: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        where: Condition | None = None,
+        attributes: Collection[str] | None = None,
+    ) -> Page:
+        return await self.query_many(
+            index,
+            [partition],
+            between=between,
+            forward=forward,
+            start=start,
+            limit=limit,
+            where=where,
+            attributes=attributes,
+        )
+
+    async def query_many(
+        self,
+        index: Index,
+        partitions: Sequence[Any],
+        *,
+        between: Bounds = UNBOUNDED,
+        forward: bool = True,
+        start: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        where: Condition | None = None,
+        attributes: Collection[str] | None = None,
+    ) -> Page:
+        return await self.database.query(
+            Query(
+                entity=self.entity,
+                index=None if index == self.design.primary else index,
+                partitions=[partition if isinstance(partition, tuple) else (partition,) for partition in partitions],
+                between=between,
+                forward=forward,
+                start=start,
+                limit=limit,
+                where=where,
+                attributes=None if attributes is None else frozenset(attributes),
+            )
+        )
+
+    async def count(
+        self,
+        index: Index,
+        partitions: Sequence[Any],
+        *,
+        between: Bounds = UNBOUNDED,
+        where: Condition | None = None,
+    ) -> int:
+        return await self.database.count(
+            Query(
+                entity=self.entity,
+                index=None if index == self.design.primary else index,
+                partitions=[partition if isinstance(partition, tuple) else (partition,) for partition in partitions],
+                between=between,
+                where=where,
+            )
+        )
+
+    def scan(self, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
+        return self.database.scan(self.entity, attributes=attributes)
+
+    async def revision(self) -> object | None:
+        return await self.database.revision()
+
+    def changes(self) -> AsyncGenerator[None, None]:
+        return self.database.changes()
+
+    async def ping(self) -> None:
+        await self.database.ping()
