@@ -12,8 +12,8 @@ from graph.store.contract import Table, Update
 from graph.store.dynamodb.direct import BY_BOTOCORE
 from tests.store.engines import UNHURRIED, create_table, open_dynamodb
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, first
+from tests.store.recorder import Recorder
 from tests.store.samples import BY_TIME, SAMPLES, sks, timed
-from tests.store.test_meter import Recorder
 
 DIRECT, BY_BOTOCORES = False, True
 
