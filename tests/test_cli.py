@@ -13,12 +13,11 @@ import pytest
 
 from graph import __version__
 from graph.cli import main
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.store.cloudformation import template
 from graph.store.contract import Put, Update
 from graph.store.location import StoreLocation
-from tests.domains.entities import ENTITIES
 from tests.domains.earthquakes.usgs.usgs_server import week
+from tests.domains.entities import ENTITIES
 from tests.processes import environment, quakegraph
 from tests.settings import Settings
 

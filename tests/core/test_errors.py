@@ -12,7 +12,6 @@ from uuid import uuid4
 import pytest
 
 from graph.core.errors import GraphError
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
 from tests.service import Service, running, settings
 from tests.settings import Settings

@@ -18,7 +18,6 @@ import pytest
 from pydantic import SecretStr
 
 from graph.app import create_app
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in

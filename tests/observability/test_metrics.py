@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from graph.store.dynamodb.patience import CONNECTIONS
 from prometheus_client import generate_latest
 from starlette.requests import ClientDisconnect
 
@@ -24,7 +25,6 @@ from graph.observability.metrics import Metrics
 from graph.observability.requests import RequestMetrics, Telemetry
 from graph.observability.tracing import Untraced
 from graph.store.contract import Put
-from graph.store.dynamodb.patience import CONNECTIONS
 from graph.store.metrics import StoreMetrics
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, status, week_features

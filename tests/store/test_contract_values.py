@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph.store.conditions import AllOf, Compare, OneOf, Present
-from graph.store.contract import InvalidItem, Item, Table, Update
+from graph.store.contract import InvalidItem, Item, Update
 from tests.effort import rounds
 from tests.store.samples import BY_NAME, sample
 

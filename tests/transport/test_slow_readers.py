@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import pytest
 
-from graph.domains.earthquakes.live import EventBroadcast
 from graph.feed.subscriber import BACKLOG
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings

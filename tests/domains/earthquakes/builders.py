@@ -13,9 +13,7 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_GIVEN, Ingest
 from graph.domains.earthquakes.model import Event, checked_event
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.store.contract import Table
 from tests.domains.request_logs.recorder import logging_to
-from tests.store.engines import empty_table
 
 INGESTED_AT = LAST_MS - DAY_MS  # so late that an event of any year may be ingested
 

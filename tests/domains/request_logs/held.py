@@ -17,15 +17,13 @@ from graph.app import admission
 from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import PageSizes
 from graph.core.services import Services
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogLimits
 from graph.domains.request_logs.model import RequestLog
 from graph.observability.metrics import Metrics
 from graph.observability.requests import RequestMetrics, Telemetry
 from graph.observability.tracing import Untraced
-from graph.store.contract import Item, KeyValue, Page, Table
-from graph.store.design import Index
+from graph.store.contract import Page
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams
@@ -40,7 +38,6 @@ from tests.domains.request_logs.builders import NOW
 from tests.domains.request_logs.recorder import log_buffer, recording_in
 from tests.processes import PATIENCE_S
 from tests.settings import Settings
-from tests.store.engines import empty_table
 from tests.store.samples import HeldClock
 
 

@@ -17,10 +17,9 @@ from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.store.contract import Item, Key, Table
+from graph.store.contract import Item, Key
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.request_logs.recorder import logging_to
-from tests.store.engines import empty_table
 
 NOW = 1_691_118_537_000  # 2023-08-04T03:08:57Z, when USGS generated the sample; every ingest here runs then
 TODAYS_LOGS = "LOG#20230804"
