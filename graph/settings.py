@@ -188,7 +188,7 @@ class Settings(DomainNames):
             raise ValueError("needs the extra `otel`: install quakegraph[otel]")
         return on
 
-    def variables(self) -> dict[str, str]:
+    def as_environment(self) -> dict[str, str]:
         """The settings as environment variables, for a process that reads them itself."""
         return {f"GRAPH_{name.upper()}": _text(value) for name, value in self.model_dump().items()}
 

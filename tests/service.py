@@ -27,14 +27,14 @@ from graph.app import create_app
 from graph.core.clock import Clock, now_ms
 from graph.domain import Domain, scopes_of
 from graph.domains import DOMAINS
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.settings import Settings as CoreSettings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
+from tests.domains.entities import ENTITIES
 from tests.processes import PATIENCE_S
 from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
-from tests.store.engines import create_table
+from tests.store.engines import create_tables
 from tests.store.samples import HeldClock
 
 S = TypeVar("S", bound=CoreSettings)
@@ -166,16 +166,16 @@ def week_on_dynamodb(
     """The same on DynamoDB's emulator."""
 
     def ingest(note: Path) -> None:
-        name = f"week-{uuid4().hex}"
+        prefix = f"week-{uuid4().hex}-"
         with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
-            elsewhere.submit(asyncio.run, create_table(name, EARTHQUAKE_EVENTS, stream=False)).result()
-        with running(Settings(store=f"dynamodb://{name}", usgs_url=_usgs.url), clock=HeldClock()) as service:
+            elsewhere.submit(asyncio.run, create_tables(ENTITIES, prefix=prefix, stream=False)).result()
+        with running(Settings(store=f"dynamodb://{prefix}", usgs_url=_usgs.url), clock=HeldClock()) as service:
             service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
-        note.write_text(name)
+        note.write_text(prefix)
 
     at = urlsplit(dynamodb_endpoint).port  # an emulator that only one process uses has a week of its own
-    name = made_once(folder_of_run(tmp_path_factory) / f"week-at-{at}", ingest).read_text()
-    with running(Settings(store=f"dynamodb://{name}", usgs_url=_usgs.url), clock=HeldClock()) as service:
+    prefix = made_once(folder_of_run(tmp_path_factory) / f"week-at-{at}", ingest).read_text()
+    with running(Settings(store=f"dynamodb://{prefix}", usgs_url=_usgs.url), clock=HeldClock()) as service:
         yield service
 
 

@@ -25,7 +25,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
 from graph.app import GRAPH_PATH, admission, create_app
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
@@ -70,7 +70,7 @@ class LiveService:
 
     async def has_subscriptions(self, number: int) -> None:
         """Wait until so many are open, of which none misses what is stored from now on."""
-        live: Live = self.state["services"].of(Live)
+        live: EventBroadcast = self.state["services"].of(EventBroadcast)
         await eventually(lambda: live.subscriptions == number)
 
     async def has_no_socket(self) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from graph import __version__
 from graph.cli import main
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
 from graph.store.cloudformation import template
 from graph.store.contract import Put, Update
 from graph.store.location import StoreLocation
@@ -237,7 +239,7 @@ def test_the_schema_is_printed_as_it_is_checked_in() -> None:
 def test_the_template_of_the_table_is_printed() -> None:
     result = quakegraph("tables", "template")
 
-    assert result.stdout == template(ENTITIES)
+    assert result.stdout == template([EARTHQUAKE_EVENTS])
     assert "TimeOrderedIndex" in result.stdout
 
 
@@ -250,7 +252,7 @@ def test_a_table_is_made_in_a_file() -> None:
 
 
 def test_a_table_is_made_in_dynamodb_and_used(dynamodb_endpoint: str) -> None:
-    store = ("--store", f"dynamodb://quakes-{uuid4().hex}")
+    store = ("--store", f"dynamodb://{uuid4().hex}-")
 
     before = quakegraph("ingest", "-", *store, stdin=b"")
     made = quakegraph("tables", "create", "--no-stream", *store)
@@ -281,8 +283,8 @@ def spoil(file: Path) -> None:
     """Make two summaries say something else than the events."""
 
     async def work() -> None:
-        async with StoreLocation.of(f"sqlite:///{file}").open(ENTITIES) as table:
-            await table.update(Update(("SUMMARY#YEARS", "YEAR#2023"), add={"events": 5, "revision": 1}))
-            await table.transact([Put({"pk": "SUMMARY#2023", "sk": "DAY#20230801", "entity": "SUMMARY", "events": 1})])
+        async with StoreLocation.of(f"sqlite:///{file}").open(ENTITIES) as database:
+            await database.update(Update(YEAR_SUMMARY.key_for("2023"), add={"events": 5, "revision": 1}))
+            await database.transact([Put(DAY_SUMMARY, {"year": "2023", "day": "20230801", "events": 1})])
 
     asyncio.run(work())

@@ -7,9 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph.store.conditions import AllOf, Compare, OneOf, Present
-from graph.store.contract import InvalidItem, Item, Update
+from graph.store.contract import Update
+from graph.store.entity import Item
+from graph.store.values import InvalidItem
 from tests.effort import rounds
-from tests.store.samples import BY_NAME, sample
+from tests.store.one_entity import OneEntity
+from tests.store.samples import BY_NAME, key, sample
 
 NUMBERS = [
     *(0, -0.0, 1, -1, 2.0, 0.5, 0.1, -0.1, 4.55, -117.6, 1e-7, 5e-13, 1 / 3, 123456789.12345679),

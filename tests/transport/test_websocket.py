@@ -17,7 +17,7 @@ import orjson
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.serving.sockets import ClientSocket
@@ -288,7 +288,7 @@ async def test_where_reading_is_not_public_a_subscription_needs_a_token(tmp_path
 
 async def test_a_connection_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, jwt_leeway=0) as service:
-        live: Live = service.state["services"].of(Live)
+        live: EventBroadcast = service.state["services"].of(EventBroadcast)
         subscribed = False
         for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
             claims = {"sub": "ada", "scope": "events:read", "exp": int(time.time()) + seconds}

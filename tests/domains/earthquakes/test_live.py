@@ -26,6 +26,8 @@ from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, events_at, ids, ingest
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import catalogues, selections
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
 from tests.effort import rounds
 from tests.processes import PATIENCE_S
 from tests.store.engines import empty_database

@@ -25,6 +25,7 @@ from graph.store.query import Page, Partition, Query
 from graph.work.account import ROWS_READ_A_POINT, ROWS_TESTED_A_POINT, charged_to
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, stored
 from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.effort import rounds
 from tests.work.accounts import an_account
 

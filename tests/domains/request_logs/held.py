@@ -23,7 +23,8 @@ from graph.domains.request_logs.model import RequestLog
 from graph.observability.metrics import Metrics
 from graph.observability.requests import RequestMetrics, Telemetry
 from graph.observability.tracing import Untraced
-from graph.store.contract import Page
+from graph.store.contract import Database, Put
+from graph.store.query import Page, Query
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams
@@ -38,6 +39,7 @@ from tests.domains.request_logs.builders import NOW
 from tests.domains.request_logs.recorder import log_buffer, recording_in
 from tests.processes import PATIENCE_S
 from tests.settings import Settings
+from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
 
 
@@ -119,12 +121,12 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
     endpoint = GraphQLEndpoint(admission(Settings()))
     clock = HeldClock()
     clock.now = NOW
-    async with held_table() as table:
-        logs = RequestLogs(table, clock)
+    async with held_database() as database:
+        logs = RequestLogs(database, clock)
         async with log_buffer(logs, LogLimits.of(Settings())) as buffer:
             new_context = partial(
                 Context,
-                services=Services([catalogue_of(table), logs]),
+                services=Services([catalogue_of(database), logs]),
                 recording=recording_in(logs, buffer),
                 page_sizes=PageSizes(),
                 clock=clock,

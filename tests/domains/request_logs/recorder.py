@@ -11,13 +11,13 @@ from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.recording import LogRecorder
 from graph.domains.request_logs.settings import RequestLogSettings
 from graph.observability.metrics import Metrics
-from graph.store.contract import Table
+from graph.store.contract import Database
 from graph.work.tasks import BackgroundTasks
 
 
-def logging_to(table: Table, clock: Clock) -> Recording:
+def logging_to(database: Database, clock: Clock) -> Recording:
     """A recording whose logs stand in a table."""
-    logs = RequestLogs(table, clock)
+    logs = RequestLogs(database, clock)
     return recording_in(logs, LogBuffer(logs, LogBudget(LogLimits.of(RequestLogSettings()))))
 
 

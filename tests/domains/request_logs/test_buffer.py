@@ -19,7 +19,7 @@ from graph.domains.request_logs.model import RequestLog
 from graph.store.contract import Database
 from graph.store.query import Query
 from tests.domains.request_logs.builders import MIDNIGHT, NOW, a_log, now
-from tests.domains.request_logs.held import held_graph
+from tests.domains.request_logs.held import HeldDatabase, held_database, held_graph
 from tests.domains.request_logs.recorder import log_buffer
 
 UNLIMITED = LogLimits(Amount(10**9, 10**12), Amount(10**9, 10**12))

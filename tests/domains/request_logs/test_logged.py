@@ -8,7 +8,11 @@ from uuid import UUID
 import pytest
 from graphql import build_schema
 
+from graph.domains.request_logs.entities import LOG
+from graph.store.entity import Item
+from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status, week_features
+from tests.domains.entities import ENTITIES, documented
 from tests.schemas import printed
 from tests.service import running, settings
 from tests.store.samples import NOON, HeldClock

@@ -17,9 +17,14 @@ from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.store.contract import Item, Key
+from graph.domains.request_logs.entities import LOG
+from graph.store.contract import Database
+from graph.store.entity import Item, Key
+from graph.store.query import Query
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.entities import ENTITIES, documented
 from tests.domains.request_logs.recorder import logging_to
+from tests.store.engines import empty_database
 
 NOW = 1_691_118_537_000  # 2023-08-04T03:08:57Z, when USGS generated the sample; every ingest here runs then
 TODAYS_LOGS = "LOG#20230804"
@@ -70,7 +75,7 @@ def an_ingest(
         pauses.append(seconds)
 
     usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, between=lambda low, high: high)
-    return Ingest(table, usgs, logging_to(table, clock), clock)
+    return Ingest(database, usgs, logging_to(database, clock), clock)
 
 
 def a_feature(event_id: Any = "us7000abcd", **properties: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from graph.store.entity import Item
 from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import week_features
+from tests.domains.entities import ENTITIES, everything_in
 from tests.effort import rounds
 from tests.processes import PATIENCE_S, Child
 

@@ -167,8 +167,8 @@ async def test_what_is_known_goes_on_while_the_store_is_away(
 
 
 async def test_metrics_tell_what_is_known_without_asking_the_store(station: Station, time: HeldTime) -> None:
-    metrics, table = Metrics(), WatchedTable(station.table)
-    known = upkeep(table, time)
+    metrics, database = Metrics(), WatchedDatabase(station.database)
+    known = upkeep(database, time)
     measure_upkeep(known, metrics)
 
     def told() -> list[float | None]:
