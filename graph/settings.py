@@ -1,7 +1,7 @@
 """The settings of the service, read once from the environment: `GRAPH_PORT` is `port` here.
 
-Options of the command line set the same names. The table in docs/settings.md is checked against
-this file.
+Options of the command line set the same names. The README's table of settings is checked
+against this file.
 """
 
 import re
