@@ -7,10 +7,10 @@ one more. So newcomers are turned away first, then the queue is emptied, then th
 Linux only; elsewhere, a connection that comes in the very last moment is reset.
 """
 
-import ctypes
 import socket
 import struct
 import sys
+from array import array
 
 from graph.observability.logs import get_logger
 
@@ -40,8 +40,9 @@ def turn_away(listener: socket.socket) -> None:
     """
     if sys.platform != "linux":
         return
-    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in NO_NEWCOMERS))
-    described = struct.pack("HP", len(NO_NEWCOMERS), ctypes.addressof(program))  # struct sock_fprog
+    program = array("B", b"".join(struct.pack("HBBI", *line) for line in NO_NEWCOMERS))
+    address, _ = program.buffer_info()
+    described = struct.pack("HP", len(NO_NEWCOMERS), address)  # struct sock_fprog
     try:
         listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, described)
     except OSError as error:  # a sandbox may forbid it

@@ -1,27 +1,31 @@
-"""Several processes that serve one listener: started, started anew when one dies, and ended together.
+"""Several processes that serve one listener: uvicorn's supervisor, with workers and an end of our own.
 
-uvicorn's supervisor would do, were it not that it makes the servers itself, keeps the listener open
-after the last of them has gone, and passes on no second signal.
+uvicorn's own workers run a plain `uvicorn.Server`, and its supervisor ends them by SIGTERM, waits, and takes no
+further signal meanwhile. Here a worker serves by `DrainingServer`, and the end loses no request. So the supervisor
+
+* passes on the signal that it got, and a second one as SIGINT,
+* closes the listener when the end begins, and tells the workers that all of them end,
+* replaces a worker that has ended, and never one that is slow: to import can take long on a busy machine,
+* leaves all signals but SIGTERM and SIGINT as they were.
 """
 
+import logging
 import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from threading import Thread
 
-from uvicorn.config import STARTUP_FAILURE
+from uvicorn.config import STARTUP_FAILURE, Config
+from uvicorn.supervisors.multiprocess import SIGNALS, Multiprocess, Process
 
 from graph.observability.logs import get_logger
 
-RESTART_AFTER_S = 1.0  # so that one that dies at its start does not take all of the processor's time
-
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
+LOOK_EVERY_S = 0.1  # for signals, while workers end
+ENDING = (signal.SIGTERM, signal.SIGINT)
 
 Work = Callable[[socket.socket, Callable[[], bool]], None]
 """What a worker does with the listener; the function tells whether all of them end. A function of a module."""
@@ -29,75 +33,105 @@ Work = Callable[[socket.socket, Callable[[], bool]], None]
 logger = get_logger(__name__)
 
 
-class Workers:
+class Worker(Process):
+    """One of the processes."""
+
+    def __init__(self, config: Config, listener: socket.socket, work: Work, told: Connection) -> None:
+        self._work = work
+        self._told = told
+        super().__init__(config, [listener])
+        self.process.daemon = True  # ends with the supervisor, should something unforeseen end that
+
+    def start(self) -> None:
+        """Start the process, in which a signal waits until `target` can take it."""
+        resource_tracker.ensure_running()  # here, as to start it unblocks the signals
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        super().start()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+    def target(self, sockets: list[socket.socket] | None = None) -> None:
+        """Work, in the new process."""
+        os.setpgrp()  # Ctrl-C reaches the supervisor alone, which tells its workers
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends one that still starts as silently as SIGTERM does
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        Thread(target=_end_with_supervisor, daemon=True).start()
+        for listener in sockets or []:
+            self._work(listener, self._told.poll)
+
+    def is_alive(self, timeout: float = 0) -> bool:
+        """Whether the process lives. uvicorn asks it too, and kills one that imports for longer than five seconds."""
+        return self.process.is_alive()
+
+
+class Workers(Multiprocess):
     """A number of processes that do the same."""
 
     def __init__(self, number: int, work: Work, listener: socket.socket) -> None:
-        self._number = number
         self._work = work
-        self._listener = listener
-        self._processes: list[SpawnProcess] = []
+        self._failed = False
         self._told, self._teller = get_context("spawn").Pipe(duplex=False)  # its end is the workers'
+        handlers = {number: signal.getsignal(number) for number in SIGNALS if number not in ENDING}
+        super().__init__(Config("", workers=number, log_config=None), [listener])
+        for other, handler in handlers.items():
+            signal.signal(other, handler)
+        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # its lines are about this process alone
 
     def run(self) -> None:
         """Keep so many at work until a signal comes, and wait until all have ended."""
-        failed = False
-        with _signals() as signals:
-            self._fill_up()
-            while self._processes or not self._ending:
-                missing = not self._ending and len(self._processes) < self._number
-                ready = wait(
-                    [signals, *(process.sentinel for process in self._processes)],
-                    timeout=RESTART_AFTER_S if missing else None,
-                )
-                if not ready:
-                    self._fill_up()
-                if signals in ready:
-                    for number in signals.recv(1024):
-                        self._end(number)
-                for process in [process for process in self._processes if process.sentinel in ready]:
-                    self._processes.remove(process)
-                    process.join()
-                    if process.exitcode == STARTUP_FAILURE and not self._ending:
-                        failed = True  # so would the next one
-                        self._end(signal.SIGTERM)
-                    elif not self._ending:
-                        logger.warning("A worker ended and is replaced", pid=process.pid, status=process.exitcode)
-        if failed:
+        super().run()
+        if self._failed:
             sys.exit(STARTUP_FAILURE)
 
-    @property
-    def _ending(self) -> bool:
-        return self._teller.closed
+    def init_processes(self) -> None:
+        """Start the workers."""
+        for _ in range(self.processes_num):
+            self.processes.append(self._started())
 
-    def _fill_up(self) -> None:
-        while len(self._processes) < self._number:
-            process = get_context("spawn").Process(target=_run, args=(self._work, self._listener, self._told))
-            process.daemon = True  # ends with this one, should something unforeseen end that
-            resource_tracker.ensure_running()  # here, as to start it unblocks the signals
-            signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # which the process inherits, and unblocks in `_run`
-            process.start()
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-            self._processes.append(process)
+    def _started(self) -> Worker:
+        worker = Worker(self.config, self.sockets[0], self._work, self._told)
+        worker.start()
+        return worker
 
-    def _end(self, number: int) -> None:
+    def keep_subprocess_alive(self) -> None:
+        """Replace the workers that have ended."""
+        for at, process in enumerate(self.processes):
+            if self.should_exit.is_set() or process.is_alive():
+                continue
+            if process.exitcode == STARTUP_FAILURE:
+                self._failed = True  # so would the next one
+                self._end(signal.SIGTERM)
+            else:
+                logger.warning("A worker ended and is replaced", pid=process.pid, status=process.exitcode)
+                self.processes[at] = self._started()
+
+    def handle_term(self) -> None:
+        """End, after the drain."""
+        self._end(signal.SIGTERM)
+
+    def handle_int(self) -> None:
+        """End without a drain."""
+        self._end(signal.SIGINT)
+
+    def terminate_all(self) -> None:
+        """Nothing more: `_end` has told the workers by which signal they end."""
+
+    def join_all(self) -> None:
+        """Wait until all have ended, and hurry them by a second signal."""
+        while living := [process.process.sentinel for process in self.processes if process.is_alive()]:
+            wait(living, LOOK_EVERY_S)
+            self.handle_signals()
+
+    def _end(self, number: signal.Signals) -> None:
         """Pass on a signal, the second of any kind as SIGINT."""
-        if self._ending:
+        if self.should_exit.is_set():
             number = signal.SIGINT
         else:
+            self.should_exit.set()
             self._teller.close()
-            self._listener.close()  # else the kernel would take connections that nobody accepts
-        for process in self._processes:
-            if process.pid is not None:
+            self.sockets[0].close()  # else the kernel would take connections that nobody accepts
+        for process in self.processes:
+            if process.pid is not None and process.is_alive():
                 os.kill(process.pid, number)
-
-
-def _run(work: Work, listener: socket.socket, told: Connection) -> None:
-    os.setpgrp()  # Ctrl-C reaches the supervisor alone, which tells its workers
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends one that still starts as silently as SIGTERM does
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-    Thread(target=_end_with_supervisor, daemon=True).start()
-    work(listener, told.poll)
 
 
 def _end_with_supervisor() -> None:
@@ -105,19 +139,3 @@ def _end_with_supervisor() -> None:
     if supervisor := parent_process():
         supervisor.join()
         os.kill(os.getpid(), signal.SIGTERM)
-
-
-@contextmanager
-def _signals() -> Iterator[socket.socket]:
-    """Where the numbers of the signals can be read that come, a byte each."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        theirs.setblocking(False)
-        handlers = {number: signal.signal(number, lambda *_: None) for number in SIGNALS}
-        before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
-        try:
-            yield ours
-        finally:
-            signal.set_wakeup_fd(before)
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
