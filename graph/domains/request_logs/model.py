@@ -29,6 +29,11 @@ def day_partition(bucket: str) -> str:
     return f"LOG#{bucket}"
 
 
+def day_of(partition: str) -> str:
+    """The day bucket of such a partition."""
+    return partition.removeprefix("LOG#")
+
+
 COUNTS_PARTITION = "COUNTS#LOGS"
 
 
