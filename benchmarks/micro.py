@@ -24,23 +24,25 @@ from graphql.execution.values import get_variable_values
 from strawberry.execution import optimized_is_awaitable
 
 from benchmarks.markdown import table
-from graph.access.callers import Caller, Scope
+from graph.access.callers import Caller
 from graph.api.context import Context
 from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import Documents
 from graph.api.fast.executor import PlainExecutor
-from graph.api.schema import schema
-from graph.app import Parts, open_parts
+from graph.api.recording import Recording
+from graph.app import schema_of
 from graph.core import garbage
 from graph.core.clock import now_ms
 from graph.core.paging import PageSizes, Paging
-from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import EventBroadcast
+from graph.domain import Services
+from graph.domains import DOMAINS
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.request_logs.budget import LogBudget, LogLimits
-from graph.domains.request_logs.buffer import LogBuffer
-from graph.settings import Settings
+from graph.observability.metrics import Metrics
+from graph.opening import open_services, read_settings
 from graph.store.dynamodb.codec import encode_item
 from graph.store.dynamodb.parsing import PlainParser
 
@@ -82,26 +84,26 @@ def at_once(function: Callable[[], object]) -> Step:
     return step
 
 
+SCHEMA = schema_of(DOMAINS).graphql
+RECORDING = Recording(Metrics())  # which nobody keeps
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The service's parts over a small store, and a query of a page of a hundred."""
+    """The service over a small store, and a query of a page of a hundred."""
 
-    parts: Parts
+    services: Services
     documents: Documents
     variables: dict[str, Any]
 
     def context(self) -> Context:
         """What resolvers get. Logs go nowhere."""
         return Context(
-            catalogue=self.parts.catalogue,
-            ingest=self.parts.ingest,
-            live=EventBroadcast(self.parts.table, self.parts.catalogue),
-            upkeep=Upkeep(self.parts.table, self.parts.catalogue, now_ms, polls=False),
-            request_logs=self.parts.request_logs,
-            log_buffer=LogBuffer(self.parts.request_logs, LogBudget(LogLimits.of(Settings())), capacity=0),
+            services=self.services,
+            recording=RECORDING,
             page_sizes=PageSizes(),
             clock=now_ms,
-            caller=Caller(None, frozenset({Scope.EVENTS_READ})),
+            caller=Caller(None, frozenset({EVENTS_READ})),
             request_id="benchmark",
         )
 
@@ -109,7 +111,7 @@ class Bench:
         """The page by graphql-core's own executor."""
         document = self.documents.of(PAGE).operation(None).plan.document
         result: Any = execute(
-            schema,
+            SCHEMA,
             document,
             context_value=self.context(),
             variable_values=self.variables,
@@ -157,7 +159,7 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
     definitions = operation.plan.operation.variable_definitions or ()
     answer, shape = answer_of_dynamodb()
     strong = Selection(magnitudes=MagnitudeRange(4.5))
-    catalogue = bench.parts.catalogue
+    catalogue = bench.services.of(Catalogue)
 
     async def twice(step: str, ours: Step, ordinary: Step) -> tuple[str, float, float]:
         return step, await microseconds(ours), await microseconds(ordinary)
@@ -170,12 +172,12 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
         await twice(
             "find a document",
             at_once(lambda: bench.documents.of(PAGE)),
-            at_once(lambda: validate(schema, parse(PAGE))),
+            at_once(lambda: validate(SCHEMA, parse(PAGE))),
         ),
         await twice(
             "coerce the variables of an ingest of 500",
             at_once(lambda: operation.plan.variables(sent, max_errors=1, hide_suggestions=False)),
-            at_once(lambda: get_variable_values(schema, definitions, sent)),
+            at_once(lambda: get_variable_values(SCHEMA, definitions, sent)),
         ),
         await twice(
             "parse 100 items of DynamoDB",
@@ -192,17 +194,17 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
 async def main() -> None:
     """Measure and print."""
     with TemporaryDirectory() as folder:
-        settings = Settings(store=f"sqlite:///{Path(folder) / 'micro.db'}")
-        async with open_parts(settings) as parts:
+        settings = read_settings(DOMAINS, store=f"sqlite:///{Path(folder) / 'micro.db'}")
+        async with open_services(settings, DOMAINS) as services:
             for at in range(0, EVENTS, 1000):
                 given = [
                     {"event_id": e["eventId"], "event_ts_ms": e["eventTsMs"], **{n: e[n] for n in list(e)[2:]}}
                     for e in events(EVENTS)[at : at + 1000]
                 ]
-                await parts.ingest.events(given)
-            documents = Documents(schema, Limits.of(settings), PageSizes(), introspection=True)
+                await services.of(Ingest).events(given)
+            documents = Documents(SCHEMA, Limits.of(settings), PageSizes(), introspection=True)
             garbage.settle()
-            found = await measured(Bench(parts, documents, {"first": 100}))
+            found = await measured(Bench(services, documents, {"first": 100}))
     rows = [
         [step, f"{ours:,.1f}", f"{ordinary:,.1f}" if ordinary else "", f"{ordinary / ours:,.1f}" if ordinary else ""]
         for step, ours, ordinary in found

@@ -1,13 +1,8 @@
-"""The application: the only place where the parts meet.
-
-settings → store → access patterns → schema → endpoint → routes
-"""
+"""The application, assembled from the domains: settings → store → services → schema → routes."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
-from importlib.resources import files
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache, partial
 from typing import Any, cast
 
 import httpx
@@ -16,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
 
 from graph.access.authentication import authentication
 from graph.access.rate import rates
@@ -25,32 +20,20 @@ from graph.api.context import Context
 from graph.api.documents.limits import Limits
 from graph.api.documents.persisted import persisted
 from graph.api.documents.prepared import Documents
-from graph.api.schema import schema
+from graph.api.schema import Schema, build_schema
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
 from graph.core.paging import PageSizes
-from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.poll_state import LEASE_MS
-from graph.domains.earthquakes.ingest.polling import polling
-from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.ingest.status import IngestStatus, Upkeep, watched
-from graph.domains.earthquakes.live import EventBroadcast
-from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.budget import LogLimits
-from graph.domains.request_logs.buffer import log_buffer
+from graph.domain import Domain, Resources, Services, scopes_of, switched_on
+from graph.domains import DOMAINS
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
-from graph.observability.requests import Telemetry
+from graph.observability.requests import RequestMetrics, Telemetry
 from graph.observability.scrape import Scrape, sampled
-from graph.observability.tracing import Tracing, Untraced, open_tracing
-from graph.pages import dashboard, graphiql
+from graph.observability.tracing import open_tracing
+from graph.opening import open_services, read_settings
+from graph.pages import graphiql
 from graph.settings import Settings
-from graph.store.contract import Table
-from graph.store.location import StoreLocation
-from graph.store.meter import MeteredTable
 from graph.transport.admission import Admission, ExecutionLimits
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.errors import told
@@ -60,166 +43,106 @@ from graph.transport.streams import Streams
 from graph.transport.websocket import SocketLimits, WebSocketEndpoint
 from graph.work.account import Work, WorkLimits
 from graph.work.loop_watch import loop_watched
+from graph.work.metrics import measure_work
 from graph.work.slots import OperationSlots
+from graph.work.tasks import BackgroundTasks
 from graph.work.threads import FairThreads
 
 GRAPH_PATH = "/graphql"
-_TO_THE_GRAPH = Route("/", lambda request: RedirectResponse(GRAPH_PATH))
-SAMPLE = files("graph.domains.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
 
 logger = get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The parts of the service that a command uses too, open for as long as it runs."""
-
-    table: Table
-    catalogue: Catalogue
-    ingest: Ingest
-    request_logs: RequestLogs
+@cache
+def schema_of(domains: tuple[Domain, ...]) -> Schema:
+    """The schema of these domains, made once."""
+    return build_schema(domains)
 
 
-@asynccontextmanager
-async def open_parts(
-    settings: Settings,
-    clock: Clock = now_ms,
-    metrics: Metrics | None = None,
-    tracing: Tracing = Untraced(),  # noqa: B008 - it has no state
-) -> AsyncIterator[Parts]:
-    """Open the store and the way to USGS.
+def create_app(
+    settings: Settings | None = None, *, domains: Sequence[Domain] = DOMAINS, clock: Clock = now_ms
+) -> ASGIApp:
+    """The service as an ASGI application; without settings, with those of the environment.
 
-    Raises:
-        DatabaseUnavailable: The store does not answer, or has no such table.
+    Args:
+        settings: of which `domains` names those that are on.
+        domains: that there are.
+        clock: epoch milliseconds.
     """
-    location = StoreLocation.of(settings.store)
-    async with (
-        location.open(EARTHQUAKE_EVENTS, clock=clock, meter=metrics, timeout_s=settings.store_timeout) as table,
-        httpx.AsyncClient() as http,
-    ):
-        if spans := tracing.store(location.engine, table.design.name):
-            table = MeteredTable(table, spans)
-        logs = RequestLogs(table, clock)
-        usgs = UsgsClient(http, settings.usgs_url, timeout_s=settings.usgs_timeout, clock=clock)
-        yield Parts(
-            table=table,
-            catalogue=Catalogue(table, most_days_counted=settings.max_days_counted),
-            ingest=Ingest(table, usgs, logs, clock, *([metrics.ingest] if metrics else [])),
-            request_logs=logs,
-        )
-
-
-async def load_sample(parts: Parts) -> IngestReport | None:
-    """Store the packaged week of real events, if the catalogue is empty."""
-    if not await parts.catalogue.is_empty():
-        return None
-    with SAMPLE.open("rb") as stream:
-        return await parts.ingest.file(stream)
-
-
-def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> ASGIApp:
-    """The service as an ASGI application; without settings, with those of the environment."""
-    settings = settings or Settings()
-    page_sizes = PageSizes(settings.page_size, settings.max_page_size)
+    settings = settings or read_settings(domains)
+    on = switched_on(domains, settings.domains)
     metrics = Metrics()
+    request_metrics = RequestMetrics(metrics)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Any]]:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(sampled(metrics))
             tracing = await stack.enter_async_context(open_tracing(settings.tracing))
-            parts = await stack.enter_async_context(open_parts(settings, clock, metrics, tracing))
-            buffer = await stack.enter_async_context(log_buffer(parts.request_logs, LogLimits.of(settings)))
-            metrics.log_buffer(buffer)
-            upkeep = Upkeep(parts.table, parts.catalogue, clock, polls=settings.poll > 0)
-            metrics.upkeep(upkeep)
-            await stack.enter_async_context(watched(upkeep))
-            if settings.poll:
-                lease_ms = round(2000 * settings.usgs_timeout) + 60_000  # to fetch, with redirects, and to store
-                polls = polling(parts.ingest, parts.table, settings.poll, clock, lease_ms=max(lease_ms, LEASE_MS))
-                await stack.enter_async_context(polls)
-            live = EventBroadcast(parts.table, parts.catalogue)
-            stack.push_async_callback(live.close)
-            metrics.live(live)
+            services = await stack.enter_async_context(
+                open_services(settings, on, clock=clock, metrics=metrics, tracing=tracing)
+            )
+            resources = services.of(Resources)
+            tasks = await stack.enter_async_context(BackgroundTasks())
+            for task in (task for domain in on for task in domain.tasks):
+                tasks.start(task.name, partial(task.work, services))
             work = Work(WorkLimits.of(settings.max_heavy_operations))
-            metrics.work(work)
+            measure_work(work, metrics)
             preparing = FairThreads(1, "documents")  # more would only contend for the interpreter
             stack.callback(preparing.close)
             if settings.loop_watch:
                 await stack.enter_async_context(loop_watched(settings.loop_watch / 1000))
-            new_context = partial(
-                Context,
-                catalogue=parts.catalogue,
-                ingest=parts.ingest,
-                live=live,
-                upkeep=upkeep,
-                request_logs=parts.request_logs,
-                log_buffer=buffer,
-                page_sizes=page_sizes,
-                clock=clock,
-                observe_field=metrics.field,
-            )
+            http = await stack.enter_async_context(httpx.AsyncClient())
             yield {
-                "table": parts.table,
-                "upkeep": upkeep,
-                "live": live,
+                "services": services,
+                "endings": resources.endings,
                 "streams": Streams(settings.max_subscriptions, "subscriptions"),
                 "sockets": Streams(settings.max_subscriptions, "connections"),
-                "new_context": new_context,
-                "authenticate": authentication(settings, await stack.enter_async_context(httpx.AsyncClient())),
+                "new_context": partial(
+                    Context,
+                    services=services,
+                    recording=resources.recording,
+                    page_sizes=PageSizes(settings.page_size, settings.max_page_size),
+                    clock=clock,
+                ),
+                "authenticate": authentication(settings, scopes_of(on), http),
                 "rates": rates(settings),
                 "work": work,
                 "operations": OperationSlots.beside(work.limits),
                 "preparing": preparing,
-                "telemetry": Telemetry(metrics, tracing),
+                "telemetry": Telemetry(request_metrics, tracing),
             }
 
-    entrance = admission(settings)
-    endpoint = GraphQLEndpoint(entrance, with_graphiql=settings.graphiql)
-    sockets = WebSocketEndpoint(entrance, SocketLimits(settings.max_socket_operations), settings.cors_origins)
-    others = Starlette(
+    entrance = admission(settings, on)
+    examples = [example for domain in on if domain.examples for example in graphiql.examples_of(domain.examples)]
+    app = Starlette(
         routes=[
-            Route(GRAPH_PATH, endpoint),
+            Route(GRAPH_PATH, GraphQLEndpoint(entrance, examples=examples if settings.graphiql else None)),
+            WebSocketRoute(
+                GRAPH_PATH,
+                WebSocketEndpoint(entrance, SocketLimits(settings.max_socket_operations), settings.cors_origins),
+            ),
             *(graphiql.static_routes() if settings.graphiql else []),
-            *(dashboard.routes(settings.max_page_size) if settings.dashboard else [_TO_THE_GRAPH]),
             Route("/healthz", lambda request: JSONResponse({"status": "ok"})),
-            Route("/readyz", _ready),
+            Route("/readyz", partial(_ready, on)),
             Route("/metrics", Scrape(metrics).answer),
+            *(route for domain in on for route in domain.routes(settings)),
+            Route("/", lambda request: RedirectResponse(GRAPH_PATH)),  # where no domain has a page there
         ],
         exception_handlers={HTTPException: _not_found, Exception: _unforeseen},
         lifespan=lifespan,
     )
-
-    app = Application(endpoint, sockets, others)
     return RequestIds(_cors(app, settings.cors_origins) if settings.cors_origins else app)
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
-    """The graph and, by a router, whatever else there is.
-
-    The path that is asked most needs none: routing takes half as long as a small query.
-    """
-
-    graph: ASGIApp
-    sockets: ASGIApp
-    others: Starlette
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
-        app: ASGIApp = self.others
-        if scope["type"] != "lifespan" and scope["path"] == GRAPH_PATH:
-            app = self.graph if scope["type"] == "http" else self.sockets
-        await app(scope, receive, send)
-
-
-def admission(settings: Settings) -> Admission:
+def admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Admission:
     """What lets operations in. It finds in the state of the application what is open only while that runs.
 
     Raises:
         UnusableList: The list of documents cannot be served.
     """
     page_sizes = PageSizes(settings.page_size, settings.max_page_size)
+    schema = schema_of(switched_on(domains, settings.domains)).graphql
     documents = Documents(schema, Limits.of(settings), page_sizes, introspection=settings.introspection)
     limits = ExecutionLimits(settings.max_cost, settings.execution_timeout, settings.ingest_timeout)
     known = persisted(settings.allowed_documents, documents)
@@ -237,32 +160,20 @@ def _cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     )
 
 
-async def _ready(request: Request) -> Response:
+async def _ready(domains: Sequence[Domain], request: Request) -> Response:
     """Whether requests can be answered: the store is there, and this process does not end."""
     if getattr(request.state, "draining", False):
         return JSONResponse({"status": "draining"}, 503)
+    services: Services = request.state.services
     try:
-        await request.state.table.ping()
+        await services.of(Resources).table.ping()
     except DatabaseUnavailable as error:
         logger.error("Not ready", cause=error.detail)
         return JSONResponse({"status": "unavailable", "store": "unreachable"}, 503)
     ready: dict[str, Any] = {"status": "ok", "store": "ok"}
-    with suppress(DatabaseUnavailable):  # It has just answered.
-        ready["polling"] = _told(await request.state.upkeep.status())
+    for domain in domains:
+        ready |= await domain.readiness(services)
     return JSONResponse(ready)
-
-
-def _told(status: IngestStatus) -> Mapping[str, Any]:
-    """How the catalogue is kept up, for operators; times in epoch milliseconds."""
-    return {
-        "status": status.word,
-        "last_success": status.last_success,
-        "last_error": status.last_error,
-        "last_error_at": status.last_error_at,
-        "failures": status.failures,
-        "next_attempt": status.next_attempt,
-        "newest_event_lag_seconds": status.newest_event_lag_seconds,
-    }
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

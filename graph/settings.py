@@ -1,13 +1,16 @@
 """The settings of the service, read once from the environment: `GRAPH_PORT` is `port` here.
 
-Options of the command line set the same names. The README's table of settings is checked
-against this file.
+Here stand those that are nobody's domain. A domain declares its own as a `SettingsPart`, and
+`settings_class` joins them: one value has them all, and is an instance of each part. Options of the
+command line set the same names. The README's table of settings is checked against these classes.
 """
 
 import re
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import new_class
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -50,6 +53,12 @@ def _origins(text: object) -> object:
     return origins
 
 
+def _names(text: object) -> object:
+    return tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
+
+
+P = TypeVar("P", bound="SettingsPart")
+
 Url = Annotated[str, AfterValidator(_http_url)]
 
 
@@ -57,10 +66,24 @@ class Misconfigured(Exception):
     """What a setting names cannot be used. The message is for the operator, in one line."""
 
 
-class Settings(BaseSettings):
-    """What an operator can set. Each line has its unit and default; the description says what it does."""
+class SettingsPart(BaseSettings):
+    """Some settings. Each line has its unit and default; the description says what it does."""
 
     model_config = SettingsConfigDict(env_prefix="GRAPH_", frozen=True, extra="ignore", env_ignore_empty=True)
+
+
+class DomainNames(SettingsPart):
+    """Which domains are on: read first, since the other settings are theirs."""
+
+    domains: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)] = Field(
+        (), description="Domains that are served, with commas between them; all without it."
+    )
+
+
+class Settings(DomainNames):
+    """What an operator can set, whichever domains are on."""
+
+    _parts: ClassVar[tuple[type[SettingsPart], ...]] = ()  # of the domains
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
@@ -71,18 +94,8 @@ class Settings(BaseSettings):
         2.0, gt=0, le=60, description="Seconds for one attempt on the store, of which there are three at most."
     )
     workers: int = Field(1, ge=1, le=64, description="Number of processes that serve.")
-    poll: float = Field(0, ge=0, le=86_400, description="Seconds between polls of USGS, 60 or more; 0 for none.")
-    demo: bool = Field(False, description="Load a real week of events when the catalogue is empty.")
-    usgs_url: Url = Field(
-        "https://earthquake.usgs.gov",
-        description="Where USGS is reached. Redirects to another origin are not followed.",
-    )
-    usgs_timeout: float = Field(30.0, gt=0, le=600, description="Seconds for one attempt on USGS.")
     page_size: int = Field(50, ge=1, le=1000, description="Records on a page where a query names no number.")
     max_page_size: int = Field(1000, ge=1, le=10_000, description="Records on a page at most.")
-    max_days_counted: int = Field(
-        100, ge=1, le=100_000, description="Day buckets that `totalCount` reads at most; beyond, it is null."
-    )
     jwt_secret: Annotated[SecretStr, AfterValidator(_secret)] | None = Field(
         None, description="Secret that tokens are signed with by HS256, 32 bytes or more."
     )
@@ -95,7 +108,6 @@ class Settings(BaseSettings):
     public_read: bool = Field(True, description="Whether events can be read without a token.")
     introspection: bool = Field(True, description="Whether the schema can be read, and errors suggest names of it.")
     graphiql: bool = Field(True, description="Whether browsers get GraphiQL.")
-    dashboard: bool = Field(True, description="Whether the root is the dashboard.")
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_origins)] = Field(
         (), description="Origins whose pages may ask, with commas between them; `*` for all."
     )
@@ -137,12 +149,6 @@ class Settings(BaseSettings):
         description="Operations of a caller that may be reading much at once; twice as many are in progress; "
         "of all, four times.",
     )
-    max_logs: int = Field(
-        1_000_000, ge=0, description="Request logs that are kept at most, an eighth of them for each day; 0 for none."
-    )
-    max_log_bytes: int = Field(536_870_912, ge=0, description="Bytes that they take at most.")
-    max_logs_per_minute: int = Field(6000, ge=0, description="Request logs of a minute in one process at most.")
-    max_log_bytes_per_minute: int = Field(4_194_304, ge=0, description="Bytes that they take at most.")
     drain: float = Field(
         1.0, ge=0, le=60, description="Seconds after SIGTERM in which requests are still taken, as `/readyz` says no."
     )
@@ -177,16 +183,45 @@ class Settings(BaseSettings):
             raise ValueError("needs the extra `otel`: install quakegraph[otel]")
         return on
 
-    @field_validator("poll")
-    @classmethod
-    def _is_polite(cls, seconds: float) -> float:
-        if 0 < seconds < 60:
-            raise ValueError("must be 0, or 60 or more: USGS renews its feeds once a minute")
-        return seconds
-
     def environment(self) -> dict[str, str]:
         """The settings as environment variables, for a process that reads them itself."""
         return {f"GRAPH_{name.upper()}": _text(value) for name, value in self.model_dump().items()}
+
+    def part(self, kind: type[P]) -> P:
+        """The settings of a domain.
+
+        Raises:
+            TypeError: They are not among these.
+        """
+        if not isinstance(self, kind):
+            raise TypeError(f"these settings have no {kind.__name__}: read them with `settings_class` of its domain")
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._parts, dict(self))
+
+
+@cache
+def settings_class(*parts: type[SettingsPart]) -> type[Settings]:
+    """The class of settings that has those of these domains too.
+
+    Raises:
+        ValueError: Two parts declare the same setting.
+    """
+    declared: dict[str, type] = dict.fromkeys(Settings.model_fields, Settings)
+    for part in parts:
+        for name in part.model_fields:
+            if name in declared:
+                raise ValueError(f"GRAPH_{name.upper()} is declared by {declared[name].__name__} and {part.__name__}")
+            declared[name] = part
+    return new_class(
+        "Settings", (Settings, *parts), exec_body=lambda body: body.update(_parts=parts, __module__=__name__)
+    )
+
+
+def _restored(parts: tuple[type[SettingsPart], ...], values: dict[str, Any]) -> Settings:
+    """Settings in another process. They were validated in the first."""
+    return settings_class(*parts).model_construct(**values)
 
 
 def _is_installed(package: str) -> bool:

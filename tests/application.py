@@ -9,8 +9,8 @@ import orjson
 from pydantic import SecretStr
 
 from graph.app import create_app
-from graph.settings import Settings
 from tests.bearers import SECRET, bearer
+from tests.settings import Settings
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[bytes]]
 """(query, variables) → the body of the answer: JSON, or events of a subscription."""

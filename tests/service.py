@@ -25,10 +25,10 @@ from starlette.types import ASGIApp
 from graph.app import create_app
 from graph.core.clock import Clock, now_ms
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
 from tests.processes import PATIENCE_S
+from tests.settings import Settings
 from tests.store.engines import create_table
 from tests.store.samples import HeldClock
 

@@ -17,17 +17,18 @@ import httpx
 import orjson
 import pytest
 from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
-from graph.app import Application, admission, create_app
+from graph.app import GRAPH_PATH, admission, create_app
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
-from graph.settings import Settings
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.request_ids import RequestIds
 from graph.transport.sse import HEART_BEAT_S
@@ -38,6 +39,7 @@ from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.observability.scraping import parsed
 from tests.processes import PATIENCE_S, Server, started
 from tests.service import unhurried
+from tests.settings import Settings
 
 EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor lost } }"
 INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
@@ -68,7 +70,7 @@ class LiveService:
 
     async def has_subscriptions(self, number: int) -> None:
         """Wait until so many are open, of which none misses what is stored from now on."""
-        live: EventBroadcast = self.state["live"]
+        live: EventBroadcast = self.state["services"].of(EventBroadcast)
         await eventually(lambda: live.subscriptions == number)
 
     async def has_no_socket(self) -> None:
@@ -100,12 +102,12 @@ def live_service(
     app = create_app(settings)
     if limits or heart_beat_s != HEART_BEAT_S:
         assert isinstance(app, RequestIds)
-        assert isinstance(app.app, Application)
+        assert isinstance(app.app, Starlette)
         entrance = admission(settings)
         limits = limits or SocketLimits(settings.max_socket_operations)
         sockets = WebSocketEndpoint(entrance, limits, settings.cors_origins)
         graph = GraphQLEndpoint(entrance, heart_beat_s=heart_beat_s)
-        app = RequestIds(Application(graph, sockets, app.app.others))
+        app.app.router.routes[:2] = [Route(GRAPH_PATH, graph), WebSocketRoute(GRAPH_PATH, sockets)]
     with (
         in_thread(app, settings) as (server, url),
         httpx.Client(base_url=url, headers=bearer(), timeout=PATIENCE_S) as http,

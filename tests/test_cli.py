@@ -14,12 +14,12 @@ import pytest
 from graph import __version__
 from graph.cli import main
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.settings import Settings
 from graph.store.cloudformation import template
 from graph.store.contract import Put, Update
 from graph.store.location import StoreLocation
 from tests.domains.earthquakes.usgs.usgs_server import week
 from tests.processes import environment, quakegraph
+from tests.settings import Settings
 
 SCHEMA = Path(__file__).parent.parent / "schema.graphql"
 
@@ -119,6 +119,7 @@ def test_the_module_and_the_script_are_the_same_command() -> None:
 # Wrong values
 
 WRONG = {
+    "domains": ["volcanoes", "request_logs", "earthquakes, volcanoes"],
     "port": ["eighty", "-1", "65536", "80.5"],
     "store": ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://", "quakes.db"],
     "store_timeout": ["0", "61", "long"],

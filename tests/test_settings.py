@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from graph.settings import Settings
+from tests.settings import Settings
 
 DEFAULTS: dict[str, Any] = {
+    "domains": (),
     "host": "127.0.0.1",
     "port": 8000,
     "store": "sqlite:///quakegraph.db",
@@ -64,6 +65,7 @@ DEFAULTS: dict[str, Any] = {
 
 # Setting, text of its variable, value.
 READ: list[tuple[str, str, Any]] = [
+    ("domains", "earthquakes, request_logs", ("earthquakes", "request_logs")),
     ("host", "0.0.0.0", "0.0.0.0"),  # noqa: S104
     ("host", "::1", "::1"),
     ("port", "0", 0),

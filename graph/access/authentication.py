@@ -1,6 +1,6 @@
 """From the header of a request to its caller."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from functools import partial
 
@@ -18,31 +18,35 @@ Authenticate = Callable[[str | None], Awaitable[Caller]]
 """The value of `Authorization`, or None → the caller. Raises as `Keys.caller` does."""
 
 
-def authentication(settings: Settings, http: httpx.AsyncClient) -> Authenticate:
-    """How the callers of a service are recognised.
+def authentication(settings: Settings, scopes: Collection[Scope], http: httpx.AsyncClient) -> Authenticate:
+    """How the callers of a service that has these scopes are recognised.
 
     Raises:
         UnusableSecret: The service's own secret cannot be trusted.
     """
-    keys: Keys = KeySet(settings.jwks_url, http, claims_of(settings)) if settings.jwks_url else shared_secret(settings)
-    anonymous = Caller(None, frozenset({Scope.EVENTS_READ} if settings.public_read else ()))
+    claims = claims_of(settings, scopes)
+    keys: Keys = KeySet(settings.jwks_url, http, claims) if settings.jwks_url else shared_secret(settings, scopes)
+    anonymous = Caller(None, frozenset(scope for scope in scopes if scope.public and settings.public_read))
     return partial(_caller, keys, anonymous)
 
 
-def shared_secret(settings: Settings) -> SharedSecret:
+def shared_secret(settings: Settings, scopes: Collection[Scope] = ()) -> SharedSecret:
     """The secret that is configured, or the service's own.
+
+    Args:
+        scopes: that count when a token is checked.
 
     Raises:
         UnusableSecret: The service's own cannot be trusted.
     """
     configured = settings.jwt_secret
     secret = configured.get_secret_value() if configured else own_secret(StoreLocation.of(settings.store))
-    return SharedSecret(secret, claims_of(settings))
+    return SharedSecret(secret, claims_of(settings, scopes))
 
 
-def claims_of(settings: Settings) -> Claims:
+def claims_of(settings: Settings, scopes: Collection[Scope]) -> Claims:
     """What tokens must say."""
-    return Claims(settings.jwt_issuer, settings.jwt_audience, settings.jwt_leeway)
+    return Claims(settings.jwt_issuer, settings.jwt_audience, settings.jwt_leeway, tuple(scopes))
 
 
 async def _caller(keys: Keys, anonymous: Caller, header: str | None) -> Caller:

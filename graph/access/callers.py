@@ -3,17 +3,20 @@
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import Self
 
 from graph.core.errors import Forbidden, Unauthenticated
 
 
-class Scope(StrEnum):
-    """A permission, by the name that tokens carry."""
+class Scope(str):
+    """A permission, by the name that tokens carry: `Scope("events:read", public=True)`. Domains declare theirs."""
 
-    EVENTS_READ = "events:read"
-    EVENTS_WRITE = "events:write"
-    LOGS_READ = "logs:read"
+    public: bool  # whether everybody has it where GRAPH_PUBLIC_READ says so
+
+    def __new__(cls, name: str, *, public: bool = False) -> Self:
+        scope = super().__new__(cls, name)
+        scope.public = public
+        return scope
 
 
 @dataclass(frozen=True, slots=True)

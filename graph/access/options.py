@@ -1,6 +1,7 @@
 """The options of `quakegraph token`: what a token may say, told wrong where it is typed wrong."""
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 import click
@@ -13,16 +14,19 @@ LONGEST_S = 366 * UNITS["d"]
 
 
 class Scopes(click.ParamType[frozenset[Scope]]):
-    """Scopes, with commas between them."""
+    """Scopes, with commas between them, of those that there are."""
 
     name = "scopes"
+
+    def __init__(self, scopes: Collection[Scope]) -> None:
+        self._scopes = {str(scope): scope for scope in scopes}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[Scope]:
         """Read names of scopes."""
         try:
-            return frozenset(Scope(name.strip()) for name in value.split(","))
-        except ValueError:
-            self.fail(f"{value!r} names a scope that there is not; these are: {', '.join(Scope)}.", param, ctx)
+            return frozenset(self._scopes[name.strip()] for name in value.split(","))
+        except KeyError:
+            self.fail(f"{value!r} names a scope that there is not; these are: {', '.join(self._scopes)}.", param, ctx)
 
 
 class Duration(click.ParamType[int]):

@@ -43,11 +43,12 @@ REASONS: dict[type[jwt.InvalidTokenError], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What every token must say beside its subject and its end."""
+    """What every token must say beside its subject and its end, and the scopes that count."""
 
     issuer: str | None = None
     audience: str | None = None
     leeway_s: int = 30  # that the issuer's clock may be off
+    scopes: tuple[Scope, ...] = ()  # that there are; what else a token names is ignored
 
 
 class Keys(ABC):
@@ -115,7 +116,7 @@ def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
         raise Unauthenticated(
             f"Your token was not accepted: its `sub` must be 1 to {LONGEST_SUBJECT} characters that can be printed."
         )
-    return Caller(subject, _scopes(said), until=said["exp"] + claims.leeway_s)
+    return Caller(subject, _scopes(said, claims.scopes), until=said["exp"] + claims.leeway_s)
 
 
 def _is_time(value: object) -> bool:
@@ -129,9 +130,9 @@ def refused(error: Exception) -> Unauthenticated:
     return Unauthenticated(f"Your token was not accepted: {reason}.")
 
 
-def _scopes(said: Mapping[str, Any]) -> frozenset[Scope]:
+def _scopes(said: Mapping[str, Any], scopes: Collection[Scope]) -> frozenset[Scope]:
     """The scopes that a token names and that there are: in `scope`, or in `scp` as some issuers have it."""
     named = said.get("scope", said.get("scp", ""))
     words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
-    known = {scope.value: scope for scope in Scope}
+    known = {str(scope): scope for scope in scopes}
     return frozenset(known[word] for word in words if isinstance(word, str) and word in known)

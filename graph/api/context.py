@@ -1,45 +1,35 @@
 """What one request carries to its resolvers."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import uuid4
 
 from graph.access.callers import Caller
+from graph.api.recording import Recording
 from graph.core.clock import Clock
 from graph.core.paging import PageSizes
-from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import EventBroadcast
-from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.buffer import LogBuffer
+from graph.core.services import Services
 from graph.feed.broadcast import Charge, free_of_charge
 
-FieldObserver = Callable[[str, str, float], None]
-"""(root field, code of its error or OK, seconds): told of each root field of a query."""
-
-
-def unobserved(field: str, code: str, seconds: float) -> None:
-    """Observe nothing."""
+S = TypeVar("S")
 
 
 @dataclass(slots=True, kw_only=True)
 class Context:
-    """The parts of the service that resolvers ask, and who is asking."""
+    """The services that resolvers ask, and who is asking."""
 
-    catalogue: Catalogue
-    ingest: Ingest
-    live: EventBroadcast
-    upkeep: Upkeep
-    request_logs: RequestLogs
-    log_buffer: LogBuffer
+    services: Services
+    recording: Recording
     page_sizes: PageSizes
     clock: Clock
     caller: Caller
     request_id: str  # UUID v4
-    observe_field: FieldObserver = unobserved
     charge_replay: Charge = free_of_charge
     _logged: int = 0
+
+    def service(self, kind: type[S]) -> S:
+        """The service of a class, which a domain has opened: `info.context.service(Catalogue)`."""
+        return self.services.of(kind)
 
     def next_log_id(self) -> str:
         """The id of a root field's log: the request's own for the first, as each log needs one of its own."""

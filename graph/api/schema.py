@@ -1,9 +1,15 @@
-"""The graph: joins the slices' queries and mutations, and finds a node of any of them by its id."""
+"""The schema, assembled from what the domains give: their root fields, nodes, and fields of each other's types.
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import Annotated, Any
+Each root field is recorded, and says which scope it needs. Nothing is changed of the domains' own
+types, so that any number of schemas can be made of them.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from types import new_class
+from typing import Any, Protocol
 
 import strawberry
 from graphql import (
@@ -16,109 +22,169 @@ from graphql import (
     Undefined,
 )
 from strawberry.schema.config import StrawberryConfig
-from strawberry.types import Info
+from strawberry.schema.name_converter import NameConverter
+from strawberry.types.base import StrawberryObjectDefinition
+from strawberry.types.field import StrawberryField
 
 from graph.access.callers import Scope
-from graph.api import relay
-from graph.api.context import Context
 from graph.api.fast.resolvers import shorten
-from graph.api.recording import Logged
+from graph.api.nodes import Node, node_queries
+from graph.api.recording import Recorded
 from graph.api.scalars import SCALARS
-from graph.api.scopes import describe_scope, requires_scopes_of
-from graph.api.sizes import ListSize
-from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.schema.events import Event, EventQueries, events_by_key
-from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
-from graph.domains.earthquakes.schema.live import Subscription
-from graph.domains.earthquakes.schema.statistics import StatisticsQueries
-from graph.domains.request_logs.schema import RequestLog, RequestLogQueries, logs_by_key
+from graph.api.scopes import describe_scope, required_scope
 
-MOST_NODES = 100  # ids a call
+NAMES = NameConverter()
 
-NODES: dict[str, tuple[Scope, Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Any]]]]] = {
-    "Event": (Scope.EVENTS_READ, events_by_key),
-    "RequestLog": (Scope.LOGS_READ, logs_by_key),
+ROOTS = {
+    "Query": "What can be read.",
+    "Mutation": "What can be changed.",
+    "Subscription": "What can be waited for.",
 }
-"""Type's name → the scope that its nodes need, and what finds them by their keys."""
 
 
-async def _nodes(context: Context, ids: Sequence[str]) -> list[Any]:
-    """The nodes with these global ids, in their order, None for those that do not exist."""
-    wanted = [relay.parse_global_id(node_id) for node_id in ids]
-    keys: defaultdict[str, set[str]] = defaultdict(set)
-    for type_name, key in wanted:
-        if type_name not in NODES:
-            raise BadUserInput(f"`id` names a {type_name}, of which this graph has no nodes.")
-        keys[type_name].add(key)
-    context.caller.require([NODES[type_name][0] for type_name in keys])
-    found = {type_name: await NODES[type_name][1](context, list(some)) for type_name, some in keys.items()}
-    return [found[type_name].get(key) for type_name, key in wanted]
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """Fields that a domain adds to a type of another one, on which it builds."""
+
+    to: type  # of Strawberry, such as Event
+    fields: type  # of Strawberry; its resolvers take the object as `strawberry.Parent`
 
 
-def _scopes_of_ids(arguments: Mapping[str, Any]) -> set[Scope]:
-    """The scopes that `id` or `ids` need. What is no id of a node needs none, as the field refuses it."""
-    given = arguments["ids"] if "ids" in arguments else [arguments.get("id")]
-    ids = given if isinstance(given, list) else [given]  # which GraphQL takes for a list of one
-    scopes = set()
-    for node_id in ids if len(ids) <= MOST_NODES else ():
-        if isinstance(node_id, str):
-            with suppress(BadUserInput):
-                type_name, _ = relay.parse_global_id(node_id)
-                if type_name in NODES:
-                    scopes.add(NODES[type_name][0])
-    return scopes
+class SchemaPart(Protocol):
+    """What a domain gives the schema. Types are classes of Strawberry."""
+
+    @property
+    def name(self) -> str:
+        """The domain's name."""
+
+    @property
+    def scopes(self) -> Sequence[Scope]:
+        """All that its fields and nodes need."""
+
+    @property
+    def queries(self) -> Sequence[type]:
+        """Types whose fields become those of Query."""
+
+    @property
+    def mutations(self) -> Sequence[type]:
+        """Types whose fields become those of Mutation."""
+
+    @property
+    def subscriptions(self) -> Sequence[type]:
+        """Types whose fields become those of Subscription."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """Types of which `node` finds the objects."""
+
+    @property
+    def contributions(self) -> Sequence[Contribution]:
+        """Fields of other domains' types."""
 
 
-@strawberry.type
-class NodeQueries:
-    @strawberry.field(
-        description="The object with a global id; null where it does not exist, or no longer. "
-        "Needs the scope that the object's type needs elsewhere.",
-        graphql_type=relay.Node | None,
-        metadata=requires_scopes_of(_scopes_of_ids),
-        extensions=[Logged("/node")],
-    )
-    async def node(
+class ImproperSchema(ValueError):
+    """The parts do not make a schema: a defect of a domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The schema of a service."""
+
+    graphql: GraphQLSchema  # as it is executed: the endpoint takes each step of that by itself
+    printed: str  # in the schema definition language, as `schema.graphql` keeps it
+
+
+def build_schema(parts: Sequence[SchemaPart]) -> Schema:
+    """The schema of these parts, each of which may refer to those before it.
+
+    Raises:
+        ImproperSchema: Two parts have the same field, or a scope is used that none declares.
+    """
+    nodes = [node for part in parts for node in part.nodes]
+    types = {
+        "Query": [node_queries(nodes), *(each for part in parts for each in part.queries)],
+        "Mutation": [each for part in parts for each in part.mutations],
+        "Subscription": [each for part in parts for each in part.subscriptions],
+    }
+    query, mutation, subscription = (_root(name, types[name]) for name in ROOTS)
+    assert query is not None  # noqa: S101 - it has `node`
+    contributions = [each for part in parts for each in part.contributions]
+    made = _AssembledSchema(contributions, query, mutation, subscription, types=[node.type for node in nodes])
+    schema = made._schema
+    _finish(schema.type_map.values())
+    _check_scopes(schema.type_map.values(), nodes, {scope for part in parts for scope in part.scopes})
+    shorten(schema.type_map.values())
+    return Schema(schema, f"{made.as_str()}\n")
+
+
+class _AssembledSchema(strawberry.Schema):
+    """Gives types their contributed fields, and has root fields recorded."""
+
+    def __init__(
         self,
-        info: Info[Context, None],
-        id: Annotated[strawberry.ID, strawberry.argument(description="Global id.")],
-    ) -> Any:
-        return (await _nodes(info.context, [id]))[0]
+        contributions: Sequence[Contribution],
+        query: type,
+        mutation: type | None,
+        subscription: type | None,
+        types: Sequence[type],
+    ) -> None:
+        self._contributions = contributions
+        self._roots = {root for root in (query, mutation, subscription) if root}
+        super().__init__(query, mutation, subscription, types=types, config=StrawberryConfig(scalar_map=SCALARS))
 
-    @strawberry.field(
-        description="The objects with these global ids, in their order, null for those that do not exist. "
-        "Needs the scopes that the objects' types need elsewhere.",
-        graphql_type=list[relay.Node | None],
-        directives=[ListSize(slicing_arguments=["ids"])],
-        metadata=requires_scopes_of(_scopes_of_ids),
-        extensions=[Logged("/nodes")],
-    )
-    async def nodes(
-        self,
-        info: Info[Context, None],
-        ids: Annotated[list[strawberry.ID], strawberry.argument(description="Global ids, at most 100.")],
-    ) -> list[Any]:
-        if len(ids) > MOST_NODES:
-            raise BadUserInput(f"`ids` takes at most {MOST_NODES} ids.")
-        return await _nodes(info.context, ids)
-
-
-@strawberry.type(description="What can be read.")
-class Query(NodeQueries, EventQueries, StatisticsQueries, IngestQueries, RequestLogQueries):
-    pass
+    def get_fields(self, type_definition: StrawberryObjectDefinition) -> list[StrawberryField]:
+        """The fields of a type, copied where something is done to them."""
+        own = type_definition.fields
+        given = [_definition(each.fields) for each in self._contributions if each.to is type_definition.origin]
+        if given:
+            own = [*own, *(field for definition in given for field in definition.fields)]
+            _check_names(type_definition.name, own)
+        if type_definition.origin in self._roots:
+            own = [_recorded(type_definition.name, field) for field in own]
+        return own
 
 
-@strawberry.type(description="What can be changed.")
-class Mutation(IngestMutations):
-    pass
+def _root(name: str, types: Sequence[type]) -> type | None:
+    """The root type that has the fields of all these types."""
+    if not types:
+        return None
+    _check_names(name, [field for each in types for field in _definition(each).fields])
+    merged: type = strawberry.type(new_class(name, tuple(types)), description=ROOTS[name])
+    return merged
 
 
-_schema = strawberry.Schema(
-    Query, Mutation, Subscription, types=[Event, RequestLog], config=StrawberryConfig(scalar_map=SCALARS)
-)
+def _check_names(type_name: str, fields: Iterable[StrawberryField]) -> None:
+    """Refuse two fields of one name."""
+    for name, number in Counter(_name(field) for field in fields).items():
+        if number > 1:
+            raise ImproperSchema(f"{type_name}.{name} is given {number} times: each field has one domain")
 
-schema: GraphQLSchema = _schema._schema
-"""The schema as it is executed: the endpoint takes each step of that by itself."""
+
+def _recorded(root: str, field: StrawberryField) -> StrawberryField:
+    """The same field, recorded. What else extends it comes inside."""
+    same = copy(field)
+    same.extensions = [Recorded(root, _name(field), field.metadata or {}), *field.extensions]
+    return same
+
+
+def _name(field: StrawberryField) -> str:
+    """A field's name in the schema."""
+    return NAMES.get_graphql_name(field)
+
+
+def _definition(of: Any) -> StrawberryObjectDefinition:
+    definition: StrawberryObjectDefinition = of.__strawberry_definition__
+    return definition
+
+
+def _check_scopes(types: Iterable[GraphQLNamedType], nodes: Iterable[Node], declared: set[Scope]) -> None:
+    """Refuse a scope that no domain declares, since no token could have it."""
+    needed = {node.scope for node in nodes if node.scope}
+    for named in types:
+        if isinstance(named, GraphQLObjectType):
+            needed |= {scope for field in named.fields.values() if (scope := required_scope(field))}
+    if undeclared := sorted(needed - declared):
+        raise ImproperSchema(f"no domain declares the scope {undeclared[0]}: add it to `scopes` of its domain")
 
 
 def _finish(types: Iterable[GraphQLNamedType]) -> None:
@@ -139,12 +205,3 @@ def _leave_out(values: Iterable[GraphQLArgument | GraphQLInputField]) -> None:
     for value in values:
         if value.default_value is None:
             value.default_value = Undefined
-
-
-_finish(schema.type_map.values())
-shorten(schema.type_map.values())
-
-
-def printed() -> str:
-    """The schema in the schema definition language, as `schema.graphql` keeps it."""
-    return f"{_schema.as_str()}\n"

@@ -1,6 +1,6 @@
 """Which scopes an operation needs, declared where its fields are, and known before any of them is resolved.
 
-    @strawberry.field(directives=[RequiresScope(Scope.LOGS_READ)])
+    @strawberry.field(directives=[RequiresScope(scope=LOGS_READ)])
     @strawberry.field(metadata=requires_scopes_of(scopes_of_ids))
 
 The first is for a field that always needs the same scope, and stands in the schema as a directive
@@ -62,14 +62,15 @@ def required_scope(field: GraphQLField) -> Scope | None:
     definition = _definition(field)
     for directive in definition.directives if definition else ():
         if isinstance(directive, RequiresScope):
-            return Scope(directive.scope)
+            scope = directive.scope
+            return scope if isinstance(scope, Scope) else Scope(scope)
     return None
 
 
 def describe_scope(field: GraphQLField) -> None:
     """Say in the field's description what it needs, as GraphiQL shows no directives."""
     if scope := required_scope(field):
-        unless = ", unless reading is open to all" if scope is Scope.EVENTS_READ else ""
+        unless = ", unless reading is open to all" if scope.public else ""
         field.description = f"{field.description} Needs the scope `{scope}`{unless}."
 
 

@@ -5,14 +5,17 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 from graph.observability.logs import get_logger
-from graph.observability.metrics import OK, Metrics, Operation
+from graph.observability.metrics import OK, REQUEST_SECONDS, Metrics
 from graph.observability.tracing import OperationSpan, Tracing
 
 ABANDONED, ABANDONED_STATUS = "ABANDONED", 499  # the client left before it had an answer
 LONGEST_NAME = 100  # characters of an operation's name, which a client chooses
+
+Operation = Literal["query", "mutation", "subscription", "none"]
+"""Type of a request's operation; none where the request was refused before it was known."""
 
 logger = get_logger(__name__)
 levels = logging.getLogger(__name__)  # asked first, since a line that nobody reads takes time to be put together
@@ -29,11 +32,27 @@ class Answer:
     points: int | None = None  # that it cost
 
 
+class RequestMetrics:
+    """The metrics of requests."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._requests = metrics.timed(
+            metrics.counter("requests", "Requests by their operation and first error.", "operation", "code"),
+            *("request", "Time to answer a request.", "operation", REQUEST_SECONDS),
+        )
+        for operation in ("query", "mutation", "subscription"):  # a rate is known only of what was there before
+            self._requests.declare(operation, OK)
+
+    def add(self, operation: Operation, code: str, seconds: float) -> None:
+        """A request of the graph was answered, with the code of its first error or OK."""
+        self._requests.add(operation, code, seconds)
+
+
 @dataclass(frozen=True, slots=True)
 class Telemetry:
     """Tells of requests."""
 
-    metrics: Metrics
+    metrics: RequestMetrics
     tracing: Tracing
 
     def request(self, headers: Mapping[str, str]) -> "AbstractContextManager[Answer]":
@@ -46,7 +65,7 @@ class _Telling:
 
     __slots__ = ("_answer", "_metrics", "_operation", "_span", "_started")
 
-    def __init__(self, metrics: Metrics, operation: AbstractContextManager[OperationSpan]) -> None:
+    def __init__(self, metrics: RequestMetrics, operation: AbstractContextManager[OperationSpan]) -> None:
         self._metrics = metrics
         self._operation = operation
         self._answer = Answer()
@@ -61,7 +80,7 @@ class _Telling:
         answer.name = answer.name[:LONGEST_NAME] if answer.name else None
         known = None if answer.operation == "none" else answer.operation
         self._span.end(known, answer.name, None if answer.code == OK else answer.code)
-        self._metrics.request(answer.operation, answer.code, seconds)
+        self._metrics.add(answer.operation, answer.code, seconds)
         _say(answer, seconds)
         self._operation.__exit__(*raised)
 

@@ -7,7 +7,12 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Protocol
 
-from graph.store.meter import CallMeter
+
+class StoreSpans(Protocol):
+    """Makes a span of each call of the store."""
+
+    def call(self, operation: str) -> AbstractContextManager[object]:
+        """Around one call, by the name of the contract's method. What it raises is its outcome."""
 
 
 class OperationSpan(Protocol):
@@ -23,8 +28,8 @@ class Tracing(Protocol):
     def operation(self, headers: Mapping[str, str]) -> AbstractContextManager[OperationSpan]:
         """Around an operation, as a part of the trace that the request's headers name."""
 
-    def store(self, engine: str, table: str) -> CallMeter | None:
-        """A meter that makes a span of each store call of an operation; None where none is made."""
+    def store(self, engine: str, table: str) -> StoreSpans | None:
+        """What makes a span of each store call of an operation; None where none is made."""
 
 
 class Untraced:

@@ -61,8 +61,8 @@ class DrainingServer(uvicorn.Server):
         if self._draining:
             await self._drain(sockets or [])
             self._draining = False  # from here on, SIGINT means what it means to uvicorn
-        if live := self.lifespan.state.get("live"):
-            await live.end(COMPLETED_WITHIN_S)
+        if endings := self.lifespan.state.get("endings"):
+            await endings.end(COMPLETED_WITHIN_S)
         await super().shutdown(sockets)
 
     async def _drain(self, listeners: list[socket.socket]) -> None:

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from ipaddress import ip_address
@@ -21,10 +21,13 @@ from starlette.types import ASGIApp
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.rate import rates
-from graph.app import GRAPH_PATH, admission, create_app, load_sample, open_parts
+from graph.app import GRAPH_PATH, admission, create_app
 from graph.core import garbage
+from graph.domain import Domain, scopes_of, switched_on
+from graph.domains import DOMAINS
 from graph.observability.logs import configure_logging
 from graph.observability.metrics import SHARED_FOLDER
+from graph.opening import open_services
 from graph.pages import graphiql
 from graph.serving.connections import connections_within
 from graph.serving.drain import DrainingServer
@@ -46,18 +49,19 @@ class Unprotected(click.ClickException):
     exit_code = 2
 
 
-async def prepare(settings: Settings) -> None:
+async def prepare(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
     """Do once, before any process serves, what none of them should do alone.
 
     Raises:
         DatabaseUnavailable: The store cannot be used.
         Misconfigured: Something else that the settings name cannot.
     """
-    admission(settings)  # for its list of documents
+    admission(settings, domains)  # for its list of documents
     rates(settings)
-    async with open_parts(settings) as parts:
-        if settings.demo and (report := await load_sample(parts)):
-            click.echo(f"Loaded {report.upserted:,} real events of a week in 2023 as a demo.", err=True)
+    async with open_services(settings, domains) as services:
+        for domain in switched_on(domains, settings.domains):
+            if done := await domain.prepare(services):
+                click.echo(done, err=True)
 
 
 def check_callers(settings: Settings) -> None:
@@ -69,21 +73,28 @@ def check_callers(settings: Settings) -> None:
         )
 
 
-def serve(settings: Settings) -> None:
-    """Listen and serve until a signal ends it."""
+def serve(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
+    """Listen and serve until a signal ends it.
+
+    Args:
+        settings: for every process.
+        domains: that there are. Several processes can serve those of `graph.domains` alone.
+    """
+    on = switched_on(domains, settings.domains)
     configure_logging(settings.log_level, settings.log_format)
     with _listening(settings) as listener:
         host, port, *_ = listener.getsockname()
         shown = f"[{host}]" if ":" in host else host
         origin = f"http://{shown}:{port}"
-        click.echo(f"GraphiQL: {origin}{GRAPH_PATH}{_fragment(settings, 'graphiql', Scope)}", err=True)
-        if settings.dashboard:
-            scopes = () if settings.public_read else (Scope.EVENTS_READ,)
-            click.echo(f"Dashboard: {origin}/{_fragment(settings, 'dashboard', scopes)}", err=True)
+        click.echo(f"GraphiQL: {origin}{GRAPH_PATH}{_fragment(settings, 'graphiql', scopes_of(on))}", err=True)
+        for page in (page for domain in on for page in domain.pages(settings)):
+            click.echo(
+                f"{page.name}: {origin}{page.path}{_fragment(settings, page.name.lower(), page.scopes)}", err=True
+            )
         if not graphiql.bundled():
             click.echo(graphiql.NOT_BUNDLED, err=True)
         if settings.workers == 1:
-            _serve_here(settings, listener)
+            _serve_here(settings, domains, listener)
         else:
             with TemporaryDirectory(prefix="quakegraph-metrics-") as folder:
                 os.environ[SHARED_FOLDER] = folder  # for the workers, which inherit it
@@ -93,14 +104,18 @@ def serve(settings: Settings) -> None:
 def _work(settings: Settings, listener: socket.socket, all_end: Callable[[], bool]) -> None:
     """Serve as one of several processes, which has no logging yet."""
     configure_logging(settings.log_level, settings.log_format)
-    _serve_here(settings, listener, all_end)
+    _serve_here(settings, DOMAINS, listener, all_end)
 
 
-def _serve_here(settings: Settings, listener: socket.socket, all_end: Callable[[], bool] | None = None) -> None:
+def _serve_here(
+    settings: Settings, domains: Sequence[Domain], listener: socket.socket, all_end: Callable[[], bool] | None = None
+) -> None:
     # uvicorn raises the signal again when it is done; by then, all that is left is to go.
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)
-    server = DrainingServer(configuration(create_app(settings), settings), settings.drain, all_end=all_end)
+    server = DrainingServer(
+        configuration(create_app(settings, domains=domains), settings), settings.drain, all_end=all_end
+    )
     garbage.settle()
     sys.setswitchinterval(SWITCH_S)
     server.run(sockets=[listener])

@@ -37,7 +37,7 @@ from graph.core.errors import (
     OperationResolutionFailure,
     QueryTooComplex,
 )
-from graph.observability import metrics
+from graph.observability import requests
 from graph.observability.requests import Answer
 from graph.transport.deadline import within
 from graph.transport.errors import cause_of, is_about_an_argument
@@ -50,7 +50,7 @@ CHARACTERS_ON_THE_LOOP = 1000  # of a document, which takes some 3 ms to parse a
 CHARACTERS_FREE = 64  # of a document that has to be prepared: its operation's own price covers them
 CHARACTERS_A_POINT = 16  # of the rest; each takes some 3 µs
 
-TYPES: dict[OperationType, metrics.Operation] = {
+TYPES: dict[OperationType, requests.Operation] = {
     OperationType.QUERY: "query",
     OperationType.MUTATION: "mutation",
     OperationType.SUBSCRIPTION: "subscription",

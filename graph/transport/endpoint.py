@@ -10,7 +10,7 @@ audits of the npm package `graphql-http` have it. Where a stream alone is accept
 one, as the protocol of `graphql-sse` has it: a browser's `EventSource` cannot read a 400.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -56,17 +56,30 @@ Headers = list[tuple[bytes, bytes]]
 class GraphQLEndpoint:
     """The ASGI application behind the graph's one path."""
 
-    def __init__(self, admission: Admission, *, with_graphiql: bool = True, heart_beat_s: float = HEART_BEAT_S) -> None:
+    def __init__(
+        self,
+        admission: Admission,
+        *,
+        examples: Sequence[graphiql.Example] | None = None,
+        heart_beat_s: float = HEART_BEAT_S,
+    ) -> None:
+        """Make one.
+
+        Args:
+            admission: lets operations in.
+            examples: the tabs of GraphiQL, which is answered to browsers; None for no GraphiQL.
+            heart_beat_s: seconds between two signs of life on a stream that is silent.
+        """
         self._admission = admission
         self._heart_beat_s = heart_beat_s
-        self._with_graphiql = with_graphiql
+        self._examples = examples
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         head = Head(scope)
         types = head.accepted
-        if self._with_graphiql and head.method in ("GET", "HEAD") and "text/html" in types:
-            await graphiql.page(scope["path"])(scope, receive, send)
+        if self._examples is not None and head.method in ("GET", "HEAD") and "text/html" in types:
+            await graphiql.page(scope["path"], self._examples)(scope, receive, send)
             return
         try:
             async with AsyncExitStack() as stack:

@@ -10,14 +10,16 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from graph.access.callers import Caller, Scope
+from graph.access.callers import Caller
 from graph.access.key_set import FRESH_S, GOOD_S, MOST_BYTES, PAUSE_S, KeySet
 from graph.access.tokens import Claims
 from graph.core.errors import KeySetUnavailable, Unauthenticated
-from graph.settings import Settings
+from graph.domains.earthquakes.scopes import EVENTS_WRITE
+from graph.domains.request_logs.scopes import LOGS_READ
 from tests.access.key_server import KeyServer, SigningKey, key_server
-from tests.bearers import bearer
+from tests.bearers import SCOPES, bearer
 from tests.service import running
+from tests.settings import Settings
 
 RSA, OTHER_RSA, EC = SigningKey.rsa("rsa"), SigningKey.rsa("other"), SigningKey.ec("ec")
 
@@ -64,13 +66,13 @@ NOT_ACCEPTED = "it is signed by an algorithm that is not accepted here"
 async def checked(provider: KeyServer) -> AsyncIterator[Checked]:
     clock = HeldSeconds()
     async with httpx.AsyncClient(trust_env=False) as http:
-        yield Checked(KeySet(provider.url, http, Claims(), clock), clock)
+        yield Checked(KeySet(provider.url, http, Claims(scopes=SCOPES), clock), clock)
 
 
 async def test_a_token_is_good_that_a_key_of_the_set_has_signed(checked: Checked, provider: KeyServer) -> None:
     for key in (RSA, EC):
         caller = await checked.keys.caller(key.token(scope="events:write logs:read"))
-        assert caller == Caller("ada", frozenset({Scope.EVENTS_WRITE, Scope.LOGS_READ}))
+        assert caller == Caller("ada", frozenset({EVENTS_WRITE, LOGS_READ}))
     assert provider.requests == 1
 
 

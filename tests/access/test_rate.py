@@ -29,8 +29,8 @@ from graph.access.rate import (
     spender,
 )
 from graph.core.errors import QueryTooComplex, RateLimited
-from graph.settings import Settings
 from tests.processes import PATIENCE_S, Child
+from tests.settings import Settings
 
 LIMIT = 1000
 

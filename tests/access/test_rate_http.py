@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from graph.access.callers import Scope
+from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import PATIENCE_S
@@ -39,7 +39,7 @@ def test_who_has_spent_a_minutes_points_waits(tmp_path: Path, usgs: UsgsServer) 
         ("{ nothing }", {}, 400),
         ("", {}, 400),
         ("{ __typename }", {"Authorization": "Bearer forged"}, 401),
-        ("{ requestLogs { nodes { id } } }", bearer(Scope.EVENTS_READ), 403),
+        ("{ requestLogs { nodes { id } } }", bearer(EVENTS_READ), 403),
     ],
 )
 def test_what_is_refused_costs_a_point_too(

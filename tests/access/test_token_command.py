@@ -5,8 +5,7 @@ from pathlib import Path
 import jwt
 import pytest
 
-from graph.access.callers import Scope
-from tests.bearers import SECRET
+from tests.bearers import SCOPES, SECRET
 from tests.processes import quakegraph
 
 
@@ -62,7 +61,7 @@ def test_without_a_secret_that_of_the_store_signs(tmp_path: Path) -> None:
     [
         (["--subject", "a"], "Missing option '--scope'"),
         (["--scope", "events:read"], "Missing option '--subject'"),
-        (["--scope", "events", "--subject", "a"], f"these are: {', '.join(Scope)}"),
+        (["--scope", "events", "--subject", "a"], f"these are: {', '.join(SCOPES)}"),
         (["--scope", "", "--subject", "a"], "names a scope that there is not"),
         (["--scope", "events:read,", "--subject", "a"], "names a scope that there is not"),
         (["--scope", "events:read", "--subject", ""], "a subject has 1 to 256 characters"),

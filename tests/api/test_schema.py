@@ -19,7 +19,7 @@ from graphql import (
     lexicographic_sort_schema,
 )
 
-from graph.api.schema import printed
+from tests.schemas import printed
 
 CHECKED_IN = Path(__file__).parents[2] / "schema.graphql"
 

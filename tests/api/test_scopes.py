@@ -9,7 +9,9 @@ import pytest
 
 from graph.access.callers import Scope
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
-from tests.bearers import bearer
+from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
+from graph.domains.request_logs.scopes import LOGS_READ
+from tests.bearers import SCOPES, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import PATIENCE_S
 from tests.service import Service, running, settings
@@ -17,7 +19,7 @@ from tests.service import Service, running, settings
 GRAPHQL_JSON = "application/graphql-response+json"
 
 NEEDED: dict[Scope, list[str]] = {
-    Scope.EVENTS_READ: [
+    EVENTS_READ: [
         "{ events { totalCount } }",
         "{ catalogueStatistics { count } }",
         '{ event(eventId: "us1") { id } }',
@@ -25,11 +27,11 @@ NEEDED: dict[Scope, list[str]] = {
         '{ node(id: "MTpFdmVudDpuYzczOTE5OTg2") { id } }',
         '{ nodes(ids: ["MTpFdmVudDpuYzczOTE5OTg2"]) { id } }',
     ],
-    Scope.EVENTS_WRITE: [
+    EVENTS_WRITE: [
         "mutation { ingestRecent { fetched } }",
         "mutation { ingestEvents(input: {events: []}) { fetched } }",
     ],
-    Scope.LOGS_READ: [
+    LOGS_READ: [
         "{ requestLogs { nodes { id } } }",
         "{ popularFilters { totalRequests } }",
         '{ node(id: "MTpSZXF1ZXN0TG9nOjE3MDAwMDAwMDAwMDAjeQ") { id } }',
@@ -62,7 +64,7 @@ def code_of(answer: httpx.Response) -> str | None:
 
 @pytest.mark.parametrize(("scope", "query"), NEEDS)
 def test_a_field_needs_its_scope_and_no_other(private: Service, scope: Scope, query: str) -> None:
-    others = [other for other in Scope if other is not scope]
+    others = [other for other in SCOPES if other is not scope]
 
     assert code_of(answered(private, query, bearer(scope))) is None
     forbidden, nobody = answered(private, query, bearer(*others)), answered(private, query, None)
@@ -72,9 +74,9 @@ def test_a_field_needs_its_scope_and_no_other(private: Service, scope: Scope, qu
         assert not any((refused.json().get("data") or {}).values())
 
 
-@pytest.mark.parametrize("query", [query for scope, query in NEEDS if scope is not Scope.EVENTS_READ])
+@pytest.mark.parametrize("query", [query for scope, query in NEEDS if scope is not EVENTS_READ])
 def test_what_an_operation_may_not_do_is_known_before_any_of_it_is_done(private: Service, query: str) -> None:
-    nobody, forbidden = answered(private, query, None), answered(private, query, bearer(Scope.EVENTS_READ))
+    nobody, forbidden = answered(private, query, None), answered(private, query, bearer(EVENTS_READ))
 
     assert (nobody.status_code, nobody.headers["WWW-Authenticate"]) == (401, "Bearer")
     assert (forbidden.status_code, forbidden.headers.get("WWW-Authenticate")) == (403, None)
@@ -82,16 +84,16 @@ def test_what_an_operation_may_not_do_is_known_before_any_of_it_is_done(private:
 
 
 def test_reading_is_open_unless_it_is_closed(week: Service, private: Service) -> None:
-    for query in NEEDED[Scope.EVENTS_READ]:
+    for query in NEEDED[EVENTS_READ]:
         assert code_of(answered(week, query, None)) is None
-        assert code_of(answered(week, query, bearer(Scope.LOGS_READ))) is None
+        assert code_of(answered(week, query, bearer(LOGS_READ))) is None
         assert code_of(answered(private, query, None)) == "UNAUTHENTICATED"
 
 
 def test_one_forbidden_field_forbids_its_whole_operation(service: Service) -> None:
     """Wherever the field stands: behind an alias, in a fragment, beside what is allowed, behind `@skip`."""
     write = 'ingestEvents(input: {events: [{eventId: "us1", eventTsMs: 0, mag: 1, lat: 0, lon: 0}]}) { upserted }'
-    reader = bearer(Scope.EVENTS_READ, Scope.LOGS_READ)
+    reader = bearer(EVENTS_READ, LOGS_READ)
     for query in (
         f"mutation {{ a: {write} }}",
         f"mutation {{ ...F }} fragment F on Mutation {{ ...G }} fragment G on Mutation {{ {write} }}",
@@ -101,7 +103,7 @@ def test_one_forbidden_field_forbids_its_whole_operation(service: Service) -> No
     ):
         assert code_of(answered(service, query, reader)) == "FORBIDDEN"
     mixed = "{ events { totalCount } popularFilters { totalRequests } }"
-    assert answered(service, mixed, bearer(Scope.EVENTS_READ)).json().keys() == {"errors"}
+    assert answered(service, mixed, bearer(EVENTS_READ)).json().keys() == {"errors"}
 
     routes = service.ask("{ requestLogs { nodes { route } } }")["requestLogs"]["nodes"]
     assert routes == []  # nothing of all that was begun
@@ -124,8 +126,8 @@ def test_a_node_of_another_type_takes_that_types_scope(service: Service) -> None
 
     for query in (f'{{ node(id: "{log["id"]}") {{ id }} }}', f'{{ nodes(ids: ["{log["id"]}"]) {{ id }} }}'):
         assert code_of(answered(service, query, None)) == "UNAUTHENTICATED"
-        assert code_of(answered(service, query, bearer(Scope.EVENTS_WRITE))) == "FORBIDDEN"
-        data: dict[str, Any] = answered(service, query, bearer(Scope.LOGS_READ)).json()["data"]
+        assert code_of(answered(service, query, bearer(EVENTS_WRITE))) == "FORBIDDEN"
+        data: dict[str, Any] = answered(service, query, bearer(LOGS_READ)).json()["data"]
         assert log["id"] in str(data)
 
 
@@ -158,15 +160,13 @@ NAMING_A_LOG: dict[str, tuple[str, dict[str, Any] | None]] = {
 @pytest.mark.parametrize("name", NAMING_A_LOG)
 def test_of_an_operation_that_names_a_forbidden_node_nothing_is_resolved(service: Service, name: str) -> None:
     query, variables = NAMING_A_LOG[name]
-    for headers, code in ((None, "UNAUTHENTICATED"), (bearer(Scope.EVENTS_READ), "FORBIDDEN")):
+    for headers, code in ((None, "UNAUTHENTICATED"), (bearer(EVENTS_READ), "FORBIDDEN")):
         refused = answered(service, query, headers, variables)
         assert (code_of(refused), refused.json().keys()) == (code, {"errors"})
-        assert f"`{Scope.LOGS_READ}`" in refused.json()["errors"][0]["message"]
+        assert f"`{LOGS_READ}`" in refused.json()["errors"][0]["message"]
 
     assert service.ask("{ requestLogs { nodes { route } } }") == {"requestLogs": {"nodes": []}}
-    assert answered(service, query, bearer(Scope.EVENTS_READ, Scope.LOGS_READ), variables).json()["data"].keys() >= {
-        "a"
-    }
+    assert answered(service, query, bearer(EVENTS_READ, LOGS_READ), variables).json()["data"].keys() >= {"a"}
 
 
 def test_ids_that_name_what_is_allowed_or_nothing_need_no_scope_more(service: Service) -> None:
@@ -176,7 +176,7 @@ def test_ids_that_name_what_is_allowed_or_nothing_need_no_scope_more(service: Se
     a_place = "MTpQbGFjZTp1czE"
 
     def codes(**variables: Any) -> set[str]:
-        errors = answered(service, query, bearer(Scope.EVENTS_READ), variables).json().get("errors", [])
+        errors = answered(service, query, bearer(EVENTS_READ), variables).json().get("errors", [])
         return {error["extensions"]["code"] for error in errors}
 
     assert codes(id=AN_EVENT, ids=[AN_EVENT]) == set()
@@ -194,7 +194,7 @@ def test_a_token_that_does_not_hold_is_refused_even_where_none_is_needed(week: S
 
 
 def test_the_schema_says_which_scope_a_field_needs(week: Service) -> None:
-    for scope, root in ((Scope.EVENTS_READ, "Query"), (Scope.EVENTS_WRITE, "Mutation"), (Scope.LOGS_READ, "Query")):
+    for scope, root in ((EVENTS_READ, "Query"), (EVENTS_WRITE, "Mutation"), (LOGS_READ, "Query")):
         fields = week.ask(f'{{ __type(name: "{root}") {{ fields {{ name description }} }} }}')["__type"]["fields"]
         told = {field["name"] for field in fields if f"Needs the scope `{scope}`" in field["description"]}
         named = {query.split("{")[1].split("(")[0].strip() for query in NEEDED[scope]} - {"node", "nodes"}
@@ -204,5 +204,5 @@ def test_the_schema_says_which_scope_a_field_needs(week: Service) -> None:
 def test_the_printed_schema_says_so_too() -> None:
     printed = (Path(__file__).parents[2] / "schema.graphql").read_text()
 
-    for scope, fields in ((Scope.EVENTS_READ, 5), (Scope.EVENTS_WRITE, 2), (Scope.LOGS_READ, 2)):
+    for scope, fields in ((EVENTS_READ, 5), (EVENTS_WRITE, 2), (LOGS_READ, 2)):
         assert printed.count(f'@requiresScope(scope: "{scope}")') == fields

@@ -14,12 +14,15 @@ import orjson
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graph.app import create_app, open_parts
+from graph.app import create_app
 from graph.core.days import DAY_MS
-from graph.settings import Settings
+from graph.domains import DOMAINS
+from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.opening import open_services
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import at
 from tests.service import Service, serving
+from tests.settings import Settings
 
 EVENTS = 60_000
 DAYS = 60
@@ -41,8 +44,8 @@ def fill(path: Path) -> None:
     """Write the events into a new SQLite file."""
 
     async def ingest() -> None:
-        async with open_parts(Settings(store=f"sqlite:///{path}")) as parts:
-            assert (await parts.ingest.file(io.BytesIO(b"".join(features())))).upserted == EVENTS
+        async with open_services(Settings(store=f"sqlite:///{path}"), DOMAINS) as services:
+            assert (await services.of(Ingest).file(io.BytesIO(b"".join(features())))).upserted == EVENTS
 
     asyncio.run(ingest())
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
 from graph.api.relay import global_id
-from graph.api.schema import printed
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.usgs.normalise import normalise
 from tests.domains.earthquakes.usgs.usgs_server import week_features
+from tests.schemas import printed
 from tests.service import Service
 from tests.store.samples import NOON
 

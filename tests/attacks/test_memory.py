@@ -15,14 +15,14 @@ import pytest
 
 from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import REMEMBERED_BYTES, Documents
-from graph.api.schema import schema
 from graph.core.paging import PageSizes
-from graph.settings import Settings
 from tests.api.documents.hostile import OTHERS, TOO_COMPLEX
 from tests.api.documents.test_preparing import FIELDS
 from tests.application import Ask, application
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.schemas import schema
 from tests.service import settings
+from tests.settings import Settings
 
 PAGE = "nodes { id mag place time depth } pageInfo { hasNextPage endCursor }"
 

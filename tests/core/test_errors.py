@@ -13,9 +13,9 @@ import pytest
 
 from graph.core.errors import GraphError
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.settings import Settings
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
 from tests.service import Service, running, settings
+from tests.settings import Settings
 from tests.store.engines import create_table
 from tests.store.meddler import Answer, always, meddling
 

@@ -19,13 +19,13 @@ from pydantic import SecretStr
 
 from graph.app import create_app
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.faults.tcp_proxy import Fault, Proxy, proxy
 from tests.processes import PATIENCE_S
 from tests.service import serving, unhurried
+from tests.settings import Settings
 from tests.store.engines import create_table, open_dynamodb
 from tests.store.meddler import Answer, Forward, Meddler, Rule, meddling, pass_on
 

@@ -16,22 +16,28 @@ from starlette.requests import ClientDisconnect
 
 from graph import __version__
 from graph.app import create_app
+from graph.domains import DOMAINS
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget, LogLimits
 from graph.domains.request_logs.buffer import LogBuffer
+from graph.domains.request_logs.metrics import measure_buffer
 from graph.observability.metrics import Metrics
-from graph.observability.requests import Telemetry
+from graph.observability.requests import RequestMetrics, Telemetry
 from graph.observability.tracing import Untraced
-from graph.settings import Settings
+from graph.opening import open_services
 from graph.store.contract import Put
 from graph.store.dynamodb.patience import CONNECTIONS
+from graph.store.metrics import StoreMetrics
+from graph.work.account import Work
+from graph.work.metrics import measure_work
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, status, week_features
 from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
 from tests.observability.scraping import parsed, scraped
 from tests.processes import serving
 from tests.service import Service, running
+from tests.settings import Settings
 from tests.store.engines import create_table, empty_table, open_dynamodb
 from tests.store.samples import SAMPLES, sample
 
@@ -70,7 +76,7 @@ def test_requests_are_counted_by_their_operation_and_first_error(service: Servic
 def test_a_request_that_nobody_waits_for_any_more_is_counted_as_abandoned() -> None:
     metrics = Metrics()
 
-    with pytest.raises(ClientDisconnect), Telemetry(metrics, Untraced()).request({}):
+    with pytest.raises(ClientDisconnect), Telemetry(RequestMetrics(metrics), Untraced()).request({}):
         raise ClientDisconnect
 
     metrics.sample()
@@ -78,9 +84,13 @@ def test_a_request_that_nobody_waits_for_any_more_is_counted_as_abandoned() -> N
     assert scrape.value("quakegraph_requests_total", operation="none", code="ABANDONED") == 1
 
 
-def test_every_metric_is_explained() -> None:
+async def test_every_metric_is_explained(tmp_path: Path) -> None:
     explained = (Path(__file__).parents[2] / "README.md").read_text().split("## Operations")[1].split("\n## ")[0]
-    families = {family.name for family in Metrics().registry.collect() if family.name.startswith("quakegraph_")}
+    metrics = Metrics()
+    RequestMetrics(metrics)
+    measure_work(Work(), metrics)
+    async with open_services(Settings(store=f"sqlite:///{tmp_path}/empty.db"), DOMAINS, metrics=metrics):
+        families = {family.name for family in metrics.registry.collect() if family.name.startswith("quakegraph_")}
 
     assert [name for name in families if name not in explained.replace(", `_", ", `quakegraph_store_pool_")] == []
 
@@ -174,7 +184,7 @@ async def test_lost_and_waiting_request_logs_are_told() -> None:
     metrics = Metrics()
     async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=now) as table:
         buffer = LogBuffer(RequestLogs(table, now), LogBudget(LogLimits.of(Settings())), capacity=3)
-        metrics.log_buffer(buffer)
+        measure_buffer(buffer, metrics)
         for number in range(5):
             buffer.add(a_log(MIDNIGHT + number, number))
 
@@ -219,7 +229,7 @@ async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -
         scrape = parsed(generate_latest(metrics.registry).decode())
         return tuple(scrape.value("quakegraph_dynamodb_units_total", kind=kind) for kind in ("read", "write"))
 
-    async with open_dynamodb(name, SAMPLES, meter=metrics) as table:
+    async with open_dynamodb(name, SAMPLES, meter=StoreMetrics(metrics)) as table:
         assert units() == (0, 0)
         await table.put(sample("p", "1", text="x" * 9000))
         assert units() == (0, 9)  # one for each KB

@@ -201,13 +201,15 @@ def test_nothing_of_opentelemetry_is_imported_where_tracing_is_off(tmp_path: Pat
     program = """
 import asyncio, sys
 import graph.cli
-from graph.app import create_app, open_parts
-from graph.settings import Settings
+from graph.app import create_app
+from graph.domains import DOMAINS
+from graph.opening import open_services, read_settings
 from graph.observability.tracing import open_tracing
 
 async def main():
-    create_app(Settings())
-    async with open_tracing(False) as tracing, open_parts(Settings(), tracing=tracing):
+    settings = read_settings(DOMAINS)
+    create_app(settings)
+    async with open_tracing(False) as tracing, open_services(settings, DOMAINS, tracing=tracing):
         with tracing.operation({}) as span:
             span.end("query", None, "OK")
         print(sorted(name for name in sys.modules if name.startswith("opentelemetry")))

@@ -12,21 +12,23 @@ import pytest
 from graphql import build_schema, parse, validate
 from playwright.async_api import Route as BrowserRoute
 from playwright.async_api import expect
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from graph.access.authentication import shared_secret
-from graph.access.callers import Scope
-from graph.api.schema import printed
-from graph.app import Application, create_app
+from graph.app import create_app
+from graph.domains import DOMAINS
 from graph.pages import graphiql
-from graph.settings import Settings
 from graph.transport.request_ids import RequestIds
+from tests.bearers import SCOPES
 from tests.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.processes import PATIENCE_S
+from tests.schemas import printed
 from tests.service import Service, serving, unhurried
+from tests.settings import Settings
 
 TABS = ["LatestEarthquakes", "ByMagnitudeAndBox", "NextPageByCursor", "LiveEarthquakes", "Ingest", "RequestLogs"]
 EDITORS = "[...document.querySelectorAll('.graphiql-editors .CodeMirror')].map(editor => editor.CodeMirror.getValue())"
@@ -37,17 +39,18 @@ WHEN_READ = """operationName => new Promise(done => {
   look();
 })"""  # a moment after its tab was chosen, GraphiQL has read a query and knows its operation
 SET_VARIABLES = "text => document.querySelectorAll('.graphiql-editors .CodeMirror')[1].CodeMirror.setValue(text)"
-QUERIES = [example for example in graphiql.EXAMPLES if "subscription " not in example.query]
+EXAMPLES = [example for domain in DOMAINS if domain.examples for example in graphiql.examples_of(domain.examples)]
+QUERIES = [example for example in EXAMPLES if "subscription " not in example.query]
 
 in_browser = pytest.mark.needs("chromium", "GraphiQL's files")
 
 
 async def from_package(_: Request) -> Response:
-    return graphiql.page(from_package=True)
+    return graphiql.page("/graphql", EXAMPLES, from_package=True)
 
 
 async def from_cdn(_: Request) -> Response:
-    return graphiql.page(from_package=False)
+    return graphiql.page("/graphql", EXAMPLES, from_package=False)
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +60,8 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
     file.write_bytes(week_file.read_bytes())
     app = create_app(unhurried(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9")))
     assert isinstance(app, RequestIds)
-    assert isinstance(app.app, Application)
-    app.app.others.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
+    assert isinstance(app.app, Starlette)
+    app.app.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
     with serving(app) as url:
         yield url
 
@@ -82,7 +85,7 @@ async def test_the_execute_button_fills_the_result_pane(visit: Visit, origin: st
 @in_browser
 async def test_the_token_of_the_printed_address_is_sent_and_shown_nowhere_else(visit: Visit, tmp_path: Path) -> None:
     settings = Settings(store=f"sqlite:///{tmp_path}/empty.db")
-    token = shared_secret(settings).issue("graphiql", list(Scope), 3600)
+    token = shared_secret(settings).issue("graphiql", SCOPES, 3600)
     page, result = visit.page, visit.page.locator(".result-window")
     logs = page.locator(".graphiql-tab-button").nth(TABS.index("RequestLogs"))
     with serving(create_app(unhurried(settings))) as url:
@@ -129,7 +132,7 @@ async def test_the_example_of_paging_leads_to_the_next_page(visit: Visit, origin
 @in_browser
 async def test_a_subscription_shows_what_is_stored_while_it_runs(visit: Visit, tmp_path: Path) -> None:
     settings = Settings(store=f"sqlite:///{tmp_path}/empty.db", public_read=False)
-    token = shared_secret(settings).issue("graphiql", list(Scope), 3600)
+    token = shared_secret(settings).issue("graphiql", SCOPES, 3600)
     page, result = visit.page, visit.page.locator(".result-window")
     with serving(create_app(unhurried(settings))) as url:
         await page.goto(f"{url}/graphql#token={token}")
@@ -153,7 +156,7 @@ async def test_a_subscription_shows_what_is_stored_while_it_runs(visit: Visit, t
     assert visit.complaints == []
 
 
-@pytest.mark.parametrize("example", graphiql.EXAMPLES, ids=TABS)
+@pytest.mark.parametrize("example", EXAMPLES, ids=TABS)
 def test_every_example_is_valid(example: graphiql.Example) -> None:
     """As GraphiQL asks before it sends anything."""
     assert validate(build_schema(printed()), parse(example.query)) == []
@@ -194,7 +197,7 @@ async def test_every_example_has_its_tab(visit: Visit, origin: str) -> None:
     tabs = visit.page.locator(".graphiql-tab-button")
 
     await expect(tabs).to_have_text(TABS)
-    for number, example in enumerate(graphiql.EXAMPLES):
+    for number, example in enumerate(EXAMPLES):
         await tabs.nth(number).click()
         await expect(visit.page.locator(".graphiql-tab-active")).to_contain_text(TABS[number])
         query, variables, _ = await visit.page.evaluate(EDITORS)

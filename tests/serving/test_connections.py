@@ -21,10 +21,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.app import create_app
 from graph.serving.server import configuration
-from graph.settings import Settings
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import PATIENCE_S
 from tests.service import settings
+from tests.settings import Settings
 
 SHORT_S = 0.2
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"

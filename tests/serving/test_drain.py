@@ -27,9 +27,9 @@ from starlette.types import Receive, Scope, Send
 from graph.serving.drain import DrainingServer
 from graph.serving.listener import turn_away
 from graph.serving.server import configuration
-from graph.settings import Settings
 from tests.bearers import bearer
 from tests.processes import PATIENCE_S, Server, serving
+from tests.settings import Settings
 
 TOTAL = "{ events { totalCount } }"
 INGEST = "mutation ($event: EventInput!) { ingestEvents(input: {events: [$event]}) { upserted } }"

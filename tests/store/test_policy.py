@@ -8,15 +8,17 @@ from uuid import uuid4
 
 import pytest
 
-from graph.app import open_parts
+from graph.domain import Resources
+from graph.domains import DOMAINS
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.rebuild import rebuild_summaries
-from graph.settings import Settings
+from graph.opening import open_services
 from graph.store.policy import Job, policy
 from tests.domains.earthquakes.builders import NOON, an_event
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import quakegraph
 from tests.service import running
+from tests.settings import Settings
 from tests.store.engines import create_table
 from tests.store.meddler import Meddler, meddling
 
@@ -73,7 +75,10 @@ async def test_serving_needs_what_its_policy_allows(
 
     async def serve(settings: Settings) -> None:
         await asyncio.to_thread(ask, settings)
-        async with open_parts(settings) as parts, aclosing(parts.table.changes()) as rings:
+        async with (
+            open_services(settings, DOMAINS) as services,
+            aclosing(services.of(Resources).table.changes()) as rings,
+        ):
             await anext(rings)
 
     needs = await recorded(dynamodb_endpoint, monkeypatch, serve)
@@ -83,9 +88,10 @@ async def test_serving_needs_what_its_policy_allows(
 
 async def test_rebuilding_needs_what_its_policy_allows(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def rebuild(settings: Settings) -> None:
-        async with open_parts(settings) as parts:
-            await parts.table.put(an_event("us1", NOON, 4.5).item)
-            assert (await rebuild_summaries(parts.table)).corrected == 2
+        async with open_services(settings, DOMAINS) as services:
+            table = services.of(Resources).table
+            await table.put(an_event("us1", NOON, 4.5).item)
+            assert (await rebuild_summaries(table)).corrected == 2
 
     needs = await recorded(dynamodb_endpoint, monkeypatch, rebuild)
 

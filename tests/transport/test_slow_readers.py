@@ -74,7 +74,7 @@ def store_many(service: LiveService) -> list[str]:
 
 
 async def all_are_handed_over(service: LiveService, number: int = MANY) -> None:
-    live: EventBroadcast = service.state["live"]
+    live: EventBroadcast = service.state["services"].of(EventBroadcast)
     await eventually(lambda: live.sent + live.dropped == number)
 
 
@@ -135,7 +135,7 @@ async def test_who_reads_no_more_is_let_go(tmp_path: Path, usgs: UsgsServer, sub
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=0.5)) as service:
         async with subscribed(service, LARGE):
             await service.has_subscriptions(1)
-            live: EventBroadcast = service.state["live"]
+            live: EventBroadcast = service.state["services"].of(EventBroadcast)
             ids = (f"us{number}" for number in count())
             while live.subscriptions:
                 service.store(*islice(ids, AT_ONCE), place="x" * 512)
@@ -153,7 +153,7 @@ async def test_a_slow_reader_holds_nobody_else_up(tmp_path: Path, usgs: UsgsServ
                 service.store(*some, place="x" * 512)
                 assert await events_until(other, some[-1]) == some
                 ids += some
-            live: EventBroadcast = service.state["live"]
+            live: EventBroadcast = service.state["services"].of(EventBroadcast)
             await eventually(lambda: live.sent + live.dropped == 2 * len(ids))
             assert live.dropped > 0
         await service.has_subscriptions(0)

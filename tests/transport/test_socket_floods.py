@@ -10,10 +10,10 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.app import create_app
-from graph.settings import Settings
 from graph.transport.websocket import MESSAGES_A_TURN
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings
+from tests.settings import Settings
 from tests.subscribers import Socket, greeted, in_thread, live_service
 
 NUMBER = 5000

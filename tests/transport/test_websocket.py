@@ -17,10 +17,10 @@ import orjson
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from graph.access.callers import Scope as Permission
 from graph.domains.earthquakes.live import EventBroadcast
+from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
+from graph.domains.request_logs.scopes import LOGS_READ
 from graph.serving.sockets import ClientSocket
-from graph.settings import Settings
 from graph.transport.request import MOST_BODY_BYTES
 from graph.transport.websocket import SUBPROTOCOL, SocketLimits
 from tests.bearers import SECRET, bearer
@@ -29,6 +29,7 @@ from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
 from tests.observability.scraping import Scrape, scraped
 from tests.service import settings
 from tests.serving.test_server import logs_in
+from tests.settings import Settings
 from tests.subscribers import (
     EVENTS,
     INGEST,
@@ -229,13 +230,13 @@ async def test_a_token_in_the_greeting_gives_its_scopes(service: LiveService) ->
 
 
 async def test_a_token_in_the_head_gives_its_scopes(service: LiveService) -> None:
-    async with greeted(service.url, headers=bearer(Permission.LOGS_READ)) as client:
+    async with greeted(service.url, headers=bearer(LOGS_READ)) as client:
         await client.ask("q", LOGS)
         assert await client.told("q") == {"requestLogs": {"nodes": []}}
 
 
 async def test_the_token_of_the_greeting_goes_before_that_of_the_head(service: LiveService) -> None:
-    async with greeted(service.url, bearer(Permission.EVENTS_READ), headers=bearer()) as client:
+    async with greeted(service.url, bearer(EVENTS_READ), headers=bearer()) as client:
         await client.ask("q", LOGS)
         assert await client.codes("q") == ["FORBIDDEN"]
 
@@ -275,10 +276,10 @@ async def test_where_reading_is_not_public_a_subscription_needs_a_token(tmp_path
         async with greeted(service.url) as client:
             await client.ask("1", EVENTS)
             assert await client.codes("1") == ["UNAUTHENTICATED"]
-        async with greeted(service.url, bearer(Permission.EVENTS_WRITE)) as client:
+        async with greeted(service.url, bearer(EVENTS_WRITE)) as client:
             await client.ask("1", EVENTS)
             assert await client.codes("1") == ["FORBIDDEN"]
-        async with greeted(service.url, bearer(Permission.EVENTS_READ)) as client:
+        async with greeted(service.url, bearer(EVENTS_READ)) as client:
             await client.ask("1", EVENTS)
             await service.has_subscriptions(1)
             service.store("us1")
@@ -287,7 +288,7 @@ async def test_where_reading_is_not_public_a_subscription_needs_a_token(tmp_path
 
 async def test_a_connection_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, jwt_leeway=0) as service:
-        live: EventBroadcast = service.state["live"]
+        live: EventBroadcast = service.state["services"].of(EventBroadcast)
         subscribed = False
         for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
             claims = {"sub": "ada", "scope": "events:read", "exp": int(time.time()) + seconds}
@@ -668,7 +669,7 @@ async def test_a_caller_has_so_many_subscriptions_on_all_connections(tmp_path: P
                 await service.has_subscriptions(3)
                 await second.ask("2", EVENTS)
                 assert await second.codes("2") == ["TOO_MANY_SUBSCRIPTIONS"]
-                async with greeted(service.url, bearer(Permission.EVENTS_READ)) as another:
+                async with greeted(service.url, bearer(EVENTS_READ)) as another:
                     await another.ask("1", EVENTS)
                     await service.has_subscriptions(4)
                 await service.has_subscriptions(3)

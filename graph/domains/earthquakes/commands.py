@@ -1,182 +1,99 @@
-"""`quakegraph ingest`: each source in turn, a progress bar on a terminal, a line or a JSON object about each."""
+"""The commands of the catalogue, and its options of `quakegraph serve`."""
 
-import asyncio
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
+from functools import partial
+from math import isfinite
 
 import click
-import orjson
-from strawberry.utils.str_converters import to_camel_case
 
-from graph.app import Parts, open_parts
+from graph.command_line import CommandLine, store_option
 from graph.core import garbage
-from graph.core.days import DAY_MS, EPOCH_TIME
-from graph.core.errors import GraphError, UpstreamFailure
-from graph.domains.earthquakes.ingest.backfill import Progress
-from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents
-from graph.settings import Settings
+from graph.domain import Resources
+from graph.domains.earthquakes.ingest_command import Times, ingest_all
+from graph.domains.earthquakes.rebuild import rebuild_summaries
+from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 
-REJECTIONS_SHOWN = 5
-GOES_ON = "The same command again goes on from there."
-
-
-class Times(click.ParamType[int]):
-    """A UTC day or time as epoch milliseconds; a day means its first or its last millisecond."""
-
-    name = "date"
-
-    def __init__(self, *, end_of_day: bool) -> None:
-        self._end_of_day = end_of_day
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read ISO 8601."""
-        try:
-            time = datetime.fromisoformat(value)
-            time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-        except (ValueError, OverflowError):
-            self.fail(f"{value!r} is no day such as 2023-08-01 and no time such as 2023-08-01T12:00:00Z.", param, ctx)
-        milliseconds = (time - EPOCH_TIME) // timedelta(milliseconds=1)
-        whole_day = len(value) <= len("2023-08-01")
-        return milliseconds + DAY_MS - 1 if whole_day and self._end_of_day else milliseconds
+poll_option = click.Option(
+    ["--poll"], metavar="SECONDS", help="Poll USGS so often, 60 or more; 0 for never.  [default: 0]"
+)
+demo_option = click.Option(
+    ["--demo"], is_flag=True, default=None, help="Load a real week of events when the catalogue is empty."
+)
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What came of one source."""
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True), metavar="[FILE]...")
+@click.option("--recent", is_flag=True, help="The 100 latest events of USGS.")
+@click.option(
+    "--feed",
+    type=click.Choice([feed.name for feed in UsgsFeed], case_sensitive=False),
+    metavar="NAME",
+    help="A summary feed of USGS: ALL_HOUR, M2_5_DAY, SIGNIFICANT_MONTH, ...",
+)
+@click.option("--from", "start_ms", type=Times(end_of_day=False), help="USGS's events from this day or time on, UTC.")
+@click.option("--to", "end_ms", type=Times(end_of_day=True), help="USGS's events up to this day's end or time, UTC.")
+@click.option("--min-magnitude", type=float, metavar="M", help="Least magnitude, with --from, --to or --recent.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a source.")
+@store_option
+@click.pass_obj
+def ingest(
+    line: CommandLine,
+    files: tuple[str, ...],
+    recent: bool,
+    feed: str | None,
+    start_ms: int | None,
+    end_ms: int | None,
+    min_magnitude: float | None,
+    as_json: bool,
+    store: str | None,
+) -> None:
+    """Take events into the catalogue, from files or from USGS.
 
-    source: str  # the file's name, or USGS
-    report: IngestReport  # as far as it went
-    error: GraphError | None = None
-    progress: Progress = field(default_factory=Progress)  # of a window
+    A FILE is a GeoJSON FeatureCollection, or has a GeoJSON feature a line; either may be
+    gzipped, and "-" is standard input. An event that is stored already is skipped, so any
+    ingest can be run again. A window of time is fetched in as many parts as USGS's limit takes;
+    after an interruption, the same command goes on from there. The exit status is 1 if a source
+    could not be read to its end, or if none of its events could be taken.
 
-    @property
-    def message(self) -> str:
-        """What went wrong, and whether the rest can be asked for alone."""
-        return f"{self.error} {GOES_ON}" if self.progress.parts else str(self.error)
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether the source was read to its end, and not everything in it was refused."""
-        return self.error is None and not (self.report.fetched and self.report.fetched == self.report.rejected)
-
-
-async def ingest_all(settings: Settings, files: Sequence[str], asked: RecentEvents | None, *, as_json: bool) -> bool:
-    """Ingest every source, and tell about each. False where one of them did not succeed."""
-    succeeded = True
+    \b
+    Examples:
+      quakegraph ingest all_week.geojson catalogue.ndjson.gz
+      quakegraph ingest --feed M4_5_MONTH
+      quakegraph ingest --from 2023-08-01 --to 2023-08-03 --min-magnitude 2.5
+      quakegraph ingest --from 1970-01-01 --to 2024-12-31 --min-magnitude 4.5
+      quakegraph ingest --recent --json | jq .upserted
+    """
+    window = start_ms is not None or end_ms is not None
+    if sum((bool(files), feed is not None, recent or window)) != 1 or (recent and window):
+        raise click.UsageError("Give one of FILE..., --recent, --feed, or --from and --to.")
+    if min_magnitude is not None and not (recent or window):
+        raise click.UsageError("--min-magnitude goes with --from, --to or --recent.")
+    if min_magnitude is not None and not isfinite(min_magnitude):
+        raise click.UsageError("--min-magnitude must be a number.")
+    if start_ms is not None and end_ms is not None and start_ms > end_ms:
+        raise click.UsageError("--from must not be later than --to.")
+    asked = None
+    if not files:
+        asked = RecentEvents(
+            feed=UsgsFeed[feed] if feed else None, start_ms=start_ms, end_ms=end_ms, min_magnitude=min_magnitude
+        )
     garbage.settle()
-    async with open_parts(settings) as parts:
-        if asked:
-            outcomes = [_ingest_usgs(parts, asked, quiet=as_json)]
-        else:
-            outcomes = [_ingest_file(parts, name) for name in files]
-        for ingesting in outcomes:
-            outcome = await ingesting
-            click.echo(_json(outcome) if as_json else _lines(outcome))
-            if outcome.error and not as_json:
-                click.echo(f"Error: {outcome.source}: {outcome.message}", err=True)
-            succeeded &= outcome.succeeded
-    return succeeded
+    succeeded = line.run(line.settings(store=store), partial(ingest_all, files=files, asked=asked, as_json=as_json))
+    raise SystemExit(0 if succeeded else 1)
 
 
-async def _ingest_usgs(parts: Parts, asked: RecentEvents, *, quiet: bool) -> Outcome:
-    request = asked.request
-    if asked.is_window and isinstance(request, EventQuery):
-        return await _ingest_window(parts, request, quiet=quiet)
-    try:
-        return Outcome("USGS", await parts.ingest.recent(asked))
-    except UpstreamFailure as error:
-        return Outcome("USGS", IngestReport(retries=error.retries), error)
+@click.command("rebuild-summaries")
+@store_option
+@click.pass_obj
+def rebuild(line: CommandLine, store: str | None) -> None:
+    """Recompute the summaries, for a table that another writer filled.
 
+    Queries are planned and counted by summaries of each day and year. Every ingest of this
+    service keeps them right, also when it crashes; a copy of events from elsewhere does not.
 
-async def _ingest_window(parts: Parts, query: EventQuery, *, quiet: bool) -> Outcome:
-    """Ingest all events of a window; `quiet` where nothing but the progress is to be told meanwhile."""
-    outcome = Outcome("USGS", IngestReport())
-    with ExitStack() as stack:
-        advance: Callable[[int], None] | None = None
+    \b
+    Example:
+      quakegraph rebuild-summaries --store dynamodb://earthquake-events
+    """
 
-        def advanced(report: IngestReport, progress: Progress) -> None:
-            nonlocal advance
-            outcome.report, outcome.progress = report, progress
-            if progress.to_fetch is None:
-                return
-            if advance is None:
-                if progress.parts_before and not quiet:
-                    before = f"{progress.events_before:,} events in {progress.parts_before:,} parts"
-                    click.echo(f"{outcome.source}: going on after {before}", err=True)
-                advance = stack.enter_context(_progress(outcome.source, progress.to_fetch))
-            advance(report.fetched)
-
-        try:
-            outcome.report = await parts.ingest.window(query, advanced)
-        except UpstreamFailure as error:
-            outcome.error = error
-        except (GraphError, asyncio.CancelledError):
-            stack.close()  # the bar ends its line
-            if outcome.progress.parts and not quiet:
-                click.echo(f"{outcome.source}: {outcome.report.fetched:,} fetched. {GOES_ON}", err=True)
-            raise
-    return outcome
-
-
-async def _ingest_file(parts: Parts, name: str) -> Outcome:
-    outcome = Outcome(name, IngestReport())
-    with click.open_file(name, "rb") as stream, _file_progress(name) as advance:
-
-        def advanced(report: IngestReport) -> None:
-            outcome.report = report
-            advance(report.upstream_size or 0)
-
-        try:
-            outcome.report = await parts.ingest.file(stream, advanced)
-        except UpstreamFailure as error:
-            outcome.error = error
-    return outcome
-
-
-def _file_progress(name: str) -> AbstractContextManager[Callable[[int], None]]:
-    return _progress(Path(name).name, None if name == "-" else Path(name).stat().st_size)
-
-
-@contextmanager
-def _progress(label: str, length: int | None) -> Iterator[Callable[[int], None]]:
-    """Takes the bytes or events so far, and shows them where their number is known and standard error a terminal."""
-    if length is None or not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
-        yield lambda done: bar.update(done - bar.pos)
-
-
-def _lines(outcome: Outcome) -> str:
-    report = outcome.report
-    lines = [
-        f"{outcome.source}: {report.fetched:,} fetched, {report.upserted:,} upserted, "
-        f"{report.skipped:,} skipped, {report.rejected:,} rejected"
-    ]
-    lines += [f"  {r.event_id or '(no id)'}: {r.code}: {r.message}" for r in report.rejections[:REJECTIONS_SHOWN]]
-    if report.rejected > REJECTIONS_SHOWN:
-        lines.append(f"  and {report.rejected - REJECTIONS_SHOWN:,} more")
-    return "\n".join(lines)
-
-
-def _json(outcome: Outcome) -> str:
-    """The report with the names of the graph's `IngestPayload`, and what was fetched before or went wrong."""
-    told = {"source": outcome.source, **_camel_case(asdict(outcome.report))}
-    if outcome.progress.parts_before:
-        told["fetchedBefore"] = outcome.progress.events_before
-    if outcome.error:
-        told["error"] = {"code": outcome.error.code, "message": outcome.message}
-    return orjson.dumps(told).decode()
-
-
-def _camel_case(values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        to_camel_case(name): [_camel_case(each) for each in value] if isinstance(value, list) else value
-        for name, value in values.items()
-    }
+    report = line.run(line.settings(store=store), lambda services: rebuild_summaries(services.of(Resources).table))
+    click.echo(f"{report.events:,} events on {report.days:,} days; {report.corrected:,} summaries corrected.")

@@ -15,6 +15,7 @@ from graph.store.contract import Item, Key
 from graph.store.records import Record, Stored
 
 EVENTS = "events"  # the connection's name in cursors
+CATALOGUE_ROUTE = "/earthquakes"  # of the queries of the catalogue, as they are recorded
 
 LEAST_MAG, GREATEST_MAG = -2.0, 10.0
 LONGEST_ID = 64  # characters

@@ -1,1 +1,48 @@
 """Request logs: what was asked of the service, how it went, and which filters are popular."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from graph.domain import Domain, Node, Resources, Services, Task
+from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.domains.request_logs.budget import LogBudget, LogLimits
+from graph.domains.request_logs.buffer import LogBuffer
+from graph.domains.request_logs.metrics import measure_buffer
+from graph.domains.request_logs.recording import LogRecorder
+from graph.domains.request_logs.schema import RequestLog, RequestLogQueries, logs_by_key
+from graph.domains.request_logs.scopes import LOGS_READ
+from graph.domains.request_logs.settings import RequestLogSettings
+
+
+@asynccontextmanager
+async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Open the logs, and record in them from now on."""
+    logs = RequestLogs(resources.table, resources.clock)
+    buffer = LogBuffer(logs, LogBudget(LogLimits.of(resources.settings.part(RequestLogSettings))))
+    measure_buffer(buffer, resources.metrics)
+    resources.recording.recorder = LogRecorder(logs, buffer)
+    try:
+        yield logs, buffer
+    finally:
+        await buffer.close()
+
+
+async def flush_logs(services: Services) -> None:
+    """Write what waits, again and again."""
+    await services.of(LogBuffer).flush_forever()
+
+
+DOMAIN = Domain(
+    name="request_logs",
+    requires=("earthquakes",),  # in whose table they stand
+    tables=(EARTHQUAKE_EVENTS,),
+    scopes=(LOGS_READ,),
+    settings=RequestLogSettings,
+    open=open_services,
+    queries=(RequestLogQueries,),
+    nodes=(Node(RequestLog, load=logs_by_key, scope=LOGS_READ),),
+    tasks=(Task("flushing request logs", flush_logs),),
+    examples=Path(__file__).parent / "examples",
+)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.model import CATALOGUE_ROUTE
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog
 from graph.store.conditions import Compare, all_of
 
-CATALOGUE_ROUTE = "/earthquakes"
 MOST_FILTERS = 100
 
 

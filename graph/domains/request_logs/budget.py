@@ -15,7 +15,7 @@ from typing import Self
 
 from graph.core.days import DAY_MS, day_bucket
 from graph.domains.request_logs.model import RETENTION_DAYS
-from graph.settings import Settings
+from graph.domains.request_logs.settings import RequestLogSettings
 
 MINUTE_MS = 60_000
 THINNING = 8  # one of how many is kept, each time that half of what was left is used
@@ -42,7 +42,7 @@ class LogLimits:
     in_all: Amount
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def of(cls, settings: RequestLogSettings) -> Self:
         """Those that the settings name."""
         return cls(
             Amount(settings.max_logs_per_minute, settings.max_log_bytes_per_minute),

@@ -8,15 +8,12 @@ and said too.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from graph.core.errors import DatabaseUnavailable, GraphError
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.budget import LogBudget, LogLimits
+from graph.domains.request_logs.budget import LogBudget
 from graph.domains.request_logs.model import RequestLog
 from graph.observability.logs import get_logger
-from graph.work.tasks import BackgroundTasks
 
 CAPACITY = 10_000  # logs; a few seconds of heavy traffic, about 10 MB
 FLUSH_EVERY_S = 0.5  # a log is in the store within a second
@@ -85,6 +82,14 @@ class LogBuffer:
             logger.warning("Request logs went beyond their budget", left_out=number, since_start=self.left_out)
             self._said_left_out = self.left_out
 
+    async def flush_forever(self) -> None:
+        """Write what waits twice a second, and look at the table once a minute."""
+        while True:
+            await self.look()
+            for _ in range(FLUSHES_A_LOOK):
+                await asyncio.sleep(FLUSH_EVERY_S)
+                await self.flush()
+
     async def close(self) -> None:
         """Write what waits for the last time; what is left is lost."""
         await self.flush()
@@ -96,23 +101,3 @@ class LogBuffer:
         if self.lost > self._said:
             logger.error("Request logs were lost", lost=self.lost - self._said, since_start=self.lost)
             self._said = self.lost
-
-
-@asynccontextmanager
-async def log_buffer(logs: RequestLogs, limits: LogLimits) -> AsyncIterator[LogBuffer]:
-    """A buffer that is flushed twice a second, and for the last time at the end."""
-    buffer = LogBuffer(logs, LogBudget(limits))
-
-    async def flush_forever() -> None:
-        while True:
-            await buffer.look()
-            for _ in range(FLUSHES_A_LOOK):
-                await asyncio.sleep(FLUSH_EVERY_S)
-                await buffer.flush()
-
-    try:
-        async with BackgroundTasks() as tasks:
-            tasks.start("flushing request logs", flush_forever)
-            yield buffer
-    finally:
-        await buffer.close()

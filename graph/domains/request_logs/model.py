@@ -1,5 +1,6 @@
 """The record of one logged root field: what was asked, how it went, how long it took. No I/O."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
 from typing import Any, Self
@@ -100,9 +101,13 @@ class RequestLog(Record):
         route: str,
         status: int,
         latency_ms: int,
+        facts: Mapping[str, Any] | None = None,
         **others: str | float | None,
     ) -> Self:
         """The log with these values, which expires after `RETENTION_DAYS`.
+
+        Args:
+            facts: what another domain records, under names of its own, together in one attribute.
 
         What a client asked may be a number that no item can hold, such as a magnitude of 1e200. That
         attribute is left out then, since a log that cannot be written would hold up those behind it.
@@ -122,6 +127,8 @@ class RequestLog(Record):
         for name, value in others.items():
             if value is not None and (not isinstance(value, float) or _storable(value)):
                 item[ATTRIBUTES[name]] = value
+        if facts:
+            item["facts"] = dict(facts)
         return cls(item)
 
     @property

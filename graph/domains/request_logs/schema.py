@@ -7,17 +7,17 @@ from typing import Annotated
 import strawberry
 from strawberry.types import Info
 
-from graph.access.callers import Scope
 from graph.api import relay
 from graph.api.context import Context
-from graph.api.recording import Logged
+from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost, ListSize
 from graph.core.days import datetime_of
 from graph.core.paging import Page, Paging
 from graph.domains.request_logs import analytics, model
-from graph.domains.request_logs.access_patterns import LogSelection
+from graph.domains.request_logs.access_patterns import LogSelection, RequestLogs
+from graph.domains.request_logs.scopes import LOGS_READ
 
 describe_enum(
     model.LogType,
@@ -105,8 +105,7 @@ class RequestLogQueries:
     @strawberry.field(
         description="Requests of the last 7 days, newest first. A query is found a second later at most.",
         graphql_type=RequestLogConnection,
-        directives=[RequiresScope(scope=Scope.LOGS_READ), relay.PAGE_SIZE],
-        extensions=[Logged("/request-logs")],
+        directives=[RequiresScope(scope=LOGS_READ), relay.PAGE_SIZE],
     )
     async def request_logs(
         self,
@@ -119,17 +118,17 @@ class RequestLogQueries:
     ) -> Page[model.RequestLog]:
         sizes = info.context.page_sizes
         paging = Paging.of(model.REQUEST_LOGS, sizes, first=first, after=after, last=last, before=before)
-        return await info.context.request_logs.page(filter.selection if filter else LogSelection(), paging)
+        return await info.context.service(RequestLogs).page(filter.selection if filter else LogSelection(), paging)
 
     @strawberry.field(
         description="What is asked most: the filters of the `events` queries of some days.",
         graphql_type=PopularFilters,
         directives=[
-            RequiresScope(scope=Scope.LOGS_READ),
+            RequiresScope(scope=LOGS_READ),
             Cost(weight="10"),  # the logs of its days are charged as they are read
             ListSize(slicing_arguments=["limit"], assumed_size=10, sized_fields=["filters"]),
         ],
-        extensions=[Logged("/analytics/popular-filters")],
+        metadata=recorded("/analytics/popular-filters"),
     )
     async def popular_filters(
         self,
@@ -141,11 +140,11 @@ class RequestLogQueries:
         limit: Annotated[int, strawberry.argument(description="At most so many filters, 1 … 100.")] = 10,
     ) -> analytics.PopularFilters:
         today = datetime_of(info.context.clock()).date()
-        return await analytics.popular_filters(info.context.request_logs, day or today, window_days, limit)
+        return await analytics.popular_filters(info.context.service(RequestLogs), day or today, window_days, limit)
 
 
 async def logs_by_key(context: Context, keys: Sequence[str]) -> Mapping[str, model.RequestLog]:
     """The request logs that nodes' keys name, as far as they exist."""
     positions = {key: position for key in keys if (position := model.position_of(key))}
-    logs = await context.request_logs.at(set(positions.values()))
+    logs = await context.service(RequestLogs).at(set(positions.values()))
     return {key: logs[position] for key, position in positions.items() if position in logs}

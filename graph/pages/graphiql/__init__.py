@@ -8,7 +8,7 @@ security policy names exactly what the page loads, and there is no inline script
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
@@ -77,20 +77,17 @@ def _own(path: Path) -> File:
     return File(name=f"{path.stem}-{digest}{path.suffix}", path=path, integrity="", origin="")
 
 
-def _example(name: str, variables: str | None = None) -> Example:
-    return Example((_HERE / "examples" / f"{name}.graphql").read_text(), variables)
+def examples_of(folder: Path) -> tuple[Example, ...]:
+    """The examples of a folder, in order of their names: `1-first.graphql`, with the variables of `1-first.json`."""
+    return tuple(
+        Example(path.read_text(), variables.read_text().rstrip() if variables.is_file() else None)
+        for path in sorted(folder.glob("*.graphql"))
+        for variables in [path.with_suffix(".json")]
+    )
 
 
 THIRD_PARTY = _third_party()
 OWN = (_own(_HERE / "graphiql.css"), _own(_HERE / "graphiql.js"))
-EXAMPLES = (
-    _example("latest-earthquakes"),
-    _example("by-magnitude-and-box"),
-    _example("next-page-by-cursor", variables='{\n  "after": null\n}'),
-    _example("live-earthquakes", variables='{\n  "after": null\n}'),
-    _example("ingest"),
-    _example("request-logs"),
-)
 
 
 def bundled() -> bool:
@@ -98,16 +95,17 @@ def bundled() -> bool:
     return all(file.path.is_file() for file in THIRD_PARTY)
 
 
-def page(graphql_path: str = "/graphql", *, from_package: bool | None = None) -> Response:
+def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool | None = None) -> Response:
     """The answer to a browser that opens `graphql_path`; its queries go to the same path.
 
     Args:
         graphql_path: as the browser sees it.
+        examples: the tabs that it opens with.
         from_package: whether to load GraphiQL's files from this package; by default, if it has them.
     """
     from_cdn = () if (bundled() if from_package is None else from_package) else THIRD_PARTY
     elements = "\n".join(_element(file, on_cdn=file in from_cdn) for file in THIRD_PARTY + OWN)
-    tabs = json.dumps([{"query": example.query, "variables": example.variables} for example in EXAMPLES])
+    tabs = json.dumps([{"query": example.query, "variables": example.variables} for example in examples])
     return HTMLResponse(
         f"""\
 <!doctype html>

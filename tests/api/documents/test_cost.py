@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis_graphql import queries
 
 from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
-from graph.api.schema import printed, schema
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
-from graph.settings import Settings
+from tests.schemas import printed, schema
 from tests.service import Service
+from tests.settings import Settings
 
 PRICING = Pricing(schema, PageSizes(default=50, most=1000))
 LIMIT = Settings().max_cost

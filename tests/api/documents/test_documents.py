@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 from graphql import OperationType
 
-from graph.access.callers import Scope
 from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import Documents, InvalidDocument
-from graph.api.schema import schema
 from graph.core.errors import OperationResolutionFailure, QueryTooComplex
 from graph.core.paging import PageSizes
-from graph.settings import Settings
+from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
+from graph.domains.request_logs.scopes import LOGS_READ
+from tests.schemas import schema
+from tests.settings import Settings
 
 ROOM = 2**20
 
@@ -82,7 +83,7 @@ def test_an_operation_is_found_by_its_name_or_by_being_the_only_one() -> None:
     two = documents().of("query A { __typename } mutation B { ingestEvents(input: {events: []}) { fetched } }")
 
     assert [two.operation(name).type for name in "AB"] == [OperationType.QUERY, OperationType.MUTATION]
-    assert [two.operation(name).scopes({}) for name in "AB"] == [frozenset(), {Scope.EVENTS_WRITE}]
+    assert [two.operation(name).scopes({}) for name in "AB"] == [frozenset(), {EVENTS_WRITE}]
     for name in (None, "C"):
         with pytest.raises(OperationResolutionFailure):
             two.operation(name)
@@ -100,8 +101,8 @@ def test_the_scopes_of_an_operation_are_those_of_its_fields_and_of_its_fragments
         """
     )
 
-    assert document.operation("A").scopes({}) == document.operation("C").scopes({}) == {Scope.EVENTS_READ}
-    assert document.operation("B").scopes({}) == {Scope.LOGS_READ}
+    assert document.operation("A").scopes({}) == document.operation("C").scopes({}) == {EVENTS_READ}
+    assert document.operation("B").scopes({}) == {LOGS_READ}
 
 
 @pytest.mark.parametrize("text", ["{ __schema { types { name } } }", '{ __type(name: "Event") { name } }'])

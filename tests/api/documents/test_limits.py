@@ -7,7 +7,7 @@ from graphql import get_introspection_query, parse
 
 from graph.api.documents.limits import Limits, check_shape
 from graph.core.errors import QueryTooComplex
-from graph.settings import Settings
+from tests.settings import Settings
 
 DEFAULTS = Limits.of(Settings())
 NONE_AT_ALL = replace(DEFAULTS, definitions=10**9, depth=10**9, aliases=10**9, directives=10**9, root_fields=10**9)

@@ -12,10 +12,8 @@ import pytest
 from graph.api.documents.limits import Limits
 from graph.api.documents.persisted import UnusableList, persisted
 from graph.api.documents.prepared import Documents, InvalidDocument
-from graph.api.schema import schema
 from graph.core.errors import GraphError, QueryTooComplex
 from graph.core.paging import PageSizes
-from graph.settings import Settings
 from tests.api.documents.hostile import (
     MOST_BYTES,
     MOST_TOKENS,
@@ -26,7 +24,9 @@ from tests.api.documents.hostile import (
 )
 from tests.api.documents.test_cost import INTROSPECTION
 from tests.pages.dashboard.documents import documents as dashboard_documents
+from tests.schemas import schema
 from tests.service import Service
+from tests.settings import Settings
 
 MOST_CALLS = 250_000  # of Python functions: 125 for each of 2,000 tokens; an ordinary query takes about 100
 

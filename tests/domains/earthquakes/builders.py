@@ -14,8 +14,8 @@ from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_GIVEN, Ingest
 from graph.domains.earthquakes.model import Event, checked_event
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.store.contract import Table
+from tests.domains.request_logs.recorder import logging_to
 from tests.store.engines import empty_table
 
 INGESTED_AT = LAST_MS - DAY_MS  # so late that an event of any year may be ingested
@@ -45,7 +45,7 @@ def events_at(*times_ms: int, **others: Any) -> list[Event]:
 
 async def ingest(table: Table, events: Sequence[Event]) -> int:
     """Put events into the catalogue as the service does; how many were new."""
-    ingest = Ingest(table, _unasked_usgs(), RequestLogs(table, lambda: INGESTED_AT), lambda: INGESTED_AT)
+    ingest = Ingest(table, _unasked_usgs(), logging_to(table, lambda: INGESTED_AT), lambda: INGESTED_AT)
     values = [
         {name: value for name, value in event.values().items() if name not in ("ingested_at", "day_bucket")}
         for event in events

@@ -10,25 +10,20 @@ from typing import Any
 import httpx
 from starlette import types
 
-from graph.access.callers import Caller, Scope
+from graph.access.callers import Caller
 from graph.access.rate import Unlimited
 from graph.api.context import Context
 from graph.app import admission
 from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import PageSizes
+from graph.core.services import Services
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import EventBroadcast
-from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogLimits
-from graph.domains.request_logs.buffer import log_buffer
 from graph.domains.request_logs.model import RequestLog
 from graph.observability.metrics import Metrics
-from graph.observability.requests import Telemetry
+from graph.observability.requests import RequestMetrics, Telemetry
 from graph.observability.tracing import Untraced
-from graph.settings import Settings
 from graph.store.contract import Item, KeyValue, Page, Table
 from graph.store.design import Index
 from graph.transport.endpoint import GraphQLEndpoint
@@ -37,10 +32,13 @@ from graph.transport.streams import Streams
 from graph.work.account import Work
 from graph.work.slots import OperationSlots
 from graph.work.threads import FairThreads
+from tests.bearers import SCOPES
 from tests.domains.earthquakes.builders import catalogue_of
 from tests.domains.earthquakes.watched_table import WatchedTable
 from tests.domains.request_logs.builders import NOW
+from tests.domains.request_logs.recorder import log_buffer, recording_in
 from tests.processes import PATIENCE_S
+from tests.settings import Settings
 from tests.store.engines import empty_table
 from tests.store.samples import HeldClock
 
@@ -114,7 +112,7 @@ class HeldGraph:
 
 async def known(header: str | None) -> Caller:
     """Everybody may do everything."""
-    return Caller("tester", frozenset(Scope))
+    return Caller("tester", frozenset(SCOPES))
 
 
 @asynccontextmanager
@@ -123,19 +121,15 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
     endpoint = GraphQLEndpoint(admission(Settings()))
     clock = HeldClock()
     clock.now = NOW
-    async with held_table() as table, httpx.AsyncClient() as http:
+    async with held_table() as table:
         logs = RequestLogs(table, clock)
         async with log_buffer(logs, LogLimits.of(Settings())) as buffer:
             new_context = partial(
                 Context,
-                catalogue=catalogue_of(table),
-                live=EventBroadcast(table, catalogue_of(table)),
-                ingest=Ingest(table, UsgsClient(http, "http://127.0.0.1:9", timeout_s=1), logs, clock),
-                request_logs=logs,
-                log_buffer=buffer,
+                services=Services([catalogue_of(table), logs]),
+                recording=recording_in(logs, buffer),
                 page_sizes=PageSizes(),
                 clock=clock,
-                upkeep=Upkeep(table, catalogue_of(table), clock, polls=False),
             )
 
             work, preparing = Work(), FairThreads(1, "documents")
@@ -146,7 +140,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                     "authenticate": known,
                     "rates": Unlimited(),
                     "streams": Streams(1, "subscriptions"),
-                    "telemetry": Telemetry(Metrics(), Untraced()),
+                    "telemetry": Telemetry(RequestMetrics(Metrics()), Untraced()),
                     "work": work,
                     "operations": OperationSlots.beside(work.limits),
                     "preparing": preparing,

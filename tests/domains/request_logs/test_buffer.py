@@ -13,12 +13,12 @@ from graph.domains.request_logs.buffer import (
     FLUSH_EVERY_S,
     LOGS_A_FLUSH,
     LogBuffer,
-    log_buffer,
 )
 from graph.domains.request_logs.model import RequestLog
 from graph.store.contract import Table
 from tests.domains.request_logs.builders import MIDNIGHT, NOW, a_log, now
 from tests.domains.request_logs.held import HeldTable, held_graph, held_table
+from tests.domains.request_logs.recorder import log_buffer
 
 UNLIMITED = LogLimits(Amount(10**9, 10**12), Amount(10**9, 10**12))
 

@@ -10,8 +10,8 @@ import orjson
 import pytest
 from graphql import build_schema
 
-from graph.api.schema import printed
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status, week_features
+from tests.schemas import printed
 from tests.service import running, settings
 from tests.store.samples import NOON, HeldClock
 

@@ -9,10 +9,10 @@ import pytest
 from pydantic import SecretStr
 
 from graph.app import create_app
-from graph.settings import Settings
 from tests.bearers import SECRET
 from tests.pages.dashboard.subscription import Subscription
 from tests.service import serving, unhurried
+from tests.settings import Settings
 
 Opener = Callable[..., tuple[str, Subscription]]
 

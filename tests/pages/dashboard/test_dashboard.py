@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Request, Route, expect
 
-from graph.access.callers import Scope
+from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.bearers import bearer
 from tests.browser import Visit
 from tests.pages.dashboard.conftest import Opener
@@ -503,7 +503,7 @@ async def test_a_token_from_the_address_is_sent_and_shown_nowhere_else(visit: Vi
     await page.goto(url)
     await expect(page.get_by_role("alert")).to_contain_text("token")
 
-    authorization = bearer(Scope.EVENTS_READ)["Authorization"]
+    authorization = bearer(EVENTS_READ)["Authorization"]
     token = authorization.removeprefix("Bearer ")
     await page.goto("about:blank")
     await page.goto(f"{url}/?minMagnitude=4.5#token={token}")
@@ -524,7 +524,7 @@ async def test_a_token_comes_into_a_page_that_is_open(visit: Visit, opened: Open
     await page.goto(f"{url}/?minMagnitude=4.5")
     await expect(page.get_by_role("alert")).to_contain_text("token")
 
-    authorization = bearer(Scope.EVENTS_READ)["Authorization"]
+    authorization = bearer(EVENTS_READ)["Authorization"]
     await page.goto(f"{url}/?minMagnitude=4.5#token={authorization.removeprefix('Bearer ')}")
     await settled(page, STRONG)
 

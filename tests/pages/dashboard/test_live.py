@@ -10,7 +10,6 @@ import pytest
 from graphql import build_schema, parse, validate
 from playwright.async_api import Page, Route, expect
 
-from graph.api.schema import printed
 from tests.bearers import bearer
 from tests.browser import Visit
 from tests.pages.dashboard.conftest import Opener
@@ -18,6 +17,7 @@ from tests.pages.dashboard.documents import documents
 from tests.pages.dashboard.looking import CIRCLES, EVENTS, STRONG, rows, settled
 from tests.pages.dashboard.subscription import an_event
 from tests.processes import PATIENCE_S
+from tests.schemas import printed
 from tests.service import Service
 
 pytestmark = pytest.mark.needs("chromium")

@@ -7,11 +7,11 @@ import httpx
 import pytest
 from graphql import build_schema, parse, validate
 
-from graph.api.schema import printed
 from graph.pages import dashboard
-from graph.settings import Settings
 from tests.pages.dashboard.documents import documents
+from tests.schemas import printed
 from tests.service import Service, running
+from tests.settings import Settings
 
 PAGE = Path(dashboard.__file__).parent / "page"
 

@@ -9,19 +9,13 @@ again without it. `fetched = upserted + skipped + rejected` at every moment.
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from graph.api.recording import Record, Recording
 from graph.core.clock import Clock
-from graph.core.errors import (
-    BadUserInput,
-    GraphError,
-    InvalidUpstreamResponse,
-    UpstreamFailure,
-    outcome_of,
-)
+from graph.core.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.report import IngestReport
@@ -32,7 +26,6 @@ from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, Usg
 from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
 from graph.domains.earthquakes.usgs.normalise import normalise
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
-from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Key, Put, Table
 
@@ -45,9 +38,6 @@ FILES_ROUTE = "/ingest/files"
 MOST_EVENTS_GIVEN = 1000  # in one call
 EVENTS_AT_ONCE = 1000  # in memory; the loop is left to others after each such chunk
 
-logger = logging.getLogger(__name__)
-
-
 Observer = Callable[[str, IngestReport, str], None]
 """(route, what came of it, code of its error or OK): told of each ingest at its end."""
 
@@ -57,15 +47,15 @@ def unobserved(route: str, report: IngestReport, code: str) -> None:
 
 
 class Ingest:
-    """Takes events from USGS, from a caller or from a file. Each ingest is logged before it answers."""
+    """Takes events from USGS, from a caller or from a file. Each ingest is recorded before it answers."""
 
     def __init__(
-        self, table: Table, usgs: UsgsClient, logs: RequestLogs, clock: Clock, observe: Observer = unobserved
+        self, table: Table, usgs: UsgsClient, recording: Recording, clock: Clock, observe: Observer = unobserved
     ) -> None:
         self._table = table
         self._sequence = event_sequence(table)
         self._usgs = usgs
-        self._logs = logs
+        self._recording = recording
         self._clock = clock
         self._observe = observe
 
@@ -81,7 +71,7 @@ class Ingest:
         async def work(report: IngestReport) -> None:
             await self._take_answer(report, await self._usgs.fetch(asked.request))
 
-        return await self._logged(RECENT_ROUTE, work)
+        return await self._recorded(RECENT_ROUTE, work)
 
     async def feed(self, feed: UsgsFeed, known: Validators = NO_VALIDATORS) -> tuple[IngestReport, Validators]:
         """Fetch a feed in one attempt and store it, for whoever comes again anyway.
@@ -106,7 +96,7 @@ class Ingest:
             await self._take_answer(report, answer)
             stored = answer.validators
 
-        return await self._logged(RECENT_ROUTE, work), stored
+        return await self._recorded(RECENT_ROUTE, work), stored
 
     async def window(
         self, query: EventQuery, advanced: Callable[[IngestReport, Progress], None] | None = None
@@ -142,7 +132,7 @@ class Ingest:
             finally:
                 report.retries = backfill.progress.retries
 
-        return await self._logged(RECENT_ROUTE, work)
+        return await self._recorded(RECENT_ROUTE, work)
 
     async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
         """Store events that a caller gives, each as the keyword arguments of `checked_event`.
@@ -161,7 +151,7 @@ class Ingest:
                 raise BadUserInput(f"`events` takes at most {MOST_EVENTS_GIVEN:,} events a call.")
             await self._take(report, events, check)
 
-        return await self._logged(EVENTS_ROUTE, work)
+        return await self._recorded(EVENTS_ROUTE, work)
 
     async def file(self, stream: Readable, advanced: Callable[[IngestReport], None] | None = None) -> IngestReport:
         """Store the features of a GeoJSON file, a bounded number at a time.
@@ -194,7 +184,7 @@ class Ingest:
             finally:
                 report.upstream_size, report.upstream_hash = raw.size, raw.sha256
 
-        return await self._logged(FILES_ROUTE, work)
+        return await self._recorded(FILES_ROUTE, work)
 
     async def _take_answer(self, report: IngestReport, answer: UsgsAnswer) -> None:
         """Check and store what USGS answered, counting in `report`."""
@@ -277,8 +267,8 @@ class Ingest:
             events = [event for position, event in enumerate(events) if position not in refused]
         return len(events)
 
-    async def _logged(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
-        """Do the work and log it, failed or not, before anyone is answered."""
+    async def _recorded(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
+        """Do the work and record it, failed or not, before anyone is answered."""
         report, started = IngestReport(), self._clock()
         error: BaseException | None = None
         try:
@@ -290,13 +280,20 @@ class Ingest:
                 if report.upstream_size is None:
                     report.upstream_size, report.upstream_hash = raised.size, raised.sha256
         report.latency_ms = max(self._clock() - started, 0)
-        self._observe(route, report, outcome_of(error)[1] or "OK")
-        try:
-            await self._logs.insert(report.log(route, started, error))
-        except GraphError as failure:
-            if error is None:
-                raise
-            logger.error("The log of ingest %s is lost: %s", report.request_id, failure.__cause__ or failure)
+        status, code = outcome_of(error)
+        self._observe(route, report, code or "OK")
+        await self._recording.write(
+            Record(
+                request_id=report.request_id,
+                timestamp=started,
+                route=route,
+                writes=True,
+                status=status,
+                latency_ms=report.latency_ms,
+                error=code,
+                facts=report.facts,
+            )
+        )
         if error is not None:
             raise error
         return report

@@ -1,11 +1,10 @@
-"""What came of an ingest: for its caller, and for the request logs."""
+"""What came of an ingest: for its caller, and for its record."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from graph.core.errors import outcome_of
 from graph.domains.earthquakes.model import Rejection
-from graph.domains.request_logs.model import LogType, RequestLog
 
 REJECTIONS_TOLD = 1000  # of an ingest; the rest is counted
 
@@ -32,22 +31,15 @@ class IngestReport:
         if len(self.rejections) < REJECTIONS_TOLD:
             self.rejections.append(rejection)
 
-    def log(self, route: str, started: int, error: BaseException | None) -> RequestLog:
-        """The log of the ingest, which began at that epoch millisecond."""
-        status, code = outcome_of(error)
-        return RequestLog.of(
-            log_type=LogType.INGEST,
-            request_id=self.request_id,
-            timestamp=started,
-            route=route,
-            status=status,
-            latency_ms=self.latency_ms,
-            error=code,
-            fetched=self.fetched,
-            upserted=self.upserted,
-            skipped=self.skipped,
-            rejected=self.rejected,
-            retries=self.retries,
-            upstream_size=self.upstream_size,
-            upstream_hash=self.upstream_hash,
-        )
+    @property
+    def facts(self) -> Mapping[str, int | str | None]:
+        """What is recorded of it."""
+        return {
+            "fetched": self.fetched,
+            "upserted": self.upserted,
+            "skipped": self.skipped,
+            "rejected": self.rejected,
+            "retries": self.retries,
+            "upstream_size": self.upstream_size,
+            "upstream_hash": self.upstream_hash,
+        }

@@ -10,20 +10,19 @@ import strawberry
 from strawberry.scalars import JSON
 from strawberry.types import Info
 
-from graph.access.callers import Scope
 from graph.api import relay
 from graph.api.context import Context
-from graph.api.recording import Logged
+from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost, ListSize
 from graph.core.paging import Paging
 from graph.domains.earthquakes import model
-from graph.domains.earthquakes.catalogue import EventPage
+from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.feature_collection import feature_collection
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Box, Circle, Selection
-from graph.domains.request_logs.analytics import CATALOGUE_ROUTE
 
 
 @strawberry.enum(description="The order of events in time.")
@@ -82,8 +81,8 @@ class Event(relay.Node):
         paging = Paging.of(model.EVENTS, info.context.page_sizes, first=first, after=after, last=last, before=before)
         selection = Selection.around(event, radius_km=radius_km, days=days)
         if relay.asks_for_total_alone(info):
-            return info.context.catalogue.unread_page(selection)
-        return await info.context.catalogue.page(selection, paging)
+            return info.context.service(Catalogue).unread_page(selection)
+        return await info.context.service(Catalogue).page(selection, paging)
 
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
@@ -208,21 +207,21 @@ class EventQueries:
     @strawberry.field(
         description="The event with a USGS id; null where the catalogue has none.",
         graphql_type=Event | None,
-        directives=[RequiresScope(scope=Scope.EVENTS_READ)],
-        extensions=[Logged("/earthquakes/event")],
+        directives=[RequiresScope(scope=EVENTS_READ)],
+        metadata=recorded("/earthquakes/event"),
     )
     async def event(
         self,
         info: Info[Context, None],
         event_id: Annotated[str, strawberry.argument(description="USGS event id, such as `us7000kz6a`.")],
     ) -> model.Event | None:
-        return await info.context.catalogue.event(event_id)
+        return await info.context.service(Catalogue).event(event_id)
 
     @strawberry.field(
         description="Catalogued events in time order, newest first unless asked otherwise.",
         graphql_type=EventConnection,
-        directives=[RequiresScope(scope=Scope.EVENTS_READ), PAGE_SIZE],
-        extensions=[Logged(CATALOGUE_ROUTE, _facts)],
+        directives=[RequiresScope(scope=EVENTS_READ), PAGE_SIZE],
+        metadata=recorded(model.CATALOGUE_ROUTE, facts=_facts),
     )
     async def events(
         self,
@@ -238,10 +237,10 @@ class EventQueries:
         paging = Paging.of(model.EVENTS, sizes, first=first, after=after, last=last, before=before)
         selection = filter.selection if filter else Selection()
         if relay.asks_for_total_alone(info):
-            return info.context.catalogue.unread_page(selection)
-        return await info.context.catalogue.page(selection, paging, ascending=order_by is EventOrder.TIME_ASC)
+            return info.context.service(Catalogue).unread_page(selection)
+        return await info.context.service(Catalogue).page(selection, paging, ascending=order_by is EventOrder.TIME_ASC)
 
 
 async def events_by_key(context: Context, keys: Sequence[str]) -> Mapping[str, model.Event]:
     """The events that nodes' keys name, as far as they exist."""
-    return await context.catalogue.events(keys)
+    return await context.service(Catalogue).events(keys)

@@ -6,14 +6,15 @@ from typing import Annotated
 import strawberry
 from strawberry.types import Info
 
-from graph.access.callers import Scope
 from graph.api.context import Context
-from graph.api.recording import Logged
+from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost, ListSize
 from graph.domains.earthquakes.ingest import report
 from graph.domains.earthquakes.ingest import status as upkeep
+from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, RECENT_ROUTE, Ingest
+from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.usgs import requests as usgs_requests
 
 
@@ -61,11 +62,11 @@ class IngestQueries:
     @strawberry.field(
         description="How polling USGS goes, and how old the newest event is.",
         graphql_type=IngestStatus,
-        directives=[RequiresScope(scope=Scope.EVENTS_READ), Cost(weight="10")],  # as many reads of the store, at most
-        extensions=[Logged("/ingest/status")],
+        directives=[RequiresScope(scope=EVENTS_READ), Cost(weight="10")],  # as many reads of the store, at most
+        metadata=recorded("/ingest/status"),
     )
     async def ingest_status(self, info: Info[Context, None]) -> upkeep.IngestStatus:
-        return await info.context.upkeep.status()
+        return await info.context.service(upkeep.Upkeep).status()
 
 
 @strawberry.type(description="Why one event of an ingest was not taken.")
@@ -147,10 +148,11 @@ class IngestMutations:
         description="Fetch events from USGS and store those that are new.",
         graphql_type=IngestPayload,
         directives=[
-            RequiresScope(scope=Scope.EVENTS_WRITE),
+            RequiresScope(scope=EVENTS_WRITE),
             Cost(weight="100"),  # another service has to answer first
             ListSize(assumed_size=report.REJECTIONS_TOLD, sized_fields=["rejections"]),
         ],
+        metadata=recorded(RECENT_ROUTE),
     )
     async def ingest_recent(
         self,
@@ -159,19 +161,20 @@ class IngestMutations:
             IngestRecentInput | None, strawberry.argument(description="What to fetch; the latest 100 without it.")
         ] = None,
     ) -> report.IngestReport:
-        return await info.context.ingest.recent(input.asked if input else usgs_requests.RecentEvents())
+        return await info.context.service(Ingest).recent(input.asked if input else usgs_requests.RecentEvents())
 
     @strawberry.mutation(
         description="Store events that are new.",
         graphql_type=IngestPayload,
         directives=[
-            RequiresScope(scope=Scope.EVENTS_WRITE),
+            RequiresScope(scope=EVENTS_WRITE),
             ListSize(slicing_arguments=["input.events"], sized_fields=["rejections"]),
         ],
+        metadata=recorded(EVENTS_ROUTE),
     )
     async def ingest_events(
         self,
         info: Info[Context, None],
         input: Annotated[IngestEventsInput, strawberry.argument(description="The events.")],
     ) -> report.IngestReport:
-        return await info.context.ingest.events([vars(event) for event in input.events])
+        return await info.context.service(Ingest).events([vars(event) for event in input.events])

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 import strawberry
 from strawberry.types import Info
 
-from graph.access.callers import Scope
 from graph.api.context import Context
-from graph.api.recording import Logged
+from graph.api.recording import recorded
 from graph.api.scopes import RequiresScope
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.schema.events import Event, EventFilter, window_facts
+from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
 
 
@@ -25,14 +26,14 @@ class EventNotice:
     )
 
 
-@strawberry.type(description="What can be waited for.")
-class Subscription:
+@strawberry.type
+class EventSubscriptions:
     @strawberry.subscription(
         description="Each event that is stored from now on, once, in the order in which they are stored, "
         "whichever process stores it. With `after`, first all that were stored since then.",
         graphql_type=AsyncGenerator[EventNotice, None],
-        directives=[RequiresScope(scope=Scope.EVENTS_READ)],
-        extensions=[Logged("/earthquakes/live", window_facts)],
+        directives=[RequiresScope(scope=EVENTS_READ)],
+        metadata=recorded("/earthquakes/live", facts=window_facts),
     )
     async def events(
         self,
@@ -43,5 +44,5 @@ class Subscription:
             strawberry.argument(description="An event's cursor, of a notice or of an edge: begin behind this event."),
         ] = None,
     ) -> Any:
-        context = info.context
-        return await context.live.events(filter.selection if filter else Selection(), after, context.charge_replay)
+        selection = filter.selection if filter else Selection()
+        return await info.context.service(EventBroadcast).events(selection, after, info.context.charge_replay)

@@ -6,15 +6,16 @@ from typing import Annotated
 import strawberry
 from strawberry.types import Info
 
-from graph.access.callers import Scope
 from graph.api.context import Context
-from graph.api.recording import Logged
+from graph.api.recording import recorded
 from graph.api.scalars import describe_enum
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost, ListSize
 from graph.domains.earthquakes import model
+from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
 from graph.domains.earthquakes.schema.events import Event, TimesAndMagnitudes, window_facts
+from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics import gutenberg_richter, statistics
 
@@ -145,8 +146,8 @@ class StatisticsQueries:
     @strawberry.field(
         description="Statistics of the catalogue, from its summaries of each day and year.",
         graphql_type=CatalogueStatistics,
-        directives=[RequiresScope(scope=Scope.EVENTS_READ), Cost(weight="10")],
-        extensions=[Logged("/earthquakes/statistics", window_facts)],
+        directives=[RequiresScope(scope=EVENTS_READ), Cost(weight="10")],
+        metadata=recorded("/earthquakes/statistics", facts=window_facts),
     )
     async def catalogue_statistics(
         self,
@@ -155,4 +156,4 @@ class StatisticsQueries:
             StatisticsFilter | None, strawberry.argument(description="Which events; all without it.")
         ] = None,
     ) -> statistics.Statistics:
-        return await info.context.catalogue.statistics(filter.selection if filter else Selection())
+        return await info.context.service(Catalogue).statistics(filter.selection if filter else Selection())

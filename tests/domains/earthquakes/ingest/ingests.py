@@ -17,9 +17,9 @@ from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.store.contract import Item, Key, Table
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.request_logs.recorder import logging_to
 from tests.store.engines import empty_table
 
 NOW = 1_691_118_537_000  # 2023-08-04T03:08:57Z, when USGS generated the sample; every ingest here runs then
@@ -71,7 +71,7 @@ def an_ingest(
         pauses.append(seconds)
 
     usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, between=lambda low, high: high)
-    return Ingest(table, usgs, RequestLogs(table, clock), clock)
+    return Ingest(table, usgs, logging_to(table, clock), clock)
 
 
 def a_feature(event_id: Any = "us7000abcd", **properties: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.polling import polling
 from graph.domains.earthquakes.ingest.status import LOOK_EVERY_S, OVERDUE_MS, IngestStatus, Upkeep, watched
+from graph.domains.earthquakes.metrics import measure_upkeep
 from graph.observability.metrics import Metrics
 from graph.store.contract import Item, Key, Table
 from graph.store.sqlite import open_sqlite
@@ -167,7 +168,7 @@ async def test_what_is_known_goes_on_while_the_store_is_away(
 async def test_metrics_tell_what_is_known_without_asking_the_store(station: Station, time: HeldTime) -> None:
     metrics, table = Metrics(), WatchedTable(station.table)
     known = upkeep(table, time)
-    metrics.upkeep(known)
+    measure_upkeep(known, metrics)
 
     def told() -> list[float | None]:
         metrics.sample()

@@ -1,0 +1,78 @@
+"""What every command needs: settings, the services of the domains, and errors told in one line.
+
+A domain's command gets a `CommandLine` from click, and asks it for services:
+
+    @click.command()
+    @store_option
+    @click.pass_obj
+    def recount(line: CommandLine, store: str | None) -> None:
+        "Count everything again."
+        click.echo(line.run(line.settings(store=store), lambda services: services.of(Counts).recount()))
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+from pydantic import ValidationError
+
+from graph.core.errors import DatabaseUnavailable, GraphError
+from graph.domain import Domain, Services
+from graph.opening import open_services, read_settings
+from graph.settings import Misconfigured, Settings
+
+T = TypeVar("T")
+
+
+class WrongSetting(click.ClickException):
+    """A setting has an impossible value. Told in one line, as it may come from the environment."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """The service as commands see it."""
+
+    domains: Sequence[Domain]
+
+    def settings(self, **options: Any) -> Settings:
+        """The settings, with the options that were given in place of the environment's."""
+        given = {name: value for name, value in options.items() if value is not None}
+        try:
+            return read_settings(self.domains, **given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0]).removeprefix("GRAPH_").lower()
+            place = f"--{name.replace('_', '-')}" if name in given else f"GRAPH_{name.upper()}"
+            raise WrongSetting(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
+        except Misconfigured as error:
+            raise WrongSetting(str(error)) from None
+
+    def run(self, settings: Settings, work: Callable[[Services], Awaitable[T]]) -> T:
+        """Do asynchronous work with the services, which are closed when it ends."""
+
+        async def opened() -> T:
+            async with open_services(settings, self.domains) as services:
+                return await work(services)
+
+        return run(opened())
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Do asynchronous work; what the store or another service refuses ends the command with its reason."""
+    try:
+        return asyncio.run(work)
+    except DatabaseUnavailable as error:
+        raise click.ClickException(error.detail) from None
+    except (GraphError, Misconfigured) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def store_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--store`, which every command that touches the store has."""
+    return click.option(
+        "--store", metavar="URL", help="sqlite:///FILE or dynamodb://TABLE.  [default: sqlite:///quakegraph.db]"
+    )(command)

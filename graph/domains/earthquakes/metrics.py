@@ -1,0 +1,60 @@
+"""The metrics of the catalogue: ingests, polling and subscriptions."""
+
+from functools import cache
+from math import inf
+
+from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.ingest.status import Upkeep
+from graph.domains.earthquakes.live import EventBroadcast
+from graph.observability.metrics import REQUEST_SECONDS, Metrics
+
+
+class IngestMetrics:
+    """Told of ingests."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._ingests = metrics.timed(
+            metrics.counter("ingests", "Ingests, polls among them, by outcome.", "route", "code"),
+            *("ingest", "Time of an ingest.", "route", REQUEST_SECONDS),
+        )
+        self._events = cache(metrics.counter("ingest_events", "What became of events.", "route", "outcome").labels)
+        self._retries = metrics.counter("upstream_retries", "Attempts on USGS after the first.")
+
+    def add(self, route: str, report: IngestReport, code: str) -> None:
+        """Count an ingest that has ended as its report says."""
+        self._ingests.add(route, code, report.latency_ms / 1000)
+        for outcome in ("upserted", "skipped", "rejected"):
+            self._events(route, outcome).inc(getattr(report, outcome))
+        self._retries.inc(report.retries)
+
+
+def measure_live(live: EventBroadcast, metrics: Metrics) -> None:
+    """Tell from now on how many subscribers there are, and what they are told."""
+    subscriptions = metrics.gauge("subscriptions", "Subscriptions that are open.", of_all="livesum")
+    told = metrics.counter("subscription_events", "Events that were handed to subscribers.")
+    lost = metrics.counter("subscription_events_lost", "Events that subscribers were too slow for.")
+    metrics.total(told, lambda: live.sent)
+    metrics.total(lost, lambda: live.dropped)
+    metrics.read(lambda: subscriptions.set(live.subscriptions))
+
+
+def measure_upkeep(upkeep: Upkeep, metrics: Metrics) -> None:
+    """Tell from now on how polling goes and how old the newest event is, as far as this process knows.
+
+    Every process tells the same of these, each as of when it last looked.
+    """
+    last_poll = metrics.gauge(
+        "poll_last_success_timestamp_seconds", "When USGS was last polled; 0 for never.", of_all="livemax"
+    )
+    failures = metrics.gauge("poll_failures", "Polls that failed since the last success.", of_all="livemax")
+    age = metrics.gauge("newest_event_lag_seconds", "Time since the newest event; +Inf without one.", of_all="livemin")
+    age.set(inf)
+
+    def read() -> None:
+        if known := upkeep.known:
+            lag = known.newest_event_lag_seconds
+            last_poll.set((known.last_success or 0) / 1000)
+            failures.set(known.failures)
+            age.set(inf if lag is None else lag)
+
+    metrics.read(read)

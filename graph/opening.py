@@ -1,0 +1,83 @@
+"""Opening what a process needs, from the settings: store → domains, one after the other → their services."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import httpx
+
+from graph.api.recording import Recording
+from graph.core.clock import Clock, now_ms
+from graph.domain import Domain, Resources, Services, switched_on, tables_of
+from graph.observability.metrics import Metrics
+from graph.observability.tracing import Tracing, Untraced
+from graph.settings import DomainNames, Settings, settings_class
+from graph.store.contract import Table
+from graph.store.location import StoreLocation
+from graph.store.meter import MeteredTable
+from graph.store.metrics import StoreMetrics
+from graph.work.endings import Endings
+
+
+def read_settings(domains: Sequence[Domain], **given: Any) -> Settings:
+    """The settings of those of the domains that are on; what is given wins over the environment.
+
+    Raises:
+        ValidationError: A value is wrong.
+        Misconfigured: The domains that are named cannot be switched on.
+    """
+    named = {name: value for name, value in given.items() if name in DomainNames.model_fields}
+    return settings_of(switched_on(domains, DomainNames(**named).domains))(**given)
+
+
+def settings_of(domains: Sequence[Domain]) -> type[Settings]:
+    """The class of settings that all of these domains have."""
+    return settings_class(*(domain.settings for domain in domains if domain.settings))
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings,
+    domains: Sequence[Domain],
+    *,
+    clock: Clock = now_ms,
+    metrics: Metrics | None = None,
+    tracing: Tracing = Untraced(),  # noqa: B008 - it has no state
+) -> AsyncIterator[Services]:
+    """Open the services of the domains that are on, without their background tasks.
+
+    Raises:
+        DatabaseUnavailable: The store does not answer, or has no such table.
+    """
+    metrics = metrics or Metrics()
+    on = switched_on(domains, settings.domains)
+    async with AsyncExitStack() as stack:
+        table = await stack.enter_async_context(_open_store(settings, on, clock, StoreMetrics(metrics), tracing))
+        services = Services()
+        resources = Resources(
+            table=table,
+            clock=clock,
+            http=await stack.enter_async_context(httpx.AsyncClient()),
+            settings=settings,
+            metrics=metrics,
+            recording=Recording(metrics),
+            endings=Endings(),
+            services=services,
+        )
+        services.add(resources)
+        for domain in on:
+            for service in await stack.enter_async_context(domain.open(resources)):
+                services.add(service)
+        yield services
+
+
+@asynccontextmanager
+async def _open_store(
+    settings: Settings, domains: Sequence[Domain], clock: Clock, meter: StoreMetrics, tracing: Tracing
+) -> AsyncIterator[Table]:
+    """Open the table of the domains."""
+    location = StoreLocation.of(settings.store)
+    (design,) = tables_of(domains)  # as long as a store has one table
+    async with location.open(design, clock=clock, meter=meter, timeout_s=settings.store_timeout) as table:
+        spans = tracing.store(location.engine, table.design.name)
+        yield MeteredTable(table, spans) if spans else table

@@ -1,0 +1,16 @@
+"""The metrics of work in flight."""
+
+from graph.observability.metrics import Metrics
+from graph.work.account import Work
+
+
+def measure_work(work: Work, metrics: Metrics) -> None:
+    """Tell from now on how much is in flight."""
+    heavy = metrics.gauge("heavy_operations", "Operations that have heavy work in progress.", of_all="livesum")
+    waiting = metrics.gauge("loop_waiting", "Pieces of work that wait for the event loop.", of_all="livesum")
+
+    def read() -> None:
+        heavy.set(work.heavy_operations)
+        waiting.set(work.pace.waiting)
+
+    metrics.read(read)
