@@ -145,10 +145,10 @@ def tables() -> None:
     """Make the table, or print its template for CloudFormation or what IAM must allow."""
 
 
-def _design(line: CommandLine) -> TableDesign:
-    """The table of the domains, as long as a store has one."""
-    (design,) = tables_of(line.domains)
-    return design
+def _named(designs: Sequence[TableDesign], location: StoreLocation) -> dict[str, TableDesign]:
+    """The tables by their names on DynamoDB. A location names a table, as long as a store has one."""
+    own_name = location.name if location.engine == "dynamodb" and len(designs) == 1 else None
+    return {own_name or design.name: design for design in designs}
 
 
 @tables.command()
@@ -170,8 +170,9 @@ def create(line: CommandLine, store: str | None, stream: bool) -> None:
       quakegraph tables create --store dynamodb://earthquake-events
     """
     location = StoreLocation.of(line.settings(store=store).store)
-    for done in run(location.create(_design(line), stream=stream)):
-        click.echo(done)
+    for design in tables_of(line.domains):
+        for done in run(location.create(design, stream=stream)):
+            click.echo(done)
 
 
 @tables.command("template")
@@ -186,7 +187,7 @@ def print_template(line: CommandLine) -> None:
     """
     from graph.store.cloudformation import template  # with DynamoDB's engine, which takes a while to import
 
-    click.echo(template(_design(line)), nl=False)
+    click.echo(template(tables_of(line.domains)), nl=False)
 
 
 @tables.command("policy")
@@ -209,8 +210,7 @@ def print_policy(line: CommandLine, job: str, store: str | None) -> None:
         --policy-document file://policy.json
     """
     location = StoreLocation.of(line.settings(store=store).store)
-    table_name = location.name if location.engine == "dynamodb" else None
-    click.echo(policy(_design(line), Job(job), table_name), nl=False)
+    click.echo(policy(_named(tables_of(line.domains), location), Job(job)), nl=False)
 
 
 main = build()

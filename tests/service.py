@@ -7,13 +7,13 @@ any client does and finds in the store what a stopped service left there.
 import asyncio
 import shutil
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import httpx
@@ -24,13 +24,18 @@ from starlette.types import ASGIApp
 
 from graph.app import create_app
 from graph.core.clock import Clock, now_ms
+from graph.domain import Domain, scopes_of
+from graph.domains import DOMAINS
 from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.settings import Settings as CoreSettings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
 from tests.processes import PATIENCE_S
 from tests.settings import Settings
 from tests.store.engines import create_table
 from tests.store.samples import HeldClock
+
+S = TypeVar("S", bound=CoreSettings)
 
 UNHURRIED = {"store_timeout": 60.0, "execution_timeout": 600.0, "ingest_timeout": 3600.0, "request_timeout": 600.0}
 """The greatest values that these settings take."""
@@ -63,7 +68,7 @@ class Service:
 
 
 @contextmanager
-def running(settings: Settings, *, clock: Clock = now_ms) -> Iterator[Service]:
+def running(settings: CoreSettings, *, clock: Clock = now_ms, domains: Sequence[Domain] = DOMAINS) -> Iterator[Service]:
     """The service with these settings, from its start to the end of its shutdown.
 
     Where they name no keys, it knows the tests' secret. Its client's token has every scope.
@@ -71,8 +76,11 @@ def running(settings: Settings, *, clock: Clock = now_ms) -> Iterator[Service]:
     settings = unhurried(settings)
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
-    app = create_app(settings, clock=clock)
-    with serving(app) as url, httpx.Client(base_url=url, headers=bearer(), timeout=PATIENCE_S) as http:
+    app = create_app(settings, domains=domains, clock=clock)
+    with (
+        serving(app) as url,
+        httpx.Client(base_url=url, headers=bearer(*scopes_of(domains)), timeout=PATIENCE_S) as http,
+    ):
         yield Service(url, http)
 
 
@@ -93,7 +101,7 @@ def serving(app: ASGIApp) -> Iterator[str]:
             thread.join()
 
 
-def unhurried(settings: Settings) -> Settings:
+def unhurried(settings: S) -> S:
     """The same with no limit of time that a busy machine reaches, but for those that were set on purpose."""
     limits = {name: value for name, value in UNHURRIED.items() if name not in settings.model_fields_set}
     return settings.model_copy(update=limits)

@@ -237,7 +237,7 @@ def test_the_schema_is_printed_as_it_is_checked_in() -> None:
 def test_the_template_of_the_table_is_printed() -> None:
     result = quakegraph("tables", "template")
 
-    assert result.stdout == template(EARTHQUAKE_EVENTS)
+    assert result.stdout == template([EARTHQUAKE_EVENTS])
     assert "TimeOrderedIndex" in result.stdout
 
 

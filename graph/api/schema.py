@@ -109,6 +109,8 @@ def build_schema(parts: Sequence[SchemaPart]) -> Schema:
     query, mutation, subscription = (_root(name, types[name]) for name in ROOTS)
     assert query is not None  # noqa: S101 - it has `node`
     contributions = [each for part in parts for each in part.contributions]
+    for to in {each.to for each in contributions}:
+        _check_names(_definition(to).name, _with_contributions(_definition(to), contributions))
     made = _AssembledSchema(contributions, query, mutation, subscription, types=[node.type for node in nodes])
     schema = made._schema
     _finish(schema.type_map.values())
@@ -134,11 +136,7 @@ class _AssembledSchema(strawberry.Schema):
 
     def get_fields(self, type_definition: StrawberryObjectDefinition) -> list[StrawberryField]:
         """The fields of a type, copied where something is done to them."""
-        own = type_definition.fields
-        given = [_definition(each.fields) for each in self._contributions if each.to is type_definition.origin]
-        if given:
-            own = [*own, *(field for definition in given for field in definition.fields)]
-            _check_names(type_definition.name, own)
+        own = _with_contributions(type_definition, self._contributions)
         if type_definition.origin in self._roots:
             own = [_recorded(type_definition.name, field) for field in own]
         return own
@@ -151,6 +149,12 @@ def _root(name: str, types: Sequence[type]) -> type | None:
     _check_names(name, [field for each in types for field in _definition(each).fields])
     merged: type = strawberry.type(new_class(name, tuple(types)), description=ROOTS[name])
     return merged
+
+
+def _with_contributions(of: StrawberryObjectDefinition, contributions: Iterable[Contribution]) -> list[StrawberryField]:
+    """The fields of a type, its own first."""
+    given = (each.fields for each in contributions if each.to is of.origin)
+    return [*of.fields, *(field for each in given for field in _definition(each).fields)]
 
 
 def _check_names(type_name: str, fields: Iterable[StrawberryField]) -> None:

@@ -34,6 +34,4 @@ class Services:
         try:
             return cast("S", self._by_kind[kind])
         except KeyError:
-            raise LookupError(
-                f"no domain that is switched on opens a service of the class {kind.__qualname__}"
-            ) from None
+            raise LookupError(f"no domain that is on has opened a {kind.__qualname__}") from None

@@ -1,9 +1,10 @@
-"""A declared table as a CloudFormation template, for those who let AWS create it.
+"""Declared tables as a CloudFormation template, for those who let AWS create it.
 
-It says what `graph.store.dynamodb.create_table` does, from the same declaration.
+It says what `graph.store.dynamodb.create_table` does, from the same declarations.
 """
 
 import json
+from collections.abc import Sequence
 
 from graph.store.design import TableDesign
 from graph.store.dynamodb.declaration import (
@@ -16,31 +17,44 @@ from graph.store.dynamodb.declaration import (
 Json = dict[str, object]
 
 
-def template(design: TableDesign) -> str:
-    """The template as JSON, the same text for the same design."""
-    resource = {
-        "Type": "AWS::DynamoDB::Table",
-        # What the table holds may exist nowhere else, so no operation on the stack may drop it.
-        "DeletionPolicy": "Retain",
-        "UpdateReplacePolicy": "Retain",
-        "Properties": _properties(design),
-    }
+def template(designs: Sequence[TableDesign]) -> str:
+    """The template as JSON, the same text for the same designs.
+
+    The first table is called `Table` there, and the others by their names: a table that comes later must not give
+    those another name, since CloudFormation would take them for new ones.
+    """
+    first, *others = designs
+    places = {"": first} | {design.name.title().replace("-", ""): design for design in others}
     document = {
         "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": f"The DynamoDB table {design.name}",
-        "Parameters": {"TableName": {"Type": "String", "Default": design.name}},
-        "Resources": {"Table": resource},
+        "Description": f"The DynamoDB table{'s' if others else ''} {', '.join(design.name for design in designs)}",
+        "Parameters": {f"{at}TableName": {"Type": "String", "Default": each.name} for at, each in places.items()},
+        "Resources": {f"{at}Table": _resource(each, f"{at}TableName") for at, each in places.items()},
         "Outputs": {
-            "TableName": {"Value": {"Ref": "Table"}},
-            "TableArn": {"Value": {"Fn::GetAtt": ["Table", "Arn"]}},
+            name: {"Value": value}
+            for at in places
+            for name, value in {
+                f"{at}TableName": {"Ref": f"{at}Table"},
+                f"{at}TableArn": {"Fn::GetAtt": [f"{at}Table", "Arn"]},
+            }.items()
         },
     }
     return json.dumps(document, indent=2) + "\n"
 
 
-def _properties(design: TableDesign) -> Json:
+def _resource(design: TableDesign, parameter: str) -> Json:
+    return {
+        "Type": "AWS::DynamoDB::Table",
+        # What the table holds may exist nowhere else, so no operation on the stack may drop it.
+        "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": _properties(design, parameter),
+    }
+
+
+def _properties(design: TableDesign, parameter: str) -> Json:
     properties: Json = {
-        "TableName": {"Ref": "TableName"},
+        "TableName": {"Ref": parameter},
         "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": attribute_definitions(design),
         "KeySchema": key_schema(design.primary),

@@ -1,16 +1,17 @@
-"""The least that AWS must allow a process that uses a declared table: an IAM policy for each of its jobs.
+"""The least that AWS must allow a process that uses declared tables: an IAM policy for each of its jobs.
 
 That these are the calls that are made, all of them and no other, is tested by recording them.
 """
 
 import json
+from collections.abc import Mapping
 from enum import StrEnum
 
 from graph.store.design import TableDesign
 
 
 class Job(StrEnum):
-    """What a process does with the table."""
+    """What a process does with the tables."""
 
     SERVE = "serve"  # answer, ingest, poll, write request logs
     REBUILD = "rebuild"  # recompute the summaries
@@ -33,13 +34,16 @@ ACTIONS_ON_THE_STREAM: dict[Job, tuple[str, ...]] = {
 """Those on the table's stream, whose name is the time at which it was switched on."""
 
 
-def policy(design: TableDesign, job: Job, table_name: str | None = None) -> str:
-    """The policy as JSON, for the table of that name in any region of the account that it is given in."""
-    table = f"arn:aws:dynamodb:*:*:table/{table_name or design.name}"
-    resources = [table, *(f"{table}/index/{index.name}" for index in design.indexes)]
+def policy(tables: Mapping[str, TableDesign], job: Job) -> str:
+    """The policy as JSON, for the tables of these names in any region of the account that it is given in."""
+    resources, streams = list[str](), list[str]()
+    for name, design in tables.items():
+        table = f"arn:aws:dynamodb:*:*:table/{name}"
+        resources += [table, *(f"{table}/index/{index.name}" for index in design.indexes)]
+        streams.append(f"{table}/stream/*")
     statements = [_allow(job.title(), ACTIONS[job], resources)]
     if job in ACTIONS_ON_THE_STREAM:
-        statements.append(_allow(f"{job.title()}Stream", ACTIONS_ON_THE_STREAM[job], [f"{table}/stream/*"]))
+        statements.append(_allow(f"{job.title()}Stream", ACTIONS_ON_THE_STREAM[job], streams))
     return json.dumps({"Version": "2012-10-17", "Statement": statements}, indent=2) + "\n"
 
 

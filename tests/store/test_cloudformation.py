@@ -12,10 +12,10 @@ from graph.store.design import TableDesign
 from tests.store.samples import READINGS, SAMPLES
 
 
-@pytest.mark.parametrize("design", [SAMPLES, READINGS], ids=lambda design: design.name)
-def test_the_template_has_no_findings_of_cfn_lint(design: TableDesign, tmp_path: Path) -> None:
+@pytest.mark.parametrize("designs", [[SAMPLES], [READINGS], [SAMPLES, READINGS]])
+def test_the_template_has_no_findings_of_cfn_lint(designs: list[TableDesign], tmp_path: Path) -> None:
     file = tmp_path / "table.json"
-    file.write_text(template(design))
+    file.write_text(template(designs))
 
     linted = subprocess.run(
         [Path(sys.executable).with_name("cfn-lint"), file], capture_output=True, text=True, check=False
@@ -25,7 +25,7 @@ def test_the_template_has_no_findings_of_cfn_lint(design: TableDesign, tmp_path:
 
 
 def test_the_template_declares_the_table_as_the_design_does() -> None:
-    table = json.loads(template(SAMPLES))["Resources"]["Table"]
+    table = json.loads(template([SAMPLES]))["Resources"]["Table"]
 
     assert table["DeletionPolicy"] == table["UpdateReplacePolicy"] == "Retain"
     assert table["Properties"] == {
@@ -64,5 +64,14 @@ def test_the_template_declares_the_table_as_the_design_does() -> None:
 
 
 def test_the_template_is_the_same_text_every_time() -> None:
-    assert template(SAMPLES) == template(SAMPLES)
-    assert "TimeToLive" not in template(READINGS)
+    assert template([SAMPLES]) == template([SAMPLES])
+    assert "TimeToLive" not in template([READINGS])
+
+
+def test_a_further_table_leaves_the_first_as_it_is() -> None:
+    alone, both = json.loads(template([SAMPLES])), json.loads(template([SAMPLES, READINGS]))
+
+    for section in ("Parameters", "Resources", "Outputs"):
+        assert both[section].items() > alone[section].items()
+    assert both["Resources"]["ReadingsTable"]["Properties"]["TableName"] == {"Ref": "ReadingsTableName"}
+    assert both["Parameters"]["ReadingsTableName"]["Default"] == "readings"

@@ -21,6 +21,7 @@ from tests.service import running
 from tests.settings import Settings
 from tests.store.engines import create_table
 from tests.store.meddler import Meddler, meddling
+from tests.store.samples import READINGS
 
 IN_A_TRANSACTION = {
     "Put": "PutItem",
@@ -42,7 +43,7 @@ def needed(meddler: Meddler) -> set[str]:
 
 
 def allowed(job: Job) -> set[str]:
-    statements = json.loads(policy(EARTHQUAKE_EVENTS, job))["Statement"]
+    statements = json.loads(policy({EARTHQUAKE_EVENTS.name: EARTHQUAKE_EVENTS}, job))["Statement"]
     assert all(statement["Effect"] == "Allow" for statement in statements)
     return {action.removeprefix("dynamodb:") for statement in statements for action in statement["Action"]}
 
@@ -111,7 +112,7 @@ async def test_creating_a_table_needs_what_its_policy_allows(
 
 
 def test_a_policy_names_one_table_with_its_index_and_its_stream_and_nothing_else() -> None:
-    on_table, on_stream = json.loads(policy(EARTHQUAKE_EVENTS, Job.SERVE, "mine"))["Statement"]
+    on_table, on_stream = json.loads(policy({"mine": EARTHQUAKE_EVENTS}, Job.SERVE))["Statement"]
 
     table = "arn:aws:dynamodb:*:*:table/mine"
     assert on_table["Resource"] == [table, f"{table}/index/TimeOrderedIndex"]
@@ -120,9 +121,17 @@ def test_a_policy_names_one_table_with_its_index_and_its_stream_and_nothing_else
     assert [action for action in on_table["Action"] if "Stream" in action or "Record" in action] == []
 
 
+def test_a_policy_names_all_tables() -> None:
+    on_tables, on_streams = json.loads(policy({"a": EARTHQUAKE_EVENTS, "b": READINGS}, Job.SERVE))["Statement"]
+
+    arn = "arn:aws:dynamodb:*:*:table"
+    assert on_tables["Resource"] == [f"{arn}/a", f"{arn}/a/index/TimeOrderedIndex", f"{arn}/b"]
+    assert on_streams["Resource"] == [f"{arn}/a/stream/*", f"{arn}/b/stream/*"]
+
+
 @pytest.mark.parametrize("job", [Job.REBUILD, Job.CREATE])
 def test_only_who_serves_may_read_the_stream(job: Job) -> None:
-    (statement,) = json.loads(policy(EARTHQUAKE_EVENTS, job, "mine"))["Statement"]
+    (statement,) = json.loads(policy({"mine": EARTHQUAKE_EVENTS}, job))["Statement"]
 
     table = "arn:aws:dynamodb:*:*:table/mine"
     assert statement["Resource"] == [table, f"{table}/index/TimeOrderedIndex"]
@@ -131,4 +140,4 @@ def test_only_who_serves_may_read_the_stream(job: Job) -> None:
 def test_the_command_prints_the_policy_of_the_store() -> None:
     printed = quakegraph("tables", "policy", "--store", "dynamodb://mine", "--for", "rebuild")
 
-    assert (printed.exit_code, printed.stdout) == (0, policy(EARTHQUAKE_EVENTS, Job.REBUILD, "mine"))
+    assert (printed.exit_code, printed.stdout) == (0, policy({"mine": EARTHQUAKE_EVENTS}, Job.REBUILD))

@@ -90,6 +90,8 @@ class RequestLog(Record):
     result_count = Stored[int | None]("resultCount", optional=True)
     has_next_token = Stored[bool | None]("hasNextToken", optional=True)
     buckets_scanned = Stored[int | None]("bucketsScanned", optional=True)
+    # Any
+    facts = Stored[Mapping[str, Any] | None]("facts", optional=True)  # what other domains record, by their own names
 
     @classmethod
     def of(
@@ -101,13 +103,9 @@ class RequestLog(Record):
         route: str,
         status: int,
         latency_ms: int,
-        facts: Mapping[str, Any] | None = None,
-        **others: str | float | None,
+        **others: str | float | Mapping[str, Any] | None,
     ) -> Self:
         """The log with these values, which expires after `RETENTION_DAYS`.
-
-        Args:
-            facts: what another domain records, under names of its own, together in one attribute.
 
         What a client asked may be a number that no item can hold, such as a magnitude of 1e200. That
         attribute is left out then, since a log that cannot be written would hold up those behind it.
@@ -127,8 +125,6 @@ class RequestLog(Record):
         for name, value in others.items():
             if value is not None and (not isinstance(value, float) or _storable(value)):
                 item[ATTRIBUTES[name]] = value
-        if facts:
-            item["facts"] = dict(facts)
         return cls(item)
 
     @property

@@ -38,6 +38,6 @@ def log_of(record: Record) -> RequestLog:
         status=record.status,
         latency_ms=record.latency_ms,
         error=record.error,
-        facts=others,
+        facts=others or None,
         **documented,
     )

@@ -1,0 +1,112 @@
+"""The list of domains is checked, and those that are on are a list that holds by itself."""
+
+from collections.abc import Iterator
+
+import grimp
+import pytest
+
+from graph.core.services import Services
+from graph.domain import Domain, ImproperDomains, checked, scopes_of, switched_on, tables_of
+from graph.domains import DOMAINS
+from graph.opening import settings_of
+from graph.settings import Misconfigured, SettingsPart, settings_class
+from tests.domain.reports import REPORTS, ReportSettings
+from tests.settings import Settings
+
+A, B = Domain(name="a"), Domain(name="b", requires=("a",))
+C = Domain(name="c", requires=("a", "b"))
+
+
+def test_a_domain_stands_behind_those_that_it_requires() -> None:
+    assert checked([A, B, C]) == (A, B, C)
+    for order, wrong in (([B, A], "'b' requires 'a'"), ([A, C, B], "'c' requires 'b'"), ([C], "'c' requires 'a'")):
+        with pytest.raises(ImproperDomains, match=wrong):
+            checked(order)
+
+
+def test_two_domains_have_two_names() -> None:
+    with pytest.raises(ImproperDomains, match="two domains 'a'"):
+        checked([A, Domain(name="a")])
+
+
+def test_all_domains_are_on_unless_some_are_named() -> None:
+    assert switched_on([A, B, C], ()) == (A, B, C)
+    assert switched_on([A, B, C], ("b", "a")) == (A, B)
+    assert switched_on([A, B, C], ("a",)) == (A,)
+
+
+@pytest.mark.parametrize(
+    ("names", "wrong"),
+    [
+        (("d",), "GRAPH_DOMAINS: there is no domain 'd'; these are: a, b, c"),
+        (("a", "B"), "GRAPH_DOMAINS: there is no domain 'B'; these are: a, b, c"),
+        (("b",), "GRAPH_DOMAINS: 'b' requires 'a', which has to be named too"),
+        (("a", "c"), "GRAPH_DOMAINS: 'c' requires 'b', which has to be named too"),
+    ],
+)
+def test_what_cannot_be_switched_on_is_told(names: tuple[str, ...], wrong: str) -> None:
+    with pytest.raises(Misconfigured) as caught:
+        switched_on([A, B, C], names)
+
+    assert str(caught.value) == wrong
+
+
+def test_the_domains_of_the_service_are_in_order() -> None:
+    assert checked(DOMAINS) == DOMAINS
+    assert [domain.name for domain in DOMAINS][:2] == ["earthquakes", "request_logs"]
+    assert {"events:read", "events:write", "logs:read"} <= set(scopes_of(DOMAINS))
+    assert len(tables_of(DOMAINS)) < sum(len(domain.tables) for domain in DOMAINS)  # two stand in one
+
+
+def imports_between_domains() -> Iterator[tuple[str, str]]:
+    """Which domain imports which."""
+    graph = grimp.build_graph("graph", cache_dir=None)
+    for importer in graph.find_descendants("graph.domains"):
+        for imported in graph.find_modules_directly_imported_by(importer):
+            if imported.startswith("graph.domains."):
+                yield importer.split(".")[2], imported.split(".")[2]
+
+
+def test_a_domain_imports_only_those_that_it_requires() -> None:
+    requires = {domain.name: {domain.name, *domain.requires} for domain in DOMAINS}
+
+    found = {(importer, imported) for importer, imported in imports_between_domains()}
+
+    assert ("request_logs", "earthquakes") in found  # so the imports were found
+    assert {(importer, imported) for importer, imported in found if imported not in requires[importer]} == set()
+
+
+def test_the_settings_of_the_tests_are_those_of_the_service() -> None:
+    assert settings_of(DOMAINS).model_fields.keys() == Settings.model_fields.keys()
+    assert settings_of(DOMAINS)().model_dump() == Settings().model_dump()
+
+
+def test_settings_have_the_parts_of_the_domains_that_are_on() -> None:
+    settings = settings_of((*DOMAINS, REPORTS))()
+
+    assert settings.part(ReportSettings).most_reports == 3
+    with pytest.raises(TypeError, match="no ReportSettings"):
+        Settings().part(ReportSettings)
+
+
+def test_a_setting_has_one_domain() -> None:
+    class Late(SettingsPart):
+        poll: int = 1
+
+    class Core(SettingsPart):
+        port: int = 1
+
+    with pytest.raises(ValueError, match="GRAPH_POLL is declared by EarthquakeSettings and Late"):
+        settings_of((*DOMAINS, Domain(name="late", settings=Late)))
+    with pytest.raises(ValueError, match="GRAPH_PORT is declared by Settings and Core"):
+        settings_class(Core)
+
+
+def test_a_service_is_the_only_one_of_its_class() -> None:
+    services = Services([1, "a"])
+
+    assert (services.of(int), services.of(str)) == (1, "a")
+    with pytest.raises(LookupError, match="no domain that is on has opened a float"):
+        services.of(float)
+    with pytest.raises(ValueError, match="two services of the class str"):
+        services.add("b")

@@ -1,0 +1,92 @@
+"""The schema of domains: joined, extended, and refused where it does not fit together."""
+
+from typing import Any
+
+import pytest
+import strawberry
+from graphql import GraphQLObjectType
+
+from graph.access.callers import Scope
+from graph.api.recording import route_of
+from graph.api.schema import ImproperSchema, build_schema
+from graph.api.scopes import RequiresScope
+from graph.domain import Contribution, Domain
+from graph.domains import DOMAINS
+from graph.domains.earthquakes.schema.events import Event
+from tests.domain.reports import REPORTS
+from tests.schemas import printed
+
+
+def fields(domains: tuple[Domain, ...], name: str) -> set[str]:
+    """The fields of a type."""
+    of = build_schema(domains).graphql.type_map.get(name)
+    return set(of.fields) if isinstance(of, GraphQLObjectType) else set()
+
+
+def test_a_domain_gives_its_fields_to_the_root_types() -> None:
+    for root, field in (("Query", "reportCount"), ("Mutation", "fileReport"), ("Subscription", "reportsCounted")):
+        assert fields((*DOMAINS, REPORTS), root) == fields(DOMAINS, root) | {field}
+
+
+def test_a_domain_adds_fields_to_a_type_of_one_before_it() -> None:
+    assert fields((*DOMAINS, REPORTS), "Event") == fields(DOMAINS, "Event") | {"reports"}
+
+
+def test_another_schema_of_the_same_types_has_nothing_of_it() -> None:
+    build_schema((*DOMAINS, REPORTS))
+
+    assert build_schema(DOMAINS).printed == printed()
+
+
+def test_a_domain_that_is_off_has_no_type() -> None:
+    alone = build_schema(DOMAINS[:1])
+
+    assert "RequestLog" not in alone.printed
+    assert "popularFilters" not in alone.printed
+    assert "logs:read" not in alone.printed
+    assert fields(DOMAINS[:1], "Mutation") == fields(DOMAINS, "Mutation")
+
+
+@strawberry.type
+class Second:
+    @strawberry.field
+    def events(self) -> int:
+        return 1
+
+
+@strawberry.type
+class SecondPlace:
+    @strawberry.field
+    def place(self) -> int:
+        return 1
+
+
+@strawberry.type
+class Undeclared:
+    @strawberry.field(directives=[RequiresScope(scope=Scope("second:read"))])
+    def second(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"queries": (Second,)}, "Query.events is given 2 times"),
+        ({"subscriptions": (Second,)}, "Subscription.events is given 2 times"),
+        ({"queries": (Undeclared, Undeclared)}, "Query.second is given 2 times"),
+        ({"contributions": (Contribution(Event, SecondPlace),)}, "Event.place is given 2 times"),
+        ({"queries": (Undeclared,)}, "no domain declares the scope second:read"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(given: dict[str, Any], wrong: str) -> None:
+    with pytest.raises(ImproperSchema) as caught:
+        build_schema((*DOMAINS, Domain(name="second", **given)))
+
+    assert wrong in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "route"), [("node", "/node"), ("requestLogs", "/request-logs"), ("m2Events", "/m2-events")]
+)
+def test_a_route_is_derived_from_the_name_of_its_field(field: str, route: str) -> None:
+    assert route_of(field) == route
