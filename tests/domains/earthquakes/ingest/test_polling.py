@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from email.utils import formatdate
+from functools import partial
 
 import orjson
 import pytest
@@ -16,11 +17,12 @@ from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, POLL_LEASE, PollState, poll_lease
-from graph.domains.earthquakes.ingest.polling import feed_after, polling
+from graph.domains.earthquakes.ingest.polling import feed_after, poll_forever
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.client import Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.store.contract import Action, Table, Update
+from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, events_in, logs_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body, html, stall, status
 from tests.domains.earthquakes.watched_table import WatchedTable
@@ -67,7 +69,9 @@ async def polls(
 ) -> AsyncIterator[None]:
     """A process that polls every minute."""
     table = table or station.table
-    async with polling(ingest or station.ingest, table, every_s, time, time.sleep, between):
+    async with BackgroundTasks() as tasks:
+        poll = partial(poll_forever, ingest or station.ingest, table, every_s, time, time.sleep, between)
+        tasks.start("polling", poll)
         yield
 
 
