@@ -18,7 +18,7 @@ def a_record(**others: Any) -> Record:
 
 def test_a_record_becomes_a_log() -> None:
     assert log_of(a_record()) == a_log(NOW)
-    failed = {"status": 503, "error": "DATABASE_UNAVAILABLE"}
+    failed: dict[str, Any] = {"status": 503, "error": "DATABASE_UNAVAILABLE"}
     assert log_of(a_record(writes=True, **failed)) == a_log(NOW, log_type=LogType.INGEST, **failed)
 
 
