@@ -29,7 +29,7 @@ from graph.domains import DOMAINS
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
 from graph.observability.requests import RequestMetrics, Telemetry
-from graph.observability.scrape import Scrape, sampled
+from graph.observability.scrape import Scrape, sample_forever
 from graph.observability.tracing import open_tracing
 from graph.opening import open_services, read_settings
 from graph.pages import graphiql
@@ -77,13 +77,14 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Any]]:
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(sampled(metrics))
+            stack.callback(metrics.sample)  # when all else has ended
             tracing = await stack.enter_async_context(open_tracing(settings.tracing))
             services = await stack.enter_async_context(
                 open_services(settings, on, clock=clock, metrics=metrics, tracing=tracing)
             )
             resources = services.of(Resources)
             tasks = await stack.enter_async_context(BackgroundTasks())
+            tasks.start("sampling metrics", partial(sample_forever, metrics))
             for task in (task for domain in on for task in domain.tasks):
                 tasks.start(task.name, partial(task.work, services))
             work = Work(WorkLimits.of(settings.max_heavy_operations))

@@ -38,7 +38,19 @@ from graph.store.design import TableDesign
 from graph.store.entity import Entity
 from graph.work.endings import Endings
 
-__all__ = ["Contribution", "Domain", "Node", "Resources", "Services", "Task", "WebPage"]
+__all__ = [
+    "Contribution",
+    "Domain",
+    "Node",
+    "Resources",
+    "Scope",
+    "Services",
+    "Settings",
+    "SettingsPart",
+    "Task",
+    "WebPage",
+]
+"""What the author of a domain needs for its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

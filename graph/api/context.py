@@ -1,6 +1,5 @@
 """What one request carries to its resolvers."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import uuid4
@@ -10,15 +9,9 @@ from graph.api.recording import Recording
 from graph.core.clock import Clock
 from graph.core.paging import PageSizes
 from graph.core.services import Services
+from graph.feed.broadcast import Charge, free_of_charge
 
 S = TypeVar("S")
-
-ChargeReplay = Callable[[int, int], Awaitable[None]]
-"""Charges a subscriber for records of the past, and waits until it can: how many are read, and how many told."""
-
-
-async def uncharged(read: int, told: int) -> None:
-    """Charge nothing."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,7 +24,7 @@ class Context:
     clock: Clock
     caller: Caller
     request_id: str  # UUID v4
-    charge_replay: ChargeReplay = uncharged
+    charge_replay: Charge = free_of_charge
     _logged: int = 0
 
     def service(self, kind: type[S]) -> S:

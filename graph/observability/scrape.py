@@ -6,8 +6,7 @@ address of a private network and not through a proxy; for all others there is no
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -45,23 +44,11 @@ class Scrape:
         return Response(await run_in_threadpool(text), media_type=media_type)
 
 
-@asynccontextmanager
-async def sampled(metrics: Metrics) -> AsyncIterator[None]:
-    """Where several processes serve, tells the others about this one for as long as this is open."""
-
-    async def sample_forever() -> None:
-        while True:
-            metrics.sample()
-            await asyncio.sleep(SAMPLE_EVERY_S)
-
-    sampling = asyncio.create_task(sample_forever()) if metrics.shared_folder else None
-    try:
-        yield
-    finally:
-        if sampling:
-            sampling.cancel()
-            await asyncio.gather(sampling, return_exceptions=True)
+async def sample_forever(metrics: Metrics) -> None:
+    """Where several processes serve, tell the others about this one again and again."""
+    while metrics.shared_folder:
         metrics.sample()
+        await asyncio.sleep(SAMPLE_EVERY_S)
 
 
 def _from_inside(request: Request) -> bool:

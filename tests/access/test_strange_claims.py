@@ -30,7 +30,7 @@ from tests.access.strange import (
     members,
     token,
 )
-from tests.bearers import SECRET
+from tests.bearers import SCOPES, SECRET
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.effort import rounds
 from tests.service import settings
@@ -38,7 +38,7 @@ from tests.subscribers import LiveService, live_service, socket_to
 
 EC = SigningKey.ec("ec")
 HS256, ES256 = '{"alg": "HS256"}', '{"alg": "ES256", "kid": "ec"}'
-STRICT = Claims(issuer="https://issuer.example", audience="quakegraph", leeway_s=30)
+STRICT = Claims(issuer="https://issuer.example", audience="quakegraph", leeway_s=30, scopes=SCOPES)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def key_set_url() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def lax(key_set_url: str) -> Checks:
-    return asyncio.run(Checks.by(key_set_url, Claims()))
+    return asyncio.run(Checks.by(key_set_url, Claims(scopes=SCOPES)))
 
 
 @pytest.fixture(scope="module")

@@ -13,16 +13,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from strawberry.types import Info
 
-from graph.access.callers import Scope
 from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scopes import RequiresScope
 from graph.command_line import CommandLine, store_option
 from graph.core.errors import BadUserInput
-from graph.domain import Contribution, Domain, Resources, Services, Task
+from graph.domain import Contribution, Domain, Resources, Scope, Services, SettingsPart, Task
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.schema.events import Event
-from graph.settings import SettingsPart
 from graph.transport.routes import route
 
 REPORTS_WRITE = Scope("reports:write")

@@ -7,14 +7,14 @@ from pathlib import Path
 from starlette.routing import BaseRoute
 
 from graph.domain import Domain, Node, Resources, Task, WebPage
-from graph.domains.earthquakes import model, upkeep
+from graph.domains.earthquakes import background, model
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.commands import demo_option, ingest, poll_option, rebuild
 from graph.domains.earthquakes.entities import ENTITIES
 from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.status import Upkeep
+from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.domains.earthquakes.live import EventBroadcast
-from graph.domains.earthquakes.metrics import IngestMetrics, measure_live, measure_upkeep
+from graph.domains.earthquakes.metrics import IngestMetrics, measure_broadcast, measure_ingest_status
 from graph.domains.earthquakes.schema.events import Event, EventQueries, events_by_key
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
 from graph.domains.earthquakes.schema.live import EventSubscriptions
@@ -33,15 +33,20 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     database, clock, metrics = resources.database, resources.clock, resources.metrics
     catalogue = Catalogue(database, most_days_counted=settings.max_days_counted)
     usgs = UsgsClient(resources.http, settings.usgs_url, timeout_s=settings.usgs_timeout, clock=clock)
-    live = EventBroadcast(database, catalogue)
-    state = Upkeep(database, catalogue, clock, polls=settings.poll > 0)
-    measure_live(live, metrics)
-    measure_upkeep(state, metrics)
-    resources.endings.add(live.end)
+    broadcast = EventBroadcast(database, catalogue)
+    status = IngestStatusReader(database, catalogue, clock, polls=settings.poll > 0)
+    measure_broadcast(broadcast, metrics)
+    measure_ingest_status(status, metrics)
+    resources.endings.add(broadcast.end)
     try:
-        yield catalogue, Ingest(database, usgs, resources.recording, clock, IngestMetrics(metrics).add), live, state
+        yield (
+            catalogue,
+            Ingest(database, usgs, resources.recording, clock, IngestMetrics(metrics).add),
+            broadcast,
+            status,
+        )
     finally:
-        await live.close()
+        await broadcast.close()
 
 
 def routes(settings: Settings) -> Sequence[BaseRoute]:
@@ -67,10 +72,10 @@ DOMAIN = Domain(
     nodes=(Node(Event, record=model.Event, load=events_by_key, scope=EVENTS_READ),),
     routes=routes,
     pages=pages,
-    tasks=(Task("polling", upkeep.poll), Task("reading the ingest status", upkeep.watch)),
+    tasks=(Task("polling", background.poll), Task("reading the ingest status", background.read_status)),
     commands=(ingest, rebuild),
     options=(poll_option, demo_option),
     examples=Path(__file__).parent / "examples",
-    prepare=upkeep.prepare,
-    readiness=upkeep.readiness,
+    prepare=background.prepare,
+    readiness=background.readiness,
 )

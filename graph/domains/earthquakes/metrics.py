@@ -4,7 +4,7 @@ from functools import cache
 from math import inf
 
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.ingest.status import Upkeep
+from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.observability.metrics import REQUEST_SECONDS, Metrics
 
@@ -28,17 +28,17 @@ class IngestMetrics:
         self._retries.inc(report.retries)
 
 
-def measure_live(live: EventBroadcast, metrics: Metrics) -> None:
-    """Tell from now on how many subscribers there are, and what they are told."""
+def measure_broadcast(broadcast: EventBroadcast, metrics: Metrics) -> None:
+    """Tell from now on how many subscribers there are, and what they get."""
     subscriptions = metrics.gauge("subscriptions", "Subscriptions that are open.", of_all="livesum")
-    told = metrics.counter("subscription_events", "Events that were handed to subscribers.")
-    lost = metrics.counter("subscription_events_lost", "Events that subscribers were too slow for.")
-    metrics.total(told, lambda: live.sent)
-    metrics.total(lost, lambda: live.dropped)
-    metrics.read(lambda: subscriptions.set(live.subscriptions))
+    sent = metrics.counter("subscription_events", "Events that were handed to subscribers.")
+    dropped = metrics.counter("subscription_events_lost", "Events that subscribers were too slow for.")
+    metrics.total(sent, lambda: broadcast.sent)
+    metrics.total(dropped, lambda: broadcast.dropped)
+    metrics.read(lambda: subscriptions.set(broadcast.subscriptions))
 
 
-def measure_upkeep(upkeep: Upkeep, metrics: Metrics) -> None:
+def measure_ingest_status(status: IngestStatusReader, metrics: Metrics) -> None:
     """Tell from now on how polling goes and how old the newest event is, as far as this process knows.
 
     Every process tells the same of these, each as of when it last looked.
@@ -51,7 +51,7 @@ def measure_upkeep(upkeep: Upkeep, metrics: Metrics) -> None:
     age.set(inf)
 
     def read() -> None:
-        if known := upkeep.known:
+        if known := status.known:
             lag = known.newest_event_lag_seconds
             last_poll.set((known.last_success or 0) / 1000)
             failures.set(known.failures)

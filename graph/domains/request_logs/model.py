@@ -110,7 +110,7 @@ class RequestLog(Record):
             "latencyMs": latency_ms,
         }
         for name, value in others.items():
-            if value is not None and (not isinstance(value, float) or _storable(value)):
+            if value is not None and (not isinstance(value, float) or storable(value)):
                 item[ATTRIBUTES[name]] = value
         return cls(item)
 
@@ -146,9 +146,10 @@ class RequestLog(Record):
 ATTRIBUTES = {name: stored.attribute for name, stored in RequestLog.stored().items()}
 
 
-def _storable(number: float) -> bool:
+def storable(value: Any) -> bool:
+    """Whether an item can hold a value. A log that cannot be written would hold up those behind it."""
     try:
-        check_value(number)
+        check_value(value)
     except InvalidItem:
         return False
-    return True
+    return value is not None

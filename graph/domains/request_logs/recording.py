@@ -3,7 +3,7 @@
 from graph.api.recording import Record
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.buffer import LogBuffer
-from graph.domains.request_logs.model import ATTRIBUTES, LogType, RequestLog
+from graph.domains.request_logs.model import ATTRIBUTES, LogType, RequestLog, storable
 
 
 class LogRecorder:
@@ -28,8 +28,10 @@ class LogRecorder:
 
 def log_of(record: Record) -> RequestLog:
     """The log of a record. Facts with a documented attribute have that one, and the others stand together."""
-    documented = {name: value for name, value in record.facts.items() if name in ATTRIBUTES}
-    others = {name: value for name, value in record.facts.items() if name not in ATTRIBUTES and value is not None}
+    facts = record.facts
+    if not facts.keys() <= ATTRIBUTES.keys():
+        others = {name: value for name, value in facts.items() if name not in ATTRIBUTES and storable(value)}
+        facts = {name: value for name, value in facts.items() if name in ATTRIBUTES} | {"facts": others or None}
     return RequestLog.of(
         log_type=LogType.INGEST if record.writes else LogType.QUERY,
         request_id=record.request_id,
@@ -38,6 +40,5 @@ def log_of(record: Record) -> RequestLog:
         status=record.status,
         latency_ms=record.latency_ms,
         error=record.error,
-        facts=others or None,
-        **documented,
+        **facts,
     )

@@ -7,9 +7,7 @@ takes the feed that reaches back far enough.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from functools import partial
+from collections.abc import Callable
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS
@@ -20,7 +18,7 @@ from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.observability.logs import get_logger
 from graph.runtime.lease import Done, LeaseState
 from graph.store.contract import Database
-from graph.work.tasks import BackgroundTasks, Sleep
+from graph.work.tasks import Sleep
 
 LONGEST_PAUSE_S = 1800.0  # between attempts that fail, unless polls are further apart anyway
 LONGEST_WAIT_S = 86_400.0  # that USGS may ask for: a wrong header must not end polling
@@ -46,8 +44,7 @@ def feed_after(outage_ms: int | None) -> UsgsFeed:
     return UsgsFeed.ALL_MONTH
 
 
-@asynccontextmanager
-async def polling(
+async def poll_forever(
     ingest: Ingest,
     database: Database,
     every_s: float,
@@ -56,16 +53,14 @@ async def polling(
     between: Callable[[float, float], float] = random.uniform,  # picks a pause within two bounds
     *,
     lease_ms: int = LEASE_MS,
-) -> AsyncIterator[None]:
-    """Poll for as long as this is open, under one lease with the other processes on the database.
+) -> None:
+    """Poll again and again, under one lease with the other processes on the table.
 
     Args:
         lease_ms: that a poll takes at most, from the first byte that is fetched to the last event that is stored.
     """
-    lease, poller = poll_lease(database, clock, lease_ms), _Poller(ingest, every_s, clock, between)
-    async with BackgroundTasks() as tasks:
-        tasks.start("polling", partial(lease.run_forever, poller.poll, failed=_warn, sleep=sleep))
-        yield
+    poller = _Poller(ingest, every_s, clock, between)
+    await poll_lease(database, clock, lease_ms).run_forever(poller.poll, failed=_warn, sleep=sleep)
 
 
 class _Poller:

@@ -1,9 +1,7 @@
-"""How well the catalogue is kept up: what polling last met, in whichever process, and how old its newest event is."""
+"""The ingest status: how polling goes, in whichever process, and how old the newest event is."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,7 +12,7 @@ from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, PollState, pol
 from graph.domains.earthquakes.selection import Selection
 from graph.runtime.lease import FARTHEST_MS
 from graph.store.contract import Database
-from graph.work.tasks import BackgroundTasks, Sleep, attempt, repeat
+from graph.work.tasks import Sleep, repeat
 
 LOOK_EVERY_S = 30.0  # as old may be what metrics tell; a look is a handful of reads
 
@@ -36,8 +34,8 @@ class IngestStatus:
     newest_event: int | None = None  # its origin time
 
     @property
-    def word(self) -> Literal["off", "ok", "warning"]:
-        """In a word: queries are answered either way, but perhaps from a catalogue that is not kept up."""
+    def state(self) -> Literal["off", "ok", "warning"]:
+        """Queries are answered in each, but perhaps from a catalogue that is out of date."""
         if not self.polling:
             return "off"
         return "warning" if self.failures else "ok"
@@ -48,8 +46,8 @@ class IngestStatus:
         return None if self.newest_event is None else (self.as_of - self.newest_event) / 1000
 
 
-class Upkeep:
-    """Reads the state of one database, whether this process polls or not."""
+class IngestStatusReader:
+    """Reads the ingest status of one database, whether this process polls or not."""
 
     def __init__(self, database: Database, catalogue: Catalogue, clock: Clock, *, polls: bool) -> None:
         self._lease = poll_lease(database, clock)
@@ -86,23 +84,12 @@ class Upkeep:
         """What was last read, as of now; None where nothing was."""
         return replace(self._last_read, as_of=self._clock()) if self._last_read else None
 
+    async def read_forever(self, sleep: Sleep = asyncio.sleep) -> None:
+        """Read the status again and again, so that it is known."""
+        failure = "The ingest status cannot be read"
+        await repeat(self.status, LOOK_EVERY_S, failure=failure, level=logging.DEBUG, sleep=sleep)
+
     async def _newest_event(self) -> int | None:
         """Its origin time. One that is yet to come, as a caller may have given it, hides no gap before it."""
         page = await self._catalogue.page(Selection(end_ms=self._clock()), Paging(size=1), attributes=frozenset())
         return page.records[0].event_ts_ms if page.records else None
-
-
-@asynccontextmanager
-async def watched(upkeep: Upkeep, sleep: Sleep = asyncio.sleep) -> AsyncIterator[None]:
-    """Read the state at once, and again and again for as long as this is open."""
-
-    failure = "The state of polling cannot be read"
-    await attempt(upkeep.status, failure=failure, level=logging.DEBUG)
-
-    async def look_later() -> None:
-        await sleep(LOOK_EVERY_S)
-        await repeat(upkeep.status, LOOK_EVERY_S, failure=failure, level=logging.DEBUG, sleep=sleep)
-
-    async with BackgroundTasks() as tasks:
-        tasks.start("reading the ingest status", look_later)
-        yield

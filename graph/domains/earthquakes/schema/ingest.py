@@ -11,8 +11,7 @@ from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost, ListSize
-from graph.domains.earthquakes.ingest import report
-from graph.domains.earthquakes.ingest import status as upkeep
+from graph.domains.earthquakes.ingest import report, status
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, RECENT_ROUTE, Ingest
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.usgs import requests as usgs_requests
@@ -65,8 +64,8 @@ class IngestQueries:
         directives=[RequiresScope(scope=EVENTS_READ), Cost(weight="10")],  # as many reads of the store, at most
         metadata=recorded("/ingest/status"),
     )
-    async def ingest_status(self, info: Info[Context, None]) -> upkeep.IngestStatus:
-        return await info.context.service(upkeep.Upkeep).status()
+    async def ingest_status(self, info: Info[Context, None]) -> status.IngestStatus:
+        return await info.context.service(status.IngestStatusReader).status()
 
 
 @strawberry.type(description="Why one event of an ingest was not taken.")

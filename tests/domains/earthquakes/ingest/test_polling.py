@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from email.utils import formatdate
+from functools import partial
 
 import orjson
 import pytest
@@ -14,18 +15,17 @@ from starlette.types import Receive, Scope, Send
 
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, POLL_LEASE, PollState, poll_lease
-from graph.domains.earthquakes.ingest.polling import feed_after, polling
+from graph.domains.earthquakes.ingest.polling import feed_after, poll_forever
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.client import Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.store.contract import Action, Database, Update
+from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, events_in, logs_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body, html, stall, status
 from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.entities import documented
 from tests.held_time import HeldTime
 
 FEEDS = "/earthquakes/feed/v1.0/summary/"
@@ -69,7 +69,9 @@ async def polls(
 ) -> AsyncIterator[None]:
     """A process that polls every minute."""
     database = database or station.database
-    async with polling(ingest or station.ingest, database, every_s, time, time.sleep, between):
+    async with BackgroundTasks() as tasks:
+        poll = partial(poll_forever, ingest or station.ingest, database, every_s, time, time.sleep, between)
+        tasks.start("polling", poll)
         yield
 
 
@@ -233,9 +235,9 @@ async def test_the_item_has_the_documented_names(station: Station, time: HeldTim
     time.move(MINUTE)
     await begun(station, time)
 
-    item = documented(POLL, await station.database.get(POLL_LEASE.key) or {})
+    item = await station.database.get(("POLL#USGS", "STATE"))
 
-    assert (item["pk"], item["sk"]) == ("POLL#USGS", "STATE")
+    assert item
     assert item.keys() == {
         *("pk", "sk", "entity", "turn", "nextAttempt", "unended"),
         *("lastSuccess", "lastWideSuccess", "lastError", "lastErrorAt", "failures", "versions"),

@@ -1,7 +1,8 @@
-"""How well the catalogue is kept up: the graph, `/readyz` and the metrics say it alike, in whichever process."""
+"""The ingest status: the graph, `/readyz` and the metrics say it alike, in whichever process."""
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,15 @@ import pytest
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.ingest.polling import polling
-from graph.domains.earthquakes.ingest.status import LOOK_EVERY_S, OVERDUE_MS, IngestStatus, Upkeep, watched
-from graph.domains.earthquakes.metrics import measure_upkeep
+from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.polling import poll_forever
+from graph.domains.earthquakes.ingest.status import LOOK_EVERY_S, OVERDUE_MS, IngestStatus, IngestStatusReader
+from graph.domains.earthquakes.metrics import measure_ingest_status
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database
 from graph.store.entity import Item, Key
 from graph.store.sqlite import open_sqlite
+from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, an_ingest, file_of
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
 from tests.domains.earthquakes.watched_database import WatchedDatabase
@@ -49,9 +52,9 @@ async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterato
         yield station
 
 
-def upkeep(database: Database, time: HeldTime, *, polls: bool = False) -> Upkeep:
-    """What a process knows of the table, by default one that does not poll."""
-    return Upkeep(database, Catalogue(database, most_days_counted=100), time, polls=polls)
+def reader(database: Database, time: HeldTime, *, polls: bool = False) -> IngestStatusReader:
+    """What a process knows of the database, by default one that does not poll."""
+    return IngestStatusReader(database, Catalogue(database, most_days_counted=100), time, polls=polls)
 
 
 def lag_s(passed_s: int = 0) -> float:
@@ -60,15 +63,24 @@ def lag_s(passed_s: int = 0) -> float:
 
 
 @asynccontextmanager
+async def polling(ingest: Ingest, database: Database, time: HeldTime) -> AsyncIterator[None]:
+    """A process that polls every minute."""
+    async with BackgroundTasks() as tasks:
+        poll = partial(poll_forever, ingest, database, 60, time, time.sleep, lambda low, high: high)
+        tasks.start("polling", poll)
+        yield
+
+
+@asynccontextmanager
 async def polled(station: Station, time: HeldTime) -> AsyncIterator[None]:
     """Another process polls, and has done so once."""
-    async with polling(station.ingest, station.database, 60, time, time.sleep, lambda low, high: high):
+    async with polling(station.ingest, station.database, time):
         await time.all_asleep()
         yield
 
 
 async def test_every_process_tells_of_an_outage_and_its_end(station: Station, time: HeldTime) -> None:
-    elsewhere = upkeep(station.database, time)
+    elsewhere = reader(station.database, time)
     assert await elsewhere.status() == IngestStatus(as_of=NOW, polling=False)
 
     async with polled(station, time):
@@ -76,7 +88,7 @@ async def test_every_process_tells_of_an_outage_and_its_end(station: Station, ti
         assert before == IngestStatus(
             as_of=NOW, polling=True, last_success=NOW, next_attempt=NOW + 60_000, newest_event=NOW - 1_003_820
         )
-        assert (before.word, before.newest_event_lag_seconds) == ("ok", lag_s())
+        assert (before.state, before.newest_event_lag_seconds) == ("ok", lag_s())
 
         station.usgs.answer_next(status(503), status(400))
         time.move(60)
@@ -84,7 +96,7 @@ async def test_every_process_tells_of_an_outage_and_its_end(station: Station, ti
         time.move(120)
         await time.all_asleep()
         during = await elsewhere.status()
-        assert (during.word, during.last_success, during.failures) == ("warning", NOW, 2)
+        assert (during.state, during.last_success, during.failures) == ("warning", NOW, 2)
         assert (during.last_error, during.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", time.now)
         assert during.next_attempt == time.now + 240_000
         assert during.newest_event_lag_seconds == lag_s(180)
@@ -92,7 +104,7 @@ async def test_every_process_tells_of_an_outage_and_its_end(station: Station, ti
         time.move(240)
         await time.all_asleep()
         after = await elsewhere.status()
-        assert (after.word, after.last_success, after.failures) == ("ok", time.now, 0)
+        assert (after.state, after.last_success, after.failures) == ("ok", time.now, 0)
         assert (after.last_error, after.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", during.last_error_at)
 
 
@@ -100,31 +112,31 @@ async def test_polling_is_off_once_nobody_polls_any_more(station: Station, time:
     async with polled(station, time):
         pass
     time.move(60 + OVERDUE_MS / 1000)
-    assert (await upkeep(station.database, time).status()).word == "ok"
+    assert (await reader(station.database, time).status()).state == "ok"
 
     time.move(0.001)
-    status = await upkeep(station.database, time).status()
+    status = await reader(station.database, time).status()
 
-    assert (status.word, status.last_success, status.next_attempt) == ("off", NOW, None)
+    assert (status.state, status.last_success, status.next_attempt) == ("off", NOW, None)
     assert status.newest_event == NEWEST
-    assert (await upkeep(station.database, time, polls=True).status()).polling
+    assert (await reader(station.database, time, polls=True).status()).polling
 
 
 async def test_a_process_that_polls_says_so_before_the_first_poll(station: Station, time: HeldTime) -> None:
-    status = await upkeep(station.database, time, polls=True).status()
+    status = await reader(station.database, time, polls=True).status()
 
     assert status == IngestStatus(as_of=NOW, polling=True)
-    assert (status.word, status.newest_event_lag_seconds) == ("ok", None)
+    assert (status.state, status.newest_event_lag_seconds) == ("ok", None)
 
 
 async def test_an_event_that_is_yet_to_come_hides_no_gap(station: Station, time: HeldTime) -> None:
     given = [a_feature("us1", time=NOW - 90_000), a_feature("us2", time=NOW + 86_400_000)]
     await station.ingest.file(file_of(given))
 
-    assert (await upkeep(station.database, time).status()).newest_event == NOW - 90_000
+    assert (await reader(station.database, time).status()).newest_event == NOW - 90_000
 
     time.move(86_400)
-    assert (await upkeep(station.database, time).status()).newest_event_lag_seconds == 0
+    assert (await reader(station.database, time).status()).newest_event_lag_seconds == 0
 
 
 # What a process looks at by itself
@@ -146,8 +158,10 @@ async def test_what_is_known_goes_on_while_the_store_is_away(
     station: Station, time: HeldTime, error: Exception
 ) -> None:
     database = Away(station.database)
-    known = upkeep(database, time)
-    async with watched(known, time.sleep):
+    known = reader(database, time)
+    async with BackgroundTasks() as tasks:
+        tasks.start("reading the ingest status", partial(known.read_forever, time.sleep))
+        await time.all_asleep()
         assert known.known == IngestStatus(as_of=NOW, polling=False)
         await station.ingest.file(file_of([a_feature("us1", time=NOW)]))
 
@@ -168,8 +182,8 @@ async def test_what_is_known_goes_on_while_the_store_is_away(
 
 async def test_metrics_tell_what_is_known_without_asking_the_store(station: Station, time: HeldTime) -> None:
     metrics, database = Metrics(), WatchedDatabase(station.database)
-    known = upkeep(database, time)
-    measure_upkeep(known, metrics)
+    known = reader(database, time)
+    measure_ingest_status(known, metrics)
 
     def told() -> list[float | None]:
         metrics.sample()
@@ -215,7 +229,7 @@ async def test_a_service_that_does_not_poll_tells_how_another_does(
         ):
             usgs.forget()
             ingest = an_ingest(database, http, usgs.url, [], time)
-            async with polling(ingest, database, 60, time, time.sleep, lambda low, high: high):
+            async with polling(ingest, database, time):
                 await time.all_asleep()
                 assert service.ask(STATUS)["ingestStatus"] == {
                     **UNKNOWN,

@@ -1,6 +1,5 @@
-"""How the catalogue is kept up by a process that serves: what it does in the background, and tells of it."""
+"""What a process that serves does in the background to keep the catalogue up to date, and how that goes."""
 
-import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -10,8 +9,8 @@ from graph.domain import Resources, Services
 from graph.domains.earthquakes.demo import load_sample
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS
-from graph.domains.earthquakes.ingest.polling import polling
-from graph.domains.earthquakes.ingest.status import Upkeep, watched
+from graph.domains.earthquakes.ingest.polling import poll_forever
+from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.domains.earthquakes.settings import EarthquakeSettings
 
 
@@ -30,23 +29,21 @@ async def poll(services: Services) -> None:
     if not settings.poll:
         return
     lease_ms = max(round(2000 * settings.usgs_timeout) + 60_000, LEASE_MS)  # to fetch, with redirects, and to store
-    async with polling(services.of(Ingest), resources.database, settings.poll, resources.clock, lease_ms=lease_ms):
-        await asyncio.Event().wait()
+    await poll_forever(services.of(Ingest), resources.database, settings.poll, resources.clock, lease_ms=lease_ms)
 
 
-async def watch(services: Services) -> None:
-    """Read again and again how polling goes."""
-    async with watched(services.of(Upkeep)):
-        await asyncio.Event().wait()
+async def read_status(services: Services) -> None:
+    """Read the ingest status again and again."""
+    await services.of(IngestStatusReader).read_forever()
 
 
 async def readiness(services: Services) -> Mapping[str, Any]:
     """How polling goes, for operators; times in epoch milliseconds."""
     with suppress(DatabaseUnavailable):  # It has just answered.
-        status = await services.of(Upkeep).status()
+        status = await services.of(IngestStatusReader).status()
         return {
             "polling": {
-                "status": status.word,
+                "status": status.state,
                 "last_success": status.last_success,
                 "last_error": status.last_error,
                 "last_error_at": status.last_error_at,
