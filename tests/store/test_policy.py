@@ -64,7 +64,7 @@ async def test_serving_needs_what_its_policy_allows(
 ) -> None:
     def ask(settings: Settings) -> None:
         with running(settings.model_copy(update={"usgs_url": usgs.url, "poll": 3600.0})) as service:
-            service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { requestId } }")
+            service.ask("mutation { ingestRecent(input: {feed: ALL_HOUR}) { requestId } }")
             event = 'eventId: "us1", eventTsMs: 0, mag: 1, lat: 0, lon: 0'
             service.ask(f"mutation {{ ingestEvents(input: {{events: [{{{event}}}]}}) {{ requestId }} }}")
             logged = service.ask("{ requestLogs(first: 1) { nodes { id } } }")["requestLogs"]["nodes"][0]["id"]

@@ -42,7 +42,7 @@ from tests.api.fast.stones import (
     questions,
     right_stone,
 )
-from tests.effort import rounds
+from tests.effort import THOROUGH, rounds
 
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, NoUnusedVariablesRule)]
 ATTRIBUTES = {"shout": "name", "whisper": "name"}  # resolver → what it reads
@@ -116,7 +116,8 @@ def test_a_compiled_selection_answers_as_the_executor_does() -> None:
 
         agree()
     # Hypothesis draws on constants of the code under test, so the shares move with every change of it.
-    assert min(met[kind] for kind in ("failed", "succeeded", "compiled", "not plain")) > EXAMPLES / 20
+    least = EXAMPLES / 20 if THOROUGH else 0
+    assert min(met[kind] for kind in ("failed", "succeeded", "compiled", "not plain")) > least
 
 
 def test_what_is_kept_with_a_record_keeps_no_document_alive() -> None:
