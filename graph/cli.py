@@ -224,7 +224,7 @@ def create(store: str | None, stream: bool) -> None:
       quakegraph tables create --store dynamodb://earthquake-events
     """
     location = StoreLocation.of(settings_of(store=store).store)
-    for line in run(location.create(EARTHQUAKE_EVENTS, stream=stream)):
+    for line in run(location.create(ENTITIES, stream=stream)):
         click.echo(line)
 
 
@@ -239,7 +239,7 @@ def print_template() -> None:
     """
     from graph.store.cloudformation import template  # with DynamoDB's engine, which takes a while to import
 
-    click.echo(template(EARTHQUAKE_EVENTS), nl=False)
+    click.echo(template([EARTHQUAKE_EVENTS]), nl=False)
 
 
 @tables.command("policy")
@@ -261,8 +261,8 @@ def print_policy(job: str, store: str | None) -> None:
         --policy-document file://policy.json
     """
     location = StoreLocation.of(settings_of(store=store).store)
-    table_name = location.name if location.engine == "dynamodb" else None
-    click.echo(policy(EARTHQUAKE_EVENTS, Job(job), table_name), nl=False)
+    prefix = location.name if location.engine == "dynamodb" else ""
+    click.echo(policy([EARTHQUAKE_EVENTS], Job(job), prefix=prefix), nl=False)
 
 
 @main.command("rebuild-summaries")
