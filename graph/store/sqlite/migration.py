@@ -143,10 +143,11 @@ def _alone(path: Path, is_stopped: Callable[[], bool]) -> Iterator[None]:
             try:
                 lock.execute("BEGIN EXCLUSIVE")
             except sqlite3.OperationalError as error:
-                is_held = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-                if is_stopped() or (beside.exists() and not is_held):
+                code = error.sqlite_errorcode & 0xFF
+                was_removed = code == sqlite3.SQLITE_IOERR and not beside.exists()  # by the process that held it
+                if is_stopped() or not (code == sqlite3.SQLITE_BUSY or was_removed):
                     raise
-                continue  # it is held by another process, or was just removed by it
+                continue
             yield
             with suppress(OSError):  # where it cannot be removed, it does no harm
                 beside.unlink()
