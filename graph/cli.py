@@ -63,7 +63,9 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def store_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--store`, which every command that touches the catalogue has."""
     return click.option(
-        "--store", metavar="URL", help="sqlite:///FILE or dynamodb://TABLE.  [default: sqlite:///quakegraph.db]"
+        "--store",
+        metavar="URL",
+        help="sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.  [default: sqlite:///quakegraph.db]",
     )(command)
 
 
@@ -97,7 +99,7 @@ def serve(**options: Any) -> None:
     Examples:
       quakegraph serve --demo
       quakegraph serve --port 9000 --store sqlite:////var/lib/quakegraph.db --poll 60
-      quakegraph serve --host 0.0.0.0 --workers 4 --store dynamodb://earthquake-events
+      quakegraph serve --host 0.0.0.0 --workers 4 --store dynamodb://
     """
     settings = settings_of(**options)
     server.check_callers(settings)
@@ -221,7 +223,7 @@ def create(store: str | None, stream: bool) -> None:
 
     \b
     Example:
-      quakegraph tables create --store dynamodb://earthquake-events
+      quakegraph tables create --store dynamodb://
     """
     settings = settings_of(store=store)
     location = StoreLocation.of(settings.store)
@@ -257,7 +259,7 @@ def print_policy(job: str, store: str | None) -> None:
 
     \b
     Example:
-      quakegraph tables policy --store dynamodb://earthquake-events > policy.json
+      quakegraph tables policy --store dynamodb:// > policy.json
       aws iam put-role-policy --role-name quakegraph --policy-name table \\
         --policy-document file://policy.json
     """
@@ -278,7 +280,7 @@ def rebuild(store: str | None) -> None:
 
     \b
     Example:
-      quakegraph rebuild-summaries --store dynamodb://earthquake-events
+      quakegraph rebuild-summaries --store dynamodb://
     """
 
     async def work() -> RebuildReport:
