@@ -1,11 +1,12 @@
-"""A declared table as a CloudFormation template, for those who let AWS create it.
+"""Declared tables as a CloudFormation template, for those who let AWS create them.
 
-It says what `graph.store.dynamodb.create_table` does, from the same declaration.
+It says what `graph.store.dynamodb.create_tables` does, from the same declarations.
 """
 
 import json
+from collections.abc import Iterable
 
-from graph.store.design import TableDesign
+from graph.store.design import TableDesign, table_name
 from graph.store.dynamodb.declaration import (
     STREAM_VIEW_TYPE,
     attribute_definitions,
@@ -16,31 +17,48 @@ from graph.store.dynamodb.declaration import (
 Json = dict[str, object]
 
 
-def template(design: TableDesign) -> str:
-    """The template as JSON, the same text for the same design."""
-    resource = {
-        "Type": "AWS::DynamoDB::Table",
-        # What the table holds may exist nowhere else, so no operation on the stack may drop it.
-        "DeletionPolicy": "Retain",
-        "UpdateReplacePolicy": "Retain",
-        "Properties": _properties(design),
-    }
+def template(designs: Iterable[TableDesign], *, prefix: str = "", environment: str = "dev") -> str:
+    """The template as JSON, the same text for the same designs.
+
+    Args:
+        prefix: what stands before each table's name.
+        environment: stands in the names for `{env}`.
+    """
+    names = {design: table_name(design, prefix=prefix, environment=environment) for design in designs}
+    parameters: Json = {}
+    resources: Json = {}
+    outputs: Json = {}
+    for design, name in names.items():
+        table = _logical_id(design)
+        parameters[f"{table}Name"] = {"Type": "String", "Default": name}
+        resources[table] = {
+            "Type": "AWS::DynamoDB::Table",
+            # What the table holds may exist nowhere else, so no operation on the stack may drop it.
+            "DeletionPolicy": "Retain",
+            "UpdateReplacePolicy": "Retain",
+            "Properties": _properties(design, f"{table}Name"),
+        }
+        outputs[f"{table}Name"] = {"Value": {"Ref": table}}
+        outputs[f"{table}Arn"] = {"Value": {"Fn::GetAtt": [table, "Arn"]}}
     document = {
         "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": f"The DynamoDB table {design.name}",
-        "Parameters": {"TableName": {"Type": "String", "Default": design.name}},
-        "Resources": {"Table": resource},
-        "Outputs": {
-            "TableName": {"Value": {"Ref": "Table"}},
-            "TableArn": {"Value": {"Fn::GetAtt": ["Table", "Arn"]}},
-        },
+        "Description": f"The DynamoDB table{'s' if len(names) > 1 else ''} {', '.join(names.values())}",
+        "Parameters": parameters,
+        "Resources": resources,
+        "Outputs": outputs,
     }
     return json.dumps(document, indent=2) + "\n"
 
 
-def _properties(design: TableDesign) -> Json:
+def _logical_id(design: TableDesign) -> str:
+    """The name of the resource: `request-logs-{env}` is `RequestLogsTable`."""
+    words = design.name.replace("{env}", "").replace("_", "-").replace(".", "-").split("-")
+    return design.resource or "".join(word[:1].upper() + word[1:] for word in words) + "Table"
+
+
+def _properties(design: TableDesign, name: str) -> Json:
     properties: Json = {
-        "TableName": {"Ref": "TableName"},
+        "TableName": {"Ref": name},
         "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": attribute_definitions(design),
         "KeySchema": key_schema(design.primary),

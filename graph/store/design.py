@@ -44,6 +44,7 @@ class TableDesign:
     sort_key: KeyAttribute
     indexes: tuple[Index, ...] = ()
     ttl: str | None = None  # attribute in epoch seconds after which an item no longer exists
+    resource: str = ""  # its logical id in a CloudFormation template; made of the name where it is empty
 
     @property
     def primary(self) -> Index:
@@ -57,3 +58,8 @@ class TableDesign:
         for index in self.indexes:
             keys += [a for a in (index.partition_key, index.sort_key) if a not in keys]
         return tuple(keys)
+
+
+def table_name(design: TableDesign, *, prefix: str = "", environment: str = "dev") -> str:
+    """The name of a table on DynamoDB."""
+    return prefix + design.name.replace("{env}", environment)

@@ -63,11 +63,16 @@ class StoreLocation:
                     await database.ping()
                 yield MeteredDatabase(database, meter) if meter else database
         else:
-            from graph.store.dynamodb import Patience, open_dynamodb
+            from graph.store.dynamodb import RetryPolicy, open_dynamodb
 
-            patience = Patience(connect_seconds=timeout_s, read_seconds=timeout_s)
+            retry_policy = RetryPolicy(connect_seconds=timeout_s, read_seconds=timeout_s)
             async with open_dynamodb(
-                entities, prefix=self.name, environment=environment, clock=clock, patience=patience, meter=meter
+                entities,
+                prefix=self.name,
+                environment=environment,
+                clock=clock,
+                retry_policy=retry_policy,
+                meter=meter,
             ) as database:
                 await database.ping()
                 yield MeteredDatabase(database, meter) if meter else database

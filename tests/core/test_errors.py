@@ -12,12 +12,12 @@ from uuid import uuid4
 import pytest
 
 from graph.core.errors import GraphError
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.settings import Settings
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
+from tests.domains.entities import ENTITIES
 from tests.service import Service, running, settings
 from tests.store.engines import create_table
-from tests.store.meddler import Answer, always, meddling
+from tests.store.fault_proxy import Answer, always, proxying
 
 DOCUMENTED = {
     "BAD_REQUEST": 400,
@@ -181,15 +181,15 @@ TABLE_IS_GONE = Answer.error(
 async def test_a_table_that_is_gone_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    table = f"errors-{uuid4().hex}"
-    await create_table(table, EARTHQUAKE_EVENTS)
-    async with meddling(dynamodb_endpoint) as meddler:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    database = f"errors-{uuid4().hex}"
+    await create_table(database, ENTITIES)
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
 
         def scenario() -> None:
             with running(Settings(store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9")) as service:
                 assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
-                meddler.rule = always(TABLE_IS_GONE)
+                fault_proxy.rule = always(TABLE_IS_GONE)
                 assert refusal(service, LATEST)[0] == "DATABASE_UNAVAILABLE"
 
         await asyncio.to_thread(scenario)
@@ -199,11 +199,11 @@ async def test_a_table_that_is_gone_is_an_unavailable_database(
 async def test_an_endpoint_that_is_gone_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    table = f"errors-{uuid4().hex}"
-    await create_table(table, EARTHQUAKE_EVENTS)
+    database = f"errors-{uuid4().hex}"
+    await create_table(database, ENTITIES)
     async with AsyncExitStack() as stack:
-        meddler = await stack.enter_async_context(meddling(dynamodb_endpoint))
-        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+        fault_proxy = await stack.enter_async_context(proxying(dynamodb_endpoint))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
         with running(Settings(store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9")) as service:
             assert await asyncio.to_thread(service.ask, "{ events { totalCount } }") == {"events": {"totalCount": 0}}
             await stack.aclose()  # from here on nothing listens there

@@ -18,16 +18,16 @@ import pytest
 from pydantic import SecretStr
 
 from graph.app import create_app
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
+from tests.domains.entities import ENTITIES
 from tests.faults.tcp_proxy import Fault, Proxy, proxy
 from tests.processes import PATIENCE_S
 from tests.service import serving, unhurried
 from tests.store.engines import create_table, open_dynamodb
-from tests.store.meddler import Answer, Forward, Meddler, Rule, meddling, pass_on
+from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on, proxying
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class Shaken:
     async def check_summaries(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """That each event is counted once, as the table itself has it."""
         monkeypatch.setenv("AWS_ENDPOINT_URL", self.endpoint)
-        async with open_dynamodb(self.table, EARTHQUAKE_EVENTS) as table:
+        async with open_dynamodb(self.table, ENTITIES) as table:
             assert await summaries_in(table) == await recounted(table)
 
 
@@ -91,7 +91,7 @@ async def shaken(
     """A service on a table, its own unless one is named, which it reaches through something that fails."""
     if table is None:
         table = f"shaken-{uuid4().hex}"
-        await create_table(table, EARTHQUAKE_EVENTS, stream=False)
+        await create_table(table, ENTITIES, stream=False)
     monkeypatch.setenv("AWS_ENDPOINT_URL", through)
     settings = Settings(
         store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET), **limits
@@ -297,17 +297,17 @@ def now_and_then(answer: Answer | None, seed: int) -> Rule:
 
 
 @pytest.fixture
-async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
-    async with meddling(dynamodb_endpoint) as meddler:
-        yield meddler
+async def fault_proxy(dynamodb_endpoint: str) -> AsyncIterator[FaultProxy]:
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        yield fault_proxy
 
 
 @pytest.mark.parametrize("answer", [THROTTLED, THROTTLING, LIMITED, FAILED, AWAY, None])
 async def test_what_dynamodb_refuses_now_and_then_is_done_all_the_same_or_told(
-    dynamodb_endpoint: str, meddler: Meddler, answer: Answer | None, monkeypatch: pytest.MonkeyPatch
+    dynamodb_endpoint: str, fault_proxy: FaultProxy, answer: Answer | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with shaken(dynamodb_endpoint, meddler.url, monkeypatch) as service:
-        meddler.rule = now_and_then(answer, seed=20230803)
+    async with shaken(dynamodb_endpoint, fault_proxy.url, monkeypatch) as service:
+        fault_proxy.rule = now_and_then(answer, seed=20230803)
         acknowledged: set[str] = set()
         for first in (0, 20):
             if await service.ingest(first, 20) is not None:
@@ -315,7 +315,7 @@ async def test_what_dynamodb_refuses_now_and_then_is_done_all_the_same_or_told(
             found = await service.ids()
             assert found is None or acknowledged <= set(found)
 
-        meddler.rule = pass_on
+        fault_proxy.rule = pass_on
         assert await service.ingest(0, 60) is not None
         assert await service.ids() == [f"us{n}" for n in reversed(range(60))]
         assert acknowledged

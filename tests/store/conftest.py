@@ -1,11 +1,11 @@
-"""Empty tables for the contract's tests, each once on every engine, and a meddler before DynamoDB's."""
+"""Empty tables for the contract's tests, each once on every engine, and a fault proxy before DynamoDB's."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.store.engines import empty_database
-from tests.store.meddler import Meddler, meddling
+from tests.store.fault_proxy import FaultProxy, proxying
 from tests.store.one_entity import OneEntity
 from tests.store.samples import READING, SAMPLE, HeldClock
 
@@ -28,9 +28,9 @@ async def readings(engine: str) -> AsyncIterator[OneEntity]:
 
 
 @pytest.fixture
-async def meddler(dynamodb_endpoint: str) -> AsyncIterator[Meddler]:
-    async with meddling(dynamodb_endpoint) as meddler:
-        yield meddler
+async def fault_proxy(dynamodb_endpoint: str) -> AsyncIterator[FaultProxy]:
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        yield fault_proxy
 
 
 @pytest.fixture

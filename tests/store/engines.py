@@ -16,17 +16,17 @@ from graph.core.clock import Clock, now_ms
 from graph.store import dynamodb
 from graph.store.contract import Database
 from graph.store.design import TableDesign
-from graph.store.dynamodb import Patience
+from graph.store.dynamodb import RetryPolicy
 from graph.store.entity import Entity
 from graph.store.location import ENVIRONMENT
 from graph.store.sqlite import open_sqlite
 from tests.processes import PATIENCE_S
 
-UNHURRIED = Patience(connect_seconds=PATIENCE_S, read_seconds=PATIENCE_S, direct_seconds=PATIENCE_S)
+UNHURRIED = RetryPolicy(connect_seconds=PATIENCE_S, read_seconds=PATIENCE_S, direct_seconds=PATIENCE_S)
 """No limit of time that a busy machine reaches. A test that is about one sets that one."""
 
-open_dynamodb = partial(dynamodb.open_dynamodb, patience=UNHURRIED)
-create_tables = partial(dynamodb.create_tables, patience=UNHURRIED)
+open_dynamodb = partial(dynamodb.open_dynamodb, retry_policy=UNHURRIED)
+create_tables = partial(dynamodb.create_tables, retry_policy=UNHURRIED)
 
 _spare: defaultdict[tuple[frozenset[Entity], bool], list[str]] = defaultdict(list)
 """Prefixes of empty tables in DynamoDB: to empty one takes a tenth of the time that a new one takes."""

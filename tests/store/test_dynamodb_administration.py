@@ -11,7 +11,7 @@ from graph.core.errors import DatabaseUnavailable
 from graph.store.design import Attribute, TableDesign
 from tests.store.emulator import moto
 from tests.store.engines import create_table, open_dynamodb
-from tests.store.meddler import Answer, Forward, meddling
+from tests.store.fault_proxy import Answer, Forward, proxying
 from tests.store.samples import BY_NAME, BY_TIME, READINGS, SAMPLES, sample, sks
 
 NOT_OFFERED = "Point-in-time recovery was left out: this endpoint does not offer it."
@@ -155,9 +155,9 @@ async def test_a_stream_that_an_endpoint_does_not_offer_is_left_out(
             return await forward(request)
         return refusal or await forward({"TableName": name, "DeletionProtectionEnabled": False})
 
-    async with meddling(dynamodb_endpoint) as meddler:
-        meddler.rule = without_streams
-        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        fault_proxy.rule = without_streams
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
         done = await create_table(name, SAMPLES)
 
     (told,) = [line for line in done if "stream" in line]

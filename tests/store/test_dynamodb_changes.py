@@ -15,7 +15,7 @@ from graph.store.dynamodb.changes import MOST_SWEEPS, ROUND_S, SWEEP_S
 from graph.store.dynamodb.shards import ROUNDS_A_LISTING, ROUNDS_A_LISTING_OF_CHILDREN
 from tests.processes import PATIENCE_S
 from tests.store.engines import UNHURRIED, create_table, open_dynamodb
-from tests.store.meddler import Answer, Forward, Meddler, Rule, pass_on
+from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on
 from tests.store.samples import SAMPLES, sample
 from tests.store.test_dynamodb_administration import set_stream
 
@@ -32,19 +32,19 @@ def name(dynamodb_endpoint: str) -> str:
 
 @pytest.fixture
 async def table(
-    name: str, meddler: Meddler, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+    name: str, fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Table]:
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
         await asyncio.sleep(0)
 
-    monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
-    async with open_dynamodb(name, SAMPLES, patience=replace(UNHURRIED, attempts=2, sleep=pause)) as table:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    async with open_dynamodb(name, SAMPLES, retry_policy=replace(UNHURRIED, attempts=2, sleep=pause)) as table:
         yield table
 
 
 @pytest.fixture
-async def switched_on_again(name: str, meddler: Meddler) -> AsyncIterator[None]:
+async def switched_on_again(name: str, fault_proxy: FaultProxy) -> AsyncIterator[None]:
     """For a test that switches the stream off."""
     yield
     await create_table(name, SAMPLES)
@@ -102,22 +102,24 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 async def test_each_change_rings_by_its_record(
-    table: Table, rings: Rings, pauses: list[float], meddler: Meddler, caplog: pytest.LogCaptureFixture
+    table: Table, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, caplog: pytest.LogCaptureFixture
 ) -> None:
     await ring(rings)
     for _ in range(3):
         await change_is_told(table, rings, pauses)
 
-    assert [len(meddler.of(name)) for name in ("DescribeTable", "DescribeStream", "GetShardIterator")] == [1, 1, 1]
+    assert [len(fault_proxy.of(name)) for name in ("DescribeTable", "DescribeStream", "GetShardIterator")] == [1, 1, 1]
     assert warnings(caplog) == []
 
 
-async def test_without_a_change_it_rings_once_a_listing(rings: Rings, pauses: list[float], meddler: Meddler) -> None:
+async def test_without_a_change_it_rings_once_a_listing(
+    rings: Rings, pauses: list[float], fault_proxy: FaultProxy
+) -> None:
     await ring(rings, 3)
 
     assert pauses == [ROUND_S] * ROUNDS_A_LISTING * 2
-    assert len(meddler.of("DescribeStream")) == 3
-    assert len(meddler.of("GetShardIterator")) == 1
+    assert len(fault_proxy.of("DescribeStream")) == 3
+    assert len(fault_proxy.of("GetShardIterator")) == 1
 
 
 async def test_it_rings_at_most_ten_times_a_second(table: Table, rings: Rings, pauses: list[float]) -> None:
@@ -134,7 +136,7 @@ async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
     table: Table,
     rings: Rings,
     pauses: list[float],
-    meddler: Meddler,
+    fault_proxy: FaultProxy,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     await set_stream(name, StreamEnabled=False)
@@ -142,7 +144,7 @@ async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
     await ring(rings, 100)
 
     assert pauses == [SWEEP_S] * 99
-    assert len(meddler.of("DescribeTable")) < 2 * 100 / MOST_SWEEPS, "the table is not asked at each ring"
+    assert len(fault_proxy.of("DescribeTable")) < 2 * 100 / MOST_SWEEPS, "the table is not asked at each ring"
     assert warnings(caplog) == [
         f"the stream of table {name} cannot be read: it has no stream of its changes: run `quakegraph tables create`"
     ]
@@ -173,11 +175,11 @@ async def test_who_may_not_read_the_stream_is_told_once_and_rings_once_a_second(
     name: str,
     rings: Rings,
     pauses: list[float],
-    meddler: Meddler,
+    fault_proxy: FaultProxy,
     caplog: pytest.LogCaptureFixture,
     operation: str,
 ) -> None:
-    meddler.rule = of(operation, Answer.error("AccessDeniedException"), 1000)
+    fault_proxy.rule = of(operation, Answer.error("AccessDeniedException"), 1000)
 
     await ring(rings, 30)
 
@@ -202,12 +204,12 @@ async def test_what_passes_only_makes_it_slower(
     table: Table,
     rings: Rings,
     pauses: list[float],
-    meddler: Meddler,
+    fault_proxy: FaultProxy,
     caplog: pytest.LogCaptureFixture,
     operation: str,
     answer: Answer | None,
 ) -> None:
-    meddler.rule = of(operation, answer, 2)
+    fault_proxy.rule = of(operation, answer, 2)
 
     await ring(rings, 3)  # of the first failure one, of the second two
     assert pauses == [SWEEP_S] * 2
@@ -219,55 +221,57 @@ async def test_what_passes_only_makes_it_slower(
 
 
 async def test_a_throttled_reading_goes_on_where_it_was(
-    table: Table, rings: Rings, pauses: list[float], meddler: Meddler
+    table: Table, rings: Rings, pauses: list[float], fault_proxy: FaultProxy
 ) -> None:
     await ring(rings)
-    meddler.rule = of("GetRecords", Answer.error("ProvisionedThroughputExceededException"), 1)
+    fault_proxy.rule = of("GetRecords", Answer.error("ProvisionedThroughputExceededException"), 1)
     await ring(rings)
 
     await table.put(sample())
     await ring(rings)
 
     assert pauses == [ROUND_S, SWEEP_S]
-    assert len(meddler.of("GetShardIterator")) == 1
+    assert len(fault_proxy.of("GetShardIterator")) == 1
 
 
 @pytest.mark.parametrize(
     "code", ["ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException", "NewException"]
 )
 async def test_a_reading_that_lost_its_place_begins_anew(
-    table: Table, rings: Rings, pauses: list[float], meddler: Meddler, code: str
+    table: Table, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, code: str
 ) -> None:
     await ring(rings)
-    meddler.rule = of("GetRecords", Answer.error(code), 1)
+    fault_proxy.rule = of("GetRecords", Answer.error(code), 1)
 
     await ring(rings)
     await table.put(sample())  # between the old place and the new one
     await ring(rings)
 
     assert pauses == [ROUND_S, SWEEP_S]
-    assert [request["ShardIteratorType"] for request in meddler.of("GetShardIterator")] == ["LATEST"] * 2
+    assert [request["ShardIteratorType"] for request in fault_proxy.of("GetShardIterator")] == ["LATEST"] * 2
     await change_is_told(table, rings, pauses)
 
 
 @pytest.mark.parametrize("body", [b"no JSON", b"[]", b"{}", b""])
 @pytest.mark.parametrize("operation", ["DescribeTable", "DescribeStream", "GetShardIterator", "GetRecords"])
 async def test_an_answer_that_nobody_foresaw_only_makes_it_slower(
-    table: Table, rings: Rings, pauses: list[float], meddler: Meddler, operation: str, body: bytes
+    table: Table, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, operation: str, body: bytes
 ) -> None:
     async def garbled(asked: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
         return body if asked == operation else await forward(request)
 
-    meddler.rule = garbled
+    fault_proxy.rule = garbled
     await ring(rings, 3)
     assert set(pauses) == {SWEEP_S}
-    meddler.rule = pass_on
+    fault_proxy.rule = pass_on
     await back_to_reading(rings, pauses)
 
     await change_is_told(table, rings, pauses)
 
 
-async def test_a_stream_that_never_answers_only_makes_it_slower(name: str, meddler: Meddler, table: Table) -> None:
+async def test_a_stream_that_never_answers_only_makes_it_slower(
+    name: str, fault_proxy: FaultProxy, table: Table
+) -> None:
     """The time limit is a real one, and short."""
     answering = asyncio.Event()
 
@@ -276,12 +280,12 @@ async def test_a_stream_that_never_answers_only_makes_it_slower(name: str, meddl
             await answering.wait()
         return await forward(request)
 
-    meddler.rule = hold
-    async with open_dynamodb(name, SAMPLES, patience=replace(UNHURRIED, read_seconds=0.2, sleep=no_pause)) as hasty:
+    fault_proxy.rule = hold
+    async with open_dynamodb(name, SAMPLES, retry_policy=replace(UNHURRIED, read_seconds=0.2, sleep=no_pause)) as hasty:
         async with aclosing(hasty.changes()) as rings:
-            while (asked := len(meddler.of("GetRecords"))) < 2:
+            while (asked := len(fault_proxy.of("GetRecords"))) < 2:
                 await ring(rings)
-                assert len(meddler.of("GetRecords")) <= asked + 1, "botocore tries none of them again"
+                assert len(fault_proxy.of("GetRecords")) <= asked + 1, "botocore tries none of them again"
         answering.set()
 
 
@@ -303,11 +307,11 @@ async def test_an_endpoint_for_streams_that_is_none_only_makes_it_slower(
 
 
 async def test_of_a_shard_that_is_closed_the_children_are_read(
-    rings: Rings, pauses: list[float], meddler: Meddler
+    rings: Rings, pauses: list[float], fault_proxy: FaultProxy
 ) -> None:
     """As when a partition splits, or after some hours in any case, for which no test waits."""
     stream = Splitting()
-    meddler.rule = stream.answer
+    fault_proxy.rule = stream.answer
     await ring(rings)
 
     stream.shards["parent"] = CLOSED
@@ -330,16 +334,16 @@ async def test_of_a_shard_that_is_closed_the_children_are_read(
     assert len(pauses) == ROUNDS_A_LISTING, "listings are rare again"
 
 
-async def test_a_shard_that_was_closed_before_is_not_read(rings: Rings, meddler: Meddler) -> None:
+async def test_a_shard_that_was_closed_before_is_not_read(rings: Rings, fault_proxy: FaultProxy) -> None:
     stream = Splitting()
     stream.shards = {"parent": CLOSED, "left": OPEN, "right": OPEN}
-    meddler.rule = stream.answer
+    fault_proxy.rule = stream.answer
 
     await ring(rings)
 
     assert stream.read == ["left", "right"]
-    assert [request["ShardId"] for request in meddler.of("GetShardIterator")] == ["left", "right"]
-    assert [request.get("ExclusiveStartShardId") for request in meddler.of("DescribeStream")] == [
+    assert [request["ShardId"] for request in fault_proxy.of("GetShardIterator")] == ["left", "right"]
+    assert [request.get("ExclusiveStartShardId") for request in fault_proxy.of("DescribeStream")] == [
         *(None, "parent", "left"),
     ]
 

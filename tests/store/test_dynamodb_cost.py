@@ -10,51 +10,51 @@ from graph.store.conditions import Compare
 from graph.store.contract import Table
 from graph.store.dynamodb.engine import PARTITIONS_AT_ONCE
 from tests.store.engines import create_table, open_dynamodb
-from tests.store.meddler import Answer, Forward, Meddler
+from tests.store.fault_proxy import Answer, FaultProxy, Forward
 from tests.store.samples import BY_TIME, SAMPLES, sample, sks, timed
 
 DAYS = [f"d{n:02}" for n in range(40)]
 
 
 @pytest.fixture
-async def table(meddler: Meddler, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Table]:
-    name = f"samples-cost-{id(meddler)}"
+async def table(fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Table]:
+    name = f"samples-cost-{id(fault_proxy)}"
     await create_table(name, SAMPLES)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
     async with open_dynamodb(name, SAMPLES) as table:
         await table.put_many([timed(f"{day}-{n}", n, day, mag=n) for day in DAYS for n in range(3)])
-        meddler.requests.clear()
+        fault_proxy.requests.clear()
         yield table
 
 
-async def test_an_open_table_keeps_its_connections(table: Table, meddler: Meddler) -> None:
-    opened = set(meddler.connections)
+async def test_an_open_table_keeps_its_connections(table: Table, fault_proxy: FaultProxy) -> None:
+    opened = set(fault_proxy.connections)
 
     for n in range(20):
         await table.put(sample("q", str(n)))
         assert await table.get(("q", str(n))) == sample("q", str(n))
 
-    assert meddler.connections == opened
+    assert fault_proxy.connections == opened
 
 
-async def test_a_page_reads_the_items_that_it_has_room_for(table: Table, meddler: Meddler) -> None:
+async def test_a_page_reads_the_items_that_it_has_room_for(table: Table, fault_proxy: FaultProxy) -> None:
     await table.query(BY_TIME, "d00", limit=2)
     await table.query(table.design.primary, "p", limit=50)
 
-    assert [request["Limit"] for request in meddler.of("Query")] == [2, 50]
+    assert [request["Limit"] for request in fault_proxy.of("Query")] == [2, 50]
 
 
-async def test_a_filtered_page_begins_small_and_grows(table: Table, meddler: Meddler) -> None:
+async def test_a_filtered_page_begins_small_and_grows(table: Table, fault_proxy: FaultProxy) -> None:
     await table.put_many([timed(f"x{n:04}", n, "long") for n in range(700)])
     await table.put(timed("last", 10_000, "long", mag=9))
 
     page = await table.query(BY_TIME, "long", limit=20, where=Compare("mag", "=", 9))
 
     assert sks(page.items) == ["last"]
-    assert [request["Limit"] for request in meddler.of("Query")] == [80, 640]
+    assert [request["Limit"] for request in fault_proxy.of("Query")] == [80, 640]
 
 
-async def test_a_read_by_primary_key_is_consistent(table: Table, meddler: Meddler) -> None:
+async def test_a_read_by_primary_key_is_consistent(table: Table, fault_proxy: FaultProxy) -> None:
     await table.get(("p", "s"))
     await table.get_many([("p", "s")])
     await table.query(table.design.primary, "p")
@@ -63,15 +63,15 @@ async def test_a_read_by_primary_key_is_consistent(table: Table, meddler: Meddle
     await table.query(BY_TIME, "d00")
 
     asked: list[dict[str, Any]] = [
-        *meddler.of("GetItem"),
-        *meddler.of("BatchGetItem")[0]["RequestItems"].values(),
-        *meddler.of("Query"),
-        *meddler.of("Scan"),
+        *fault_proxy.of("GetItem"),
+        *fault_proxy.of("BatchGetItem")[0]["RequestItems"].values(),
+        *fault_proxy.of("Query"),
+        *fault_proxy.of("Scan"),
     ]
     assert [request.get("ConsistentRead", False) for request in asked] == [True, True, True, True, False, True]
 
 
-async def test_nothing_is_asked_where_nothing_can_be(table: Table, meddler: Meddler) -> None:
+async def test_nothing_is_asked_where_nothing_can_be(table: Table, fault_proxy: FaultProxy) -> None:
     await table.query(BY_TIME, "d00", between=(5, 4))
     await table.query(BY_TIME, "d00", between=(1, 2), start=timed("x", 3))
     await table.query(BY_TIME, "d00", between=(1, 2), start=timed("x", 0), forward=False)
@@ -79,43 +79,45 @@ async def test_nothing_is_asked_where_nothing_can_be(table: Table, meddler: Medd
     await table.put_many([])
     await table.transact([])
 
-    assert meddler.requests == []
+    assert fault_proxy.requests == []
 
 
-async def test_partitions_are_read_at_the_same_time_but_not_all_of_them(table: Table, meddler: Meddler) -> None:
+async def test_partitions_are_read_at_the_same_time_but_not_all_of_them(table: Table, fault_proxy: FaultProxy) -> None:
     waiting = asyncio.Semaphore(0)
 
     async def wait_for_a_window_full(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-        if meddler.most_at_once == PARTITIONS_AT_ONCE:
+        if fault_proxy.most_at_once == PARTITIONS_AT_ONCE:
             waiting.release()
         await waiting.acquire()
         waiting.release()
         return await forward(request)
 
-    meddler.most_at_once = 0
-    meddler.rule = wait_for_a_window_full
+    fault_proxy.most_at_once = 0
+    fault_proxy.rule = wait_for_a_window_full
     page = await table.query_many(BY_TIME, DAYS)
 
     assert sks(page.items) == [f"{day}-{n}" for day in DAYS for n in range(3)]
-    assert meddler.most_at_once == PARTITIONS_AT_ONCE
-    assert len(meddler.of("Query")) == len(DAYS)
+    assert fault_proxy.most_at_once == PARTITIONS_AT_ONCE
+    assert len(fault_proxy.of("Query")) == len(DAYS)
 
 
-async def test_partitions_behind_a_full_page_are_not_read(table: Table, meddler: Meddler) -> None:
+async def test_partitions_behind_a_full_page_are_not_read(table: Table, fault_proxy: FaultProxy) -> None:
     page = await table.query_many(BY_TIME, DAYS, limit=7)
 
     assert page.partitions == 3
-    assert len(meddler.of("Query")) <= 2 + PARTITIONS_AT_ONCE
-    assert all(request["Limit"] <= 7 for request in meddler.of("Query"))
+    assert len(fault_proxy.of("Query")) <= 2 + PARTITIONS_AT_ONCE
+    assert all(request["Limit"] <= 7 for request in fault_proxy.of("Query"))
 
 
-async def test_a_conditional_write_carries_a_token_and_a_plain_one_needs_none(table: Table, meddler: Meddler) -> None:
+async def test_a_conditional_write_carries_a_token_and_a_plain_one_needs_none(
+    table: Table, fault_proxy: FaultProxy
+) -> None:
     await table.put(sample("q"))
     await table.put(sample("r"), if_absent=True)
     await table.put(sample("s"), if_absent=True)
 
-    assert len(meddler.of("PutItem")) == 1
-    first, second = (request["ClientRequestToken"] for request in meddler.of("TransactWriteItems"))
+    assert len(fault_proxy.of("PutItem")) == 1
+    first, second = (request["ClientRequestToken"] for request in fault_proxy.of("TransactWriteItems"))
     assert first != second
 
 

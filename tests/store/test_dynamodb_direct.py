@@ -11,7 +11,7 @@ from graph.store.conditions import Compare
 from graph.store.contract import Table, Update
 from graph.store.dynamodb.direct import BY_BOTOCORE
 from tests.store.engines import UNHURRIED, create_table, open_dynamodb
-from tests.store.meddler import Answer, Forward, Meddler, Rule, first
+from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, first
 from tests.store.samples import BY_TIME, SAMPLES, sks, timed
 from tests.store.test_meter import Recorder
 
@@ -19,12 +19,12 @@ DIRECT, BY_BOTOCORES = False, True
 
 
 @pytest.fixture
-async def name(meddler: Meddler, monkeypatch: pytest.MonkeyPatch) -> str:
-    name = f"samples-direct-{id(meddler)}"
+async def name(fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> str:
+    name = f"samples-direct-{id(fault_proxy)}"
     await create_table(name, SAMPLES)
     async with open_dynamodb(name, SAMPLES) as table:
         await table.put_many([timed(f"t{n}", n, "mon", mag=n) for n in range(5)])
-    monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
     return name
 
 
@@ -34,12 +34,12 @@ async def table(name: str) -> AsyncIterator[Table]:
         yield table
 
 
-def ways(meddler: Meddler) -> list[bool]:
+def ways(fault_proxy: FaultProxy) -> list[bool]:
     """Of each request, whether botocore sent it, which tells its attempts."""
-    return ["amz-sdk-request" in head for head in meddler.heads]
+    return ["amz-sdk-request" in head for head in fault_proxy.heads]
 
 
-async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: Table, meddler: Meddler) -> None:
+async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: Table, fault_proxy: FaultProxy) -> None:
     found = timed("t3", 3, "mon", mag=3)
 
     assert await table.get((found["pk"], found["sk"])) == found
@@ -51,15 +51,15 @@ async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: Tabl
     assert len([item async for item in table.scan()]) == 7
 
     asked = ["GetItem", "BatchGetItem", "Query", "Query", "PutItem", "BatchWriteItem", "Scan"]
-    assert [operation for operation, _ in meddler.requests] == asked
-    assert ways(meddler) == [DIRECT] * 7
+    assert [operation for operation, _ in fault_proxy.requests] == asked
+    assert ways(fault_proxy) == [DIRECT] * 7
 
 
-async def test_what_must_not_arrive_twice_is_botocores(table: Table, meddler: Meddler) -> None:
+async def test_what_must_not_arrive_twice_is_botocores(table: Table, fault_proxy: FaultProxy) -> None:
     assert not await table.put(timed("t3", 3), if_absent=True)
     assert await table.update(Update((timed("t3", 3)["pk"], "t3"), add={"mag": 1}))
 
-    assert ways(meddler) == [BY_BOTOCORES] * 2
+    assert ways(fault_proxy) == [BY_BOTOCORES] * 2
 
 
 async def hang_up(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
@@ -85,19 +85,19 @@ def answering(answer: Answer | bytes) -> Rule:
     ],
 )
 async def test_what_does_not_succeed_is_asked_again_by_botocore_and_so_is_what_follows(
-    table: Table, meddler: Meddler, rule: Rule
+    table: Table, fault_proxy: FaultProxy, rule: Rule
 ) -> None:
     found = timed("t3", 3, "mon", mag=3)
-    meddler.rule = first(rule)
+    fault_proxy.rule = first(rule)
 
     for _ in range(BY_BOTOCORE + 2):
         assert await table.get((found["pk"], found["sk"])) == found
 
-    assert ways(meddler) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1), DIRECT]
+    assert ways(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1), DIRECT]
 
 
 async def test_what_is_not_answered_in_time_is_asked_again_by_botocore_and_so_is_what_follows(
-    name: str, meddler: Meddler
+    name: str, fault_proxy: FaultProxy
 ) -> None:
     over = asyncio.Event()
 
@@ -106,59 +106,61 @@ async def test_what_is_not_answered_in_time_is_asked_again_by_botocore_and_so_is
         return None
 
     found = timed("t3", 3, "mon", mag=3)
-    meddler.rule = first(hold)
-    async with open_dynamodb(name, SAMPLES, patience=replace(UNHURRIED, direct_seconds=0.2)) as table:
+    fault_proxy.rule = first(hold)
+    async with open_dynamodb(name, SAMPLES, retry_policy=replace(UNHURRIED, direct_seconds=0.2)) as table:
         for _ in range(BY_BOTOCORE + 1):
             assert await table.get((found["pk"], found["sk"])) == found
 
-    assert ways(meddler) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1)]
+    assert ways(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1)]
     over.set()
 
 
-async def test_both_ways_ask_the_same(table: Table, meddler: Meddler) -> None:
-    meddler.rule = first(hang_up)
+async def test_both_ways_ask_the_same(table: Table, fault_proxy: FaultProxy) -> None:
+    fault_proxy.rule = first(hang_up)
     await table.get(("p", "s"))
 
-    (_, directly), (_, ordinarily) = meddler.requests
+    (_, directly), (_, ordinarily) = fault_proxy.requests
     assert directly == ordinarily
-    head, botocores = meddler.heads
+    head, botocores = fault_proxy.heads
     for name in ("host", "content-type", "x-amz-target", "accept-encoding"):
         assert head[name] == botocores[name]
     assert botocores["user-agent"].startswith(f"{head['user-agent']} ")
 
 
-async def test_a_session_token_is_sent_and_signed(name: str, meddler: Meddler, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_session_token_is_sent_and_signed(
+    name: str, fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SESSION_TOKEN", "of-a-role")
     async with open_dynamodb(name, SAMPLES) as table:
         await table.get(("p", "s"))
 
-    (head,) = meddler.heads
+    (head,) = fault_proxy.heads
     assert head["x-amz-security-token"] == "of-a-role"
     assert "x-amz-security-token" in head["authorization"]
 
 
-async def test_units_are_counted_either_way(name: str, meddler: Meddler) -> None:
+async def test_units_are_counted_either_way(name: str, fault_proxy: FaultProxy) -> None:
     recorder = Recorder()
     async with open_dynamodb(name, SAMPLES, meter=recorder) as table:
         await table.put_many([timed("t8", 8)])
         await table.get(("p", "s"))
-        meddler.rule = first(hang_up)
+        fault_proxy.rule = first(hang_up)
         await table.get(("p", "s"))
         await table.put_many([timed("t9", 9)])
 
-    assert ways(meddler) == [DIRECT] * 3 + [BY_BOTOCORES] * 2
+    assert ways(fault_proxy) == [DIRECT] * 3 + [BY_BOTOCORES] * 2
     (index,) = {units for kind, units in recorder.consumed if kind == "write"}
     assert recorder.consumed == [("write", index), ("read", 1.0), ("read", 1.0), ("write", index)]
 
 
 async def test_through_a_proxy_botocore_knows_the_way(
-    name: str, meddler: Meddler, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+    name: str, fault_proxy: FaultProxy, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", dynamodb_endpoint)  # which answers without the proxy too
-    monkeypatch.setenv("HTTP_PROXY", meddler.url)
+    monkeypatch.setenv("HTTP_PROXY", fault_proxy.url)
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     async with open_dynamodb(name, SAMPLES) as table:
         assert await table.get(("p", "s")) is None
 
-    assert ways(meddler) == [BY_BOTOCORES]
+    assert ways(fault_proxy) == [BY_BOTOCORES]

@@ -30,7 +30,7 @@ from graph.store.dynamodb.errors import (
 )
 from tests.processes import PATIENCE_S
 from tests.store.engines import UNHURRIED, create_table, open_dynamodb
-from tests.store.meddler import Answer, always, meddling
+from tests.store.fault_proxy import Answer, always, proxying
 from tests.store.samples import BY_TIME, READINGS, SAMPLES, sample
 
 OPERATIONS = (
@@ -115,7 +115,7 @@ def test_what_only_the_caller_can_help_is_an_invalid_item(error: Exception) -> N
 
 
 async def test_a_missing_table_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
-    async with open_dynamodb("nowhere", SAMPLES, patience=ONCE) as table:
+    async with open_dynamodb("nowhere", SAMPLES, retry_policy=ONCE) as table:
         for asking in (table.ping(), table.get(("p", "s")), table.put(sample()), table.count(BY_TIME, ["mon"])):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await asking
@@ -127,7 +127,7 @@ async def test_a_missing_index_is_named_with_what_to_do(dynamodb_endpoint: str) 
     bare = TableDesign("bare", SAMPLES.partition_key, SAMPLES.sort_key)
     await create_table("without-index", bare)
 
-    async with open_dynamodb("without-index", SAMPLES, patience=ONCE) as table:
+    async with open_dynamodb("without-index", SAMPLES, retry_policy=ONCE) as table:
         await table.ping()
         with pytest.raises(DatabaseUnavailable) as raised:
             await table.query(BY_TIME, "mon")
@@ -138,7 +138,7 @@ async def test_a_missing_index_is_named_with_what_to_do(dynamodb_endpoint: str) 
 async def test_a_table_with_other_keys_does_not_answer_a_ping(dynamodb_endpoint: str) -> None:
     await create_table("other-keys", READINGS)
 
-    async with open_dynamodb("other-keys", SAMPLES, patience=ONCE) as table:
+    async with open_dynamodb("other-keys", SAMPLES, retry_policy=ONCE) as table:
         with pytest.raises(DatabaseUnavailable) as raised:
             await table.ping()
 
@@ -157,10 +157,10 @@ async def test_a_table_with_other_keys_does_not_answer_a_ping(dynamodb_endpoint:
 async def test_an_answer_that_refuses_to_serve_makes_the_store_unavailable(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, code: str, status: int, advice: str
 ) -> None:
-    async with meddling(dynamodb_endpoint) as meddler:
-        meddler.rule = always(Answer.error(code, status))
-        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
-        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table:
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        fault_proxy.rule = always(Answer.error(code, status))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE) as table:
             writes = (table.put(sample()), table.put(sample(), if_absent=True), table.put_many([sample()]))
             for asking in (*writes, table.ping(), table.query(BY_TIME, "mon"), table.get_many([("p", "s")])):
                 with pytest.raises(DatabaseUnavailable) as raised:
@@ -174,7 +174,7 @@ async def test_an_endpoint_that_refuses_connections_makes_the_store_unavailable(
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table, asyncio.timeout(PATIENCE_S):
+        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE) as table, asyncio.timeout(PATIENCE_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.get(("p", "s"))
 
@@ -187,7 +187,7 @@ async def test_an_endpoint_that_never_answers_makes_the_store_unavailable(
     with socket.create_server(("127.0.0.1", 0)) as silent:  # connections wait in its queue for ever
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         hurried = replace(ONCE, read_seconds=0.3)
-        async with open_dynamodb("any", SAMPLES, patience=hurried) as table, asyncio.timeout(PATIENCE_S):
+        async with open_dynamodb("any", SAMPLES, retry_policy=hurried) as table, asyncio.timeout(PATIENCE_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.put(sample(), if_absent=True)
 
@@ -211,7 +211,7 @@ async def test_a_broken_configuration_makes_the_store_unavailable(
         monkeypatch.setenv(name, value)
 
     with pytest.raises(DatabaseUnavailable) as raised:
-        async with open_dynamodb("any", SAMPLES, patience=ONCE) as table:
+        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE) as table:
             await table.ping()
 
     assert raised.value.detail.startswith(f"table any {advice}")
@@ -222,7 +222,7 @@ async def test_no_region_makes_the_store_unavailable(dynamodb_endpoint: str, mon
         monkeypatch.delenv(name)
 
     with pytest.raises(DatabaseUnavailable) as raised:
-        async with open_dynamodb("any", SAMPLES, patience=ONCE):
+        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE):
             pass
 
     assert raised.value.detail.startswith("table any cannot be found: check AWS_REGION")
@@ -230,5 +230,5 @@ async def test_no_region_makes_the_store_unavailable(dynamodb_endpoint: str, mon
 
 async def test_the_callers_own_errors_are_left_alone(dynamodb_endpoint: str) -> None:
     with pytest.raises(OSError, match="mine"):
-        async with open_dynamodb("any", SAMPLES, patience=ONCE):
+        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE):
             raise OSError("mine")

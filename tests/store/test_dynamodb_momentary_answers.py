@@ -10,7 +10,7 @@ import pytest
 from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import Action, InvalidItem, Item, Put, Table, Update
 from tests.store.engines import UNHURRIED, create_table, open_dynamodb
-from tests.store.meddler import Answer, Forward, Meddler, Rule, always, first
+from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, always, first
 from tests.store.samples import SAMPLES, sample
 
 ITEMS = [sample("many", f"{n:03}", n=n) for n in range(120)]
@@ -18,14 +18,16 @@ KEYS = [("many", f"{n:03}") for n in range(120)]
 
 
 @pytest.fixture
-async def table(meddler: Meddler, pauses: list[float], monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Table]:
+async def table(fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Table]:
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
-    name = f"samples-{meddler.url.rpartition(':')[2]}-{id(meddler)}"
+    name = f"samples-{fault_proxy.url.rpartition(':')[2]}-{id(fault_proxy)}"
     await create_table(name, SAMPLES)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
-    async with open_dynamodb(name, SAMPLES, patience=replace(UNHURRIED, attempts=2, rounds=4, sleep=pause)) as table:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    async with open_dynamodb(
+        name, SAMPLES, retry_policy=replace(UNHURRIED, attempts=2, rounds=4, sleep=pause)
+    ) as table:
         yield table
 
 
@@ -52,26 +54,26 @@ def processing_at_most(written: int) -> Rule:
     return rule
 
 
-async def test_unprocessed_items_are_written_again(table: Table, meddler: Meddler, pauses: list[float]) -> None:
-    meddler.rule = processing_at_most(10)
+async def test_unprocessed_items_are_written_again(table: Table, fault_proxy: FaultProxy, pauses: list[float]) -> None:
+    fault_proxy.rule = processing_at_most(10)
 
     await table.put_many(ITEMS)
 
-    sizes = [len(*request["RequestItems"].values()) for request in meddler.of("BatchWriteItem")]
+    sizes = [len(*request["RequestItems"].values()) for request in fault_proxy.of("BatchWriteItem")]
     assert sorted(sizes) == [5] * 4 + [10] + [15] * 4 + [20] + [25] * 4
     assert pauses == []
     assert await everything(table) == ITEMS
 
 
-async def test_unprocessed_keys_are_read_again(table: Table, meddler: Meddler, pauses: list[float]) -> None:
+async def test_unprocessed_keys_are_read_again(table: Table, fault_proxy: FaultProxy, pauses: list[float]) -> None:
     await table.put_many(ITEMS)
-    meddler.rule = processing_at_most(40)
+    fault_proxy.rule = processing_at_most(40)
 
     assert await table.get_many(KEYS) == dict(zip(KEYS, ITEMS, strict=True))
 
     sizes = [
         len(request["RequestItems"][name]["Keys"])
-        for request in meddler.of("BatchGetItem")
+        for request in fault_proxy.of("BatchGetItem")
         for name in request["RequestItems"]
     ]
     assert sorted(sizes) == [20, 20, 60, 100]
@@ -79,11 +81,11 @@ async def test_unprocessed_keys_are_read_again(table: Table, meddler: Meddler, p
 
 
 async def test_a_batch_that_was_left_whole_is_sent_again_after_a_pause(
-    table: Table, meddler: Meddler, pauses: list[float]
+    table: Table, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
-    meddler.rule = first(processing_at_most(0))
+    fault_proxy.rule = first(processing_at_most(0))
     await table.put_many(ITEMS[:25])
-    meddler.rule = first(processing_at_most(0))
+    fault_proxy.rule = first(processing_at_most(0))
     found = await table.get_many(KEYS[:25])
 
     assert found == dict(zip(KEYS[:25], ITEMS[:25], strict=True))
@@ -92,9 +94,9 @@ async def test_a_batch_that_was_left_whole_is_sent_again_after_a_pause(
 
 
 async def test_batches_that_are_never_processed_make_the_store_unavailable(
-    table: Table, meddler: Meddler, pauses: list[float]
+    table: Table, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
-    meddler.rule = processing_at_most(0)
+    fault_proxy.rule = processing_at_most(0)
 
     with pytest.raises(DatabaseUnavailable) as raised:
         await table.put_many(ITEMS[:3])
@@ -102,7 +104,7 @@ async def test_batches_that_are_never_processed_make_the_store_unavailable(
     with pytest.raises(DatabaseUnavailable):
         await table.get_many(KEYS[:3])
 
-    assert len(meddler.of("BatchWriteItem")) == len(meddler.of("BatchGetItem")) == 4
+    assert len(fault_proxy.of("BatchWriteItem")) == len(fault_proxy.of("BatchGetItem")) == 4
     assert len(pauses) == 6
 
 
@@ -118,21 +120,21 @@ THREE: list[Action] = [Put(sample(f"{n}"), if_absent=True) for n in range(3)]
     "code", ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "NewReason"]
 )
 async def test_a_transaction_that_was_cancelled_for_the_moment_is_sent_again(
-    table: Table, meddler: Meddler, pauses: list[float], code: str
+    table: Table, fault_proxy: FaultProxy, pauses: list[float], code: str
 ) -> None:
-    meddler.rule = first(always(cancelled("None", code, "None")))
+    fault_proxy.rule = first(always(cancelled("None", code, "None")))
 
     assert await table.transact(THREE) == ()
 
-    assert len(meddler.of("TransactWriteItems")) == 2
+    assert len(fault_proxy.of("TransactWriteItems")) == 2
     assert len(pauses) == 1
     assert await everything(table) == [sample("0"), sample("1"), sample("2")]
 
 
 async def test_a_transaction_in_lasting_conflict_makes_the_store_unavailable(
-    table: Table, meddler: Meddler, pauses: list[float]
+    table: Table, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
-    meddler.rule = always(cancelled("None", "TransactionConflict", "None"))
+    fault_proxy.rule = always(cancelled("None", "TransactionConflict", "None"))
 
     with pytest.raises(DatabaseUnavailable) as raised:
         await table.transact(THREE)
@@ -141,22 +143,24 @@ async def test_a_transaction_in_lasting_conflict_makes_the_store_unavailable(
     assert len(pauses) == 3
 
 
-async def test_a_conflict_beside_a_refusal_is_tried_again_for_all_the_positions(table: Table, meddler: Meddler) -> None:
+async def test_a_conflict_beside_a_refusal_is_tried_again_for_all_the_positions(
+    table: Table, fault_proxy: FaultProxy
+) -> None:
     await table.put_many([sample("0"), sample("2")])
-    meddler.rule = first(always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict")))
+    fault_proxy.rule = first(always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict")))
 
     assert await table.transact(THREE) == (0, 2)
 
     assert await table.get(("1", "s")) is None
 
 
-async def test_a_lasting_conflict_beside_a_refusal_answers_the_refusal(table: Table, meddler: Meddler) -> None:
-    meddler.rule = always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict"))
+async def test_a_lasting_conflict_beside_a_refusal_answers_the_refusal(table: Table, fault_proxy: FaultProxy) -> None:
+    fault_proxy.rule = always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict"))
 
     assert await table.transact(THREE) == (0,)
 
 
-async def test_a_refusal_is_not_remembered_once_the_store_is_gone(table: Table, meddler: Meddler) -> None:
+async def test_a_refusal_is_not_remembered_once_the_store_is_gone(table: Table, fault_proxy: FaultProxy) -> None:
     answers = [
         cancelled("ConditionalCheckFailed", "TransactionConflict", "None"),
         Answer.error("AccessDeniedException"),
@@ -165,53 +169,59 @@ async def test_a_refusal_is_not_remembered_once_the_store_is_gone(table: Table, 
     async def one_then_the_other(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
         return answers.pop(0)
 
-    meddler.rule = one_then_the_other
+    fault_proxy.rule = one_then_the_other
 
     with pytest.raises(DatabaseUnavailable):
         await table.transact(THREE)
 
 
 @pytest.mark.parametrize("code", ["ValidationError", "ItemCollectionSizeLimitExceeded"])
-async def test_an_action_that_can_never_apply_is_an_invalid_item(table: Table, meddler: Meddler, code: str) -> None:
-    meddler.rule = always(cancelled("TransactionConflict", code, "ConditionalCheckFailed"))
+async def test_an_action_that_can_never_apply_is_an_invalid_item(
+    table: Table, fault_proxy: FaultProxy, code: str
+) -> None:
+    fault_proxy.rule = always(cancelled("TransactionConflict", code, "ConditionalCheckFailed"))
 
     with pytest.raises(InvalidItem, match=f"for {code}"):
         await table.transact(THREE)
 
-    assert len(meddler.of("TransactWriteItems")) == 1
+    assert len(fault_proxy.of("TransactWriteItems")) == 1
 
 
-async def test_a_cancellation_without_reasons_is_no_success(table: Table, meddler: Meddler) -> None:
-    meddler.rule = always(Answer.error("TransactionCanceledException"))
+async def test_a_cancellation_without_reasons_is_no_success(table: Table, fault_proxy: FaultProxy) -> None:
+    fault_proxy.rule = always(Answer.error("TransactionCanceledException"))
 
     with pytest.raises(DatabaseUnavailable):
         await table.transact(THREE)
 
 
 @pytest.mark.parametrize("code", ["TransactionConflictException", "ReplicatedWriteConflictException"])
-async def test_a_put_in_conflict_with_a_transaction_is_sent_again(table: Table, meddler: Meddler, code: str) -> None:
-    meddler.rule = first(always(Answer.error(code)))
+async def test_a_put_in_conflict_with_a_transaction_is_sent_again(
+    table: Table, fault_proxy: FaultProxy, code: str
+) -> None:
+    fault_proxy.rule = first(always(Answer.error(code)))
 
     assert await table.put(sample(a=1)) is True
 
     assert await table.get(("p", "s")) == sample(a=1)
 
 
-async def test_a_lost_answer_neither_counts_twice_nor_passes_for_a_refusal(table: Table, meddler: Meddler) -> None:
+async def test_a_lost_answer_neither_counts_twice_nor_passes_for_a_refusal(
+    table: Table, fault_proxy: FaultProxy
+) -> None:
     async def apply_and_hang_up(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
         assert (await forward(request)).status == 200
         return None
 
-    meddler.rule = first(apply_and_hang_up)
+    fault_proxy.rule = first(apply_and_hang_up)
     assert await table.update(Update(("p", "s"), add={"n": 1})) is True
-    meddler.rule = first(apply_and_hang_up)
+    fault_proxy.rule = first(apply_and_hang_up)
     assert await table.put(sample("q"), if_absent=True) is True
 
     assert await everything(table) == [sample(n=1), sample("q")]
-    assert len(meddler.of("TransactWriteItems")) == 4
+    assert len(fault_proxy.of("TransactWriteItems")) == 4
 
 
-async def test_readers_are_not_held_up_by_a_writer_that_waits(table: Table, meddler: Meddler) -> None:
+async def test_readers_are_not_held_up_by_a_writer_that_waits(table: Table, fault_proxy: FaultProxy) -> None:
     release = asyncio.Event()
 
     async def hold_writes(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
@@ -219,7 +229,7 @@ async def test_readers_are_not_held_up_by_a_writer_that_waits(table: Table, medd
             await release.wait()
         return await forward(request)
 
-    meddler.rule = hold_writes
+    fault_proxy.rule = hold_writes
     writing = asyncio.create_task(table.transact(THREE))
 
     assert await table.get(("0", "s")) is None

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from graph.store.contract import Database, Delete, Put, Update
-from graph.store.dynamodb.patience import CONNECTIONS
+from graph.store.dynamodb.retry_policy import CONNECTIONS
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredDatabase, PoolUse
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
 from graph.store.values import InvalidItem
 from tests.store.engines import create_tables, empty_database, open_dynamodb
-from tests.store.meddler import Answer, Forward, meddling
+from tests.store.fault_proxy import Answer, Forward, proxying
 from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
 from tests.store.samples import BY_TIME, SAMPLE, key, sample, sks, timed
@@ -118,13 +118,13 @@ async def test_connections_to_dynamodb_are_told_with_the_requests_that_wait_for_
         return await forward(request)
 
     await create_tables([SAMPLE], prefix="held-")
-    async with meddling(dynamodb_endpoint) as meddler:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
         async with open_dynamodb([SAMPLE], prefix="held-", meter=recorder) as database:
             size, use = recorder.pools["connections"]
             assert (size, use()) == (CONNECTIONS, PoolUse(0, 0))
 
-            meddler.rule = hold
+            fault_proxy.rule = hold
             reads = [asyncio.create_task(database.get(key("p", "s"))) for _ in range(CONNECTIONS + 3)]
             for _ in range(CONNECTIONS):
                 await arrived.acquire()

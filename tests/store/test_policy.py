@@ -18,7 +18,7 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import quakegraph
 from tests.service import running
 from tests.store.engines import create_table
-from tests.store.meddler import Meddler, meddling
+from tests.store.fault_proxy import FaultProxy, proxying
 
 IN_A_TRANSACTION = {
     "Put": "PutItem",
@@ -28,10 +28,10 @@ IN_A_TRANSACTION = {
 }
 
 
-def needed(meddler: Meddler) -> set[str]:
+def needed(fault_proxy: FaultProxy) -> set[str]:
     """The actions of IAM that the recorded calls need."""
     actions = set()
-    for operation, request in meddler.requests:
+    for operation, request in fault_proxy.requests:
         if operation == "TransactWriteItems":
             actions |= {IN_A_TRANSACTION[kind] for action in request["TransactItems"] for kind in action}
         else:
@@ -51,10 +51,10 @@ async def recorded(
     """What some work on an empty table needs."""
     table = f"policy-{uuid4().hex}"
     await create_table(table, EARTHQUAKE_EVENTS)
-    async with meddling(endpoint) as meddler:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    async with proxying(endpoint) as fault_proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
         await work(Settings(store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9"))
-        return needed(meddler)
+        return needed(fault_proxy)
 
 
 async def test_serving_needs_what_its_policy_allows(
@@ -96,12 +96,12 @@ async def test_creating_a_table_needs_what_its_policy_allows(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DynamoDB Local has no point-in-time recovery, which is asked about and then switched on elsewhere."""
-    async with meddling(dynamodb_endpoint) as meddler:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", meddler.url)
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
         await create_table(f"policy-{uuid4().hex}", EARTHQUAKE_EVENTS)
 
-    assert needed(meddler) | {"UpdateContinuousBackups"} == allowed(Job.CREATE)
-    assert needed(meddler) < allowed(Job.CREATE)
+    assert needed(fault_proxy) | {"UpdateContinuousBackups"} == allowed(Job.CREATE)
+    assert needed(fault_proxy) < allowed(Job.CREATE)
 
 
 def test_a_policy_names_one_table_with_its_index_and_its_stream_and_nothing_else() -> None:

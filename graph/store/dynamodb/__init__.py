@@ -1,7 +1,7 @@
 """The engine for those who outgrow one machine: Amazon DynamoDB, or what speaks its protocol."""
 
-from graph.store.dynamodb.administration import create_table
-from graph.store.dynamodb.engine import DynamoTable, open_dynamodb
-from graph.store.dynamodb.patience import Patience
+from graph.store.dynamodb.administration import create_tables
+from graph.store.dynamodb.engine import DynamoDatabase, open_dynamodb
+from graph.store.dynamodb.retry_policy import RetryPolicy
 
-__all__ = ["DynamoTable", "Patience", "create_table", "open_dynamodb"]
+__all__ = ["DynamoDatabase", "RetryPolicy", "create_tables", "open_dynamodb"]

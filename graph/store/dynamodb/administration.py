@@ -1,10 +1,10 @@
-"""Creating a declared table, or bringing one that exists up to its declaration.
+"""Creating declared tables, or bringing those that exist up to their declarations.
 
 Every step first looks at what is there, so all of it can be run again at any time, also
 after a failure half way. What an emulator does not offer is left out, and said.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from tenacity import AsyncRetrying, RetryError, retry_if_result, stop_after_delay, wait_fixed
 
 from graph.core.errors import DatabaseUnavailable
-from graph.store.design import TableDesign
+from graph.store.design import TableDesign, table_name
 from graph.store.dynamodb.client import connected
 from graph.store.dynamodb.declaration import (
     STREAM_VIEW_TYPE,
@@ -21,7 +21,8 @@ from graph.store.dynamodb.declaration import (
     key_schema,
 )
 from graph.store.dynamodb.errors import CHANGING, code_of, told_in_our_words
-from graph.store.dynamodb.patience import PATIENCE, Patience
+from graph.store.dynamodb.retry_policy import RETRY_POLICY, RetryPolicy
+from graph.store.entity import Entity
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
@@ -33,24 +34,35 @@ NOT_OFFERED = frozenset({"UnknownOperationException", "UnsupportedOperationExcep
 INVALID = "ValidationException"  # so says ScyllaDB of a stream that its cluster does not offer
 
 
-async def create_table(
-    table_name: str, design: TableDesign, *, stream: bool = True, patience: Patience = PATIENCE
+async def create_tables(
+    entities: Iterable[Entity],
+    *,
+    prefix: str = "",
+    environment: str = "dev",
+    stream: bool = True,
+    retry_policy: RetryPolicy = RETRY_POLICY,
 ) -> list[str]:
-    """Create the table where it is missing, and switch on its expiry, its stream and its safeguards.
+    """Create the entities' tables where they are missing, and switch on their expiry, streams and safeguards.
 
     Args:
-        stream: Whether to switch on the stream. Without it, changes are looked for once a second.
+        prefix: what stands before each table's name.
+        environment: stands in the names for `{env}`.
+        stream: Whether to switch on the streams. Without them, changes are looked for once a second.
 
     Returns:
         What was done and what was there already, a sentence each.
 
     Raises:
-        DatabaseUnavailable: The table cannot be had, or exists with other keys.
+        DatabaseUnavailable: A table cannot be had, or exists with other keys.
     """
-    async with connected(table_name, patience) as connection:
-        with told_in_our_words(table_name):
-            administration = _Administration(connection.client, table_name, design, stream, patience)
-            return [line async for line in administration.steps()]
+    names = {entity.table: table_name(entity.table, prefix=prefix, environment=environment) for entity in entities}
+    done: list[str] = []
+    async with connected(names.values(), retry_policy) as connection:
+        for design, name in names.items():
+            with told_in_our_words(name):
+                administration = _Administration(connection.client, name, design, stream, retry_policy)
+                done += [line async for line in administration.steps()]
+    return done
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +71,7 @@ class _Administration:
     name: str
     design: TableDesign
     stream: bool
-    patience: Patience
+    retry_policy: RetryPolicy
 
     async def steps(self) -> AsyncIterator[str]:
         yield await self._table()
@@ -171,7 +183,7 @@ class _Administration:
             retry=retry_if_result(lambda table: not _active(table)),
             wait=wait_fixed(POLL_SECONDS),
             stop=stop_after_delay(ACTIVE_WITHIN_SECONDS),
-            sleep=self.patience.sleep,
+            sleep=self.retry_policy.sleep,
         )
         try:
             return await polling(self._described)

@@ -2,7 +2,7 @@
 
 from botocore.exceptions import ClientError
 
-from graph.store.contract import InvalidItem
+from graph.store.values import InvalidItem
 
 HELD = "None"
 REFUSED = "ConditionalCheckFailed"

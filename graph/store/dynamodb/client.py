@@ -1,6 +1,6 @@
-"""The client that an open table has, and the one for its stream."""
+"""The client that an open database has, and the one for its tables' streams."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from yarl import URL
 from graph.core.errors import DatabaseUnavailable
 from graph.store.dynamodb.connections import Connections
 from graph.store.dynamodb.direct import DirectCalls
-from graph.store.dynamodb.errors import CONFIGURATION, told_in_our_words
+from graph.store.dynamodb.errors import CONFIGURATION, subject, told_in_our_words
 from graph.store.dynamodb.metering import count_units
 from graph.store.dynamodb.parsing import parsing_session
-from graph.store.dynamodb.patience import CONNECTIONS, Patience
+from graph.store.dynamodb.retry_policy import CONNECTIONS, RetryPolicy
 from graph.store.meter import Meter
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ class Connected:
 
 
 @asynccontextmanager
-async def connected(table: str, patience: Patience, meter: Meter | None = None) -> AsyncIterator[Connected]:
+async def connected(
+    tables: Collection[str], retry_policy: RetryPolicy, meter: Meter | None = None
+) -> AsyncIterator[Connected]:
     """A client that is configured by the environment as AWS's own tools are."""
     opened: list[Connections] = []
 
@@ -45,14 +47,14 @@ async def connected(table: str, patience: Patience, meter: Meter | None = None) 
 
     botocore_session = parsing_session()
     async with AsyncExitStack() as stack:
-        with told_in_our_words(table):
+        with told_in_our_words(*tables):
             try:
                 session = aioboto3.Session(botocore_session=botocore_session)
                 client = await stack.enter_async_context(
-                    session.client("dynamodb", config=patience.config(open_connections))
+                    session.client("dynamodb", config=retry_policy.config(open_connections))
                 )
             except ValueError as error:  # of an endpoint that is no URL
-                raise DatabaseUnavailable(f"table {table} {CONFIGURATION} ({error})") from error
+                raise DatabaseUnavailable(f"{subject(*tables)} {CONFIGURATION} ({error})") from error
             credentials = await botocore_session.get_credentials()
         (connections,) = opened
         if meter:
@@ -62,14 +64,14 @@ async def connected(table: str, patience: Patience, meter: Meter | None = None) 
         if credentials is None or endpoint.path not in ("", "/") or connections.proxied(str(endpoint)):
             yield Connected(session, client, client)
         else:
-            direct = DirectCalls(client, connections, credentials, seconds=patience.direct_seconds, meter=meter)
+            direct = DirectCalls(client, connections, credentials, seconds=retry_policy.direct_seconds, meter=meter)
             yield Connected(session, client, direct)
 
 
 @asynccontextmanager
-async def open_streams(connection: Connected, patience: Patience) -> AsyncIterator[Streams]:
-    """A client for the table's stream, of the same configuration. Its calls are tried once: who reads tries again."""
-    once = replace(patience, attempts=1)
+async def open_streams(connection: Connected, retry_policy: RetryPolicy) -> AsyncIterator[Streams]:
+    """A client for the tables' streams, of the same configuration. Its calls are tried once: who reads tries again."""
+    once = replace(retry_policy, attempts=1)
     opening: Any = connection.session.client("dynamodbstreams", config=once.config(Connections))
     async with AsyncExitStack() as stack:
         try:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from graph.store.contract import InvalidItem, Item
-from graph.store.limits import GREATEST_INTEGER, LEAST_INTEGER, check_value
+from graph.store.entity import Item
+from graph.store.values import GREATEST_INTEGER, LEAST_INTEGER, InvalidItem, check_value
 
 AttributeValue = dict[str, Any]
 EncodedItem = dict[str, AttributeValue]
@@ -32,12 +32,8 @@ def encode_item(item: Mapping[str, Any]) -> EncodedItem:
 
 
 def decode_item(item: Mapping[str, Mapping[str, Any]]) -> Item:
-    """The item that an answer holds."""
-    return {
-        # Text first, as most attributes are, and a look-up takes less than to take the value apart.
-        name: text if (text := value.get("S")) is not None else decode(value)
-        for name, value in item.items()
-    }
+    """The item that an answer holds, with all that is stored of it."""
+    return {name: decode(value) for name, value in item.items()}
 
 
 def _encode(value: Any) -> AttributeValue:
@@ -64,9 +60,11 @@ def _number(value: int | float) -> str:
 
 def decode(value: Mapping[str, Any]) -> Any:
     """The value that an answer holds. Of the types that we never write, sets are read as lists."""
+    if (text := value.get("S")) is not None:  # as most are, and a look-up takes less than to take the value apart
+        return text
     ((kind, content),) = value.items()
     match kind:
-        case "S" | "BOOL":
+        case "BOOL":
             return content
         case "N":
             return _read_number(content)

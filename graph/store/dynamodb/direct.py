@@ -20,7 +20,7 @@ from yarl import URL
 
 from graph.store.dynamodb.connections import Connections
 from graph.store.dynamodb.metering import ASK_FOR_UNITS, report_units
-from graph.store.dynamodb.patience import USER_AGENT
+from graph.store.dynamodb.retry_policy import USER_AGENT
 from graph.store.dynamodb.signing import Signer
 from graph.store.meter import Meter
 

@@ -15,7 +15,7 @@ from botocore import exceptions as botocore
 from botocore.parsers import ResponseParserError
 
 from graph.core.errors import DatabaseUnavailable
-from graph.store.contract import InvalidItem
+from graph.store.values import InvalidItem
 
 NETWORK = "does not answer: check the network and AWS_ENDPOINT_URL"
 CREDENTIALS = "cannot be asked without valid credentials: check AWS_ACCESS_KEY_ID, AWS_PROFILE or the role"
@@ -188,21 +188,27 @@ FOREIGN = (botocore.ClientError, botocore.BotoCoreError, ResponseParserError, OS
 
 
 @contextmanager
-def told_in_our_words(table: str) -> Iterator[None]:
+def told_in_our_words(*tables: str) -> Iterator[None]:
     """Raise what goes wrong inside as an error of the store's, with its cause attached."""
     try:
         yield
     except FOREIGN as error:
-        raise translated(error, table) from error
+        raise translated(error, *tables) from error
 
 
-def translated(error: Exception, table: str) -> DatabaseUnavailable | InvalidItem:
-    """The store's error for what botocore raised."""
+def translated(error: Exception, *tables: str) -> DatabaseUnavailable | InvalidItem:
+    """The store's error for what botocore raised of a call to these tables."""
     said = _text(error)
     advice = advice_on(error)
     if advice is Invalid:
         return InvalidItem(said)
-    return DatabaseUnavailable(f"table {table} {advice} ({said})")
+    return DatabaseUnavailable(f"{subject(*tables)} {advice} ({said})")
+
+
+def subject(*tables: str) -> str:
+    """The tables, as the subject of a sentence."""
+    names = sorted(set(tables))
+    return f"table {names[0]}" if len(names) == 1 else f"one of the tables {', '.join(names)}"
 
 
 def advice_on(error: Exception) -> str | None:

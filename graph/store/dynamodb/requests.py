@@ -2,124 +2,194 @@
 
 The rule that an expired item does not exist is put into every request here: reads filter
 it out, a conditional put may take its place, an update or delete of it fails its condition.
+So is the rule that a query answers items of its entity alone, of which several share a table.
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
 from operator import gt, lt
 from typing import Any
 
-from graph.store.conditions import Condition, Present, all_of
-from graph.store.contract import Action, Bounds, InvalidItem, Key, KeyValue, Put, Update
-from graph.store.design import Index, TableDesign
-from graph.store.dynamodb.codec import EncodedItem, encode
-from graph.store.dynamodb.codec import encode_item as encode_checked
+from graph.store.conditions import Condition
+from graph.store.contract import Action, Put, Update
+from graph.store.design import Index, TableDesign, table_name
+from graph.store.dynamodb.codec import EncodedItem
 from graph.store.dynamodb.expressions import Aliases, condition_expression, joined, update_expression
+from graph.store.dynamodb.items import ItemCodec
+from graph.store.entity import ENTITY, Entity, Key
+from graph.store.query import Bounds, Partition, Query
+from graph.store.templates import LAST, Template
+from graph.store.values import InvalidItem
 
 Request = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
 class Requests:
-    """Makes the requests to one table. `now` is in epoch seconds, as a TTL is."""
+    """Makes the requests to the tables of some entities. `now` is in epoch seconds, as a TTL is."""
 
-    table: str
-    design: TableDesign
+    def __init__(self, entities: Iterable[Entity], *, prefix: str = "", environment: str = "dev") -> None:
+        """Know the entities; a table's name is `prefix` and its design's name in that environment."""
+        self._codecs = {entity: ItemCodec(entity) for entity in entities}
+        self.tables = {
+            entity.table: table_name(entity.table, prefix=prefix, environment=environment) for entity in self._codecs
+        }
+        labels = [(entity.table, codec.label) for entity, codec in self._codecs.items()]
+        # Which entities say in DynamoDB that they are what another one says too.
+        self._alike = {entity for entity, label in zip(self._codecs, labels, strict=True) if labels.count(label) > 1}
 
-    def key(self, key: Key) -> EncodedItem:
-        """A primary key."""
-        partition, sort = key
-        return {self.design.partition_key.name: encode(partition), self.design.sort_key.name: encode(sort)}
+    def codec(self, entity: Entity) -> ItemCodec:
+        """The codec of an entity's items."""
+        try:
+            return self._codecs[entity]
+        except KeyError:
+            raise InvalidItem(f"the database was opened without {entity.name}") from None
 
-    def get(self, key: Key) -> Request:
-        """A read of one item, expired or not."""
-        return {"TableName": self.table, "Key": self.key(key), "ConsistentRead": True}
+    def table(self, entity: Entity) -> str:
+        """The name of the table that holds an entity."""
+        self.codec(entity)
+        return self.tables[entity.table]
 
-    def get_many(self, keys: Collection[EncodedItem], only: Collection[str] | None) -> Request:
-        """A read of several, expired or not; of their attributes those in `only`, the keys and the TTL."""
-        if only is None:
-            return {"RequestItems": {self.table: {"Keys": keys, "ConsistentRead": True}}}
-        own = (self.design.partition_key.name, self.design.sort_key.name, self.design.ttl)
+    def get(self, key: Key, attributes: Collection[str] | None = None) -> Request:
+        """A read of one item, expired or not; of its attributes those that are needed, and the TTL."""
+        read = {"TableName": self.table(key.entity), "Key": self.codec(key.entity).key(key), "ConsistentRead": True}
+        return read | _projection(self._stored([key.entity], attributes), Aliases())
+
+    def get_many(
+        self, keys: Mapping[str, list[tuple[Key, EncodedItem]]], attributes: Collection[str] | None
+    ) -> Request:
+        """A read of several items of each table; of their attributes those that are needed, the keys and the TTL."""
+        wanted: Request = {}
+        for table, of_table in keys.items():
+            entities = dict.fromkeys(key.entity for key, _ in of_table)
+            stored = self._stored(entities, attributes)
+            if stored is not None:
+                design = next(iter(entities)).table
+                stored = (*stored, design.partition_key.name, design.sort_key.name)
+            read = {"Keys": [encoded for _, encoded in of_table], "ConsistentRead": True}
+            wanted[table] = read | _projection(stored, Aliases())
+        return {"RequestItems": wanted}
+
+    def scan(self, entity: Entity, attributes: Collection[str] | None, now: int) -> Request:
+        """A read of the whole table, for the items of one entity."""
         aliases = Aliases()
-        needed = ", ".join(aliases.name(name) for name in dict.fromkeys((*own, *only)) if name is not None)
-        projection = {"ProjectionExpression": needed, **aliases.parameters()}
-        return {"RequestItems": {self.table: {"Keys": keys, "ConsistentRead": True, **projection}}}
-
-    def scan(self, where: Condition | None, now: int) -> Request:
-        """A read of the whole table."""
-        aliases = Aliases()
-        return self._read(self.design.primary) | self._filter(where, now, aliases) | aliases.parameters()
+        request = self._read(entity, entity.table.primary)
+        request |= _filter([*self._is(entity, aliases, by_key=True), *self._guards(entity, None, now, aliases)])
+        stored = self.codec(entity).decoder(attributes).stored
+        if stored is not None:  # with the keys, whose pattern is checked
+            stored = (*stored, entity.table.partition_key.name, entity.table.sort_key.name)
+        return request | _projection(stored, aliases)
 
     def query(
-        self,
-        index: Index,
-        partition: KeyValue,
-        between: Bounds,
-        forward: bool,
-        start: Mapping[str, Any] | None,
-        where: Condition | None,
-        now: int,
+        self, query: Query, partition: Partition, start: Mapping[str, Any] | None, now: int, *, count: bool = False
     ) -> Request | None:
         """A read of one partition; None where nothing can lie within the bounds and behind `start`."""
+        entity, index = query.entity, query.by
+        codec = self.codec(entity)
+        templates = codec.templates(index)
         # DynamoDB refuses bounds in the wrong order and a start outside of them.
-        low, high = between
+        low, high = _bounds(templates.sort, query.between)
         if low is not None and high is not None and gt(low, high):
             return None
+        exclusive_start = None if start is None else codec.start(index, start)
         if start is not None:
-            first, last = (low, high) if forward else (high, low)
-            precedes, at = lt if forward else gt, _of(start, index.sort_key.name)
+            first, last = (low, high) if query.forward else (high, low)
+            precedes = lt if query.forward else gt
+            at = templates.sort.render([start[name] for name in templates.sort.names])
             if last is not None and precedes(last, at):
                 return None
             if first is not None and precedes(at, first):
-                start = None
+                exclusive_start = None
         aliases = Aliases()
-        request = self._read(index) | {"ScanIndexForward": forward} | self._filter(where, now, aliases)
-        request["KeyConditionExpression"] = _key_condition(index, partition, between, aliases)
-        if start is not None:
-            request["ExclusiveStartKey"] = {
-                attribute.name: encode(_of(start, attribute.name)) for attribute in self.design.start_attributes(index)
-            }
-        return request | aliases.parameters()
+        request = self._read(entity, index) | {"ScanIndexForward": query.forward}
+        is_one = self._is(entity, aliases, by_key=index != entity.table.primary and entity in self._alike)
+        request |= _filter([*is_one, *self._guards(entity, query.where, now, aliases)])
+        terms = [f"{aliases.name(index.partition_key.name)} = {aliases.value(templates.partition.render(partition))}"]
+        if sort := _sort_condition(templates.sort, low, high, aliases):
+            terms.append(sort)
+        request["KeyConditionExpression"] = " AND ".join(terms)
+        if exclusive_start is not None:
+            request["ExclusiveStartKey"] = exclusive_start
+        if count:
+            return request | {"Select": "COUNT"} | aliases.parameters()
+        return request | _projection(codec.decoder(query.needed).stored, aliases)
 
     def action(self, action: Action, now: int) -> Request:
         """One action of a transaction, its items and values checked already."""
         aliases = Aliases()
+        entity = action.key.entity
+        codec = self.codec(entity)
         request: Request
         match action:
-            case Put(item, if_absent):
-                kind, request = "Put", {"Item": encode_checked(item)}
-                guards = [self._absent(now, aliases)] if if_absent else []
+            case Put(_, item, if_absent):
+                kind, request = "Put", {"Item": codec.encode(item)}
+                guards = [self._absent(entity.table, now, aliases)] if if_absent else []
             case Update(key, set_, add, condition):
-                changes = update_expression(set_, add, aliases)
-                kind, request = "Update", {"Key": self.key(key), "UpdateExpression": changes}
-                guards = self._guards(condition, now, aliases)
+                changes = update_expression(*codec.changes(key, set_, add), aliases)
+                kind, request = "Update", {"Key": codec.key(key), "UpdateExpression": changes}
+                guards = self._guards(entity, condition, now, aliases)
             case _:
-                kind, request = "Delete", {"Key": self.key(action.key)}
-                exists = Present(self.design.partition_key.name)
-                guards = self._guards(all_of(exists, action.condition), now, aliases)
+                kind, request = "Delete", {"Key": codec.key(action.key)}
+                exists = f"attribute_exists({aliases.name(entity.table.partition_key.name)})"
+                guards = [exists, *self._guards(entity, action.condition, now, aliases)]
         if guards:
             request["ConditionExpression"] = joined(" AND ", guards)
-        return {kind: {"TableName": self.table} | request | aliases.parameters()}
+        return {kind: {"TableName": self.table(entity)} | request | aliases.parameters()}
 
-    def _read(self, index: Index) -> Request:
-        if index == self.design.primary:
-            return {"TableName": self.table, "ConsistentRead": True}
-        return {"TableName": self.table, "IndexName": index.name}  # which can only be read as it comes
+    def is_expired(self, entity: Entity, item: EncodedItem, now: int) -> bool:
+        """Whether an item that was read without a filter does not exist any more."""
+        ttl = item.get(entity.table.ttl, {}).get("N") if entity.table.ttl else None
+        return ttl is not None and float(ttl) <= now
 
-    def _filter(self, where: Condition | None, now: int, aliases: Aliases) -> Request:
-        guards = self._guards(where, now, aliases)
-        return {"FilterExpression": joined(" AND ", guards)} if guards else {}
+    def _stored(self, entities: Iterable[Entity], attributes: Collection[str] | None) -> tuple[str, ...] | None:
+        """The attributes in DynamoDB that a read of items by their keys needs; None for all."""
+        names: list[str] = []
+        for entity in entities:
+            stored = self.codec(entity).decoder(attributes).stored
+            if stored is None:
+                return None
+            names += [*stored, *([entity.table.ttl] if entity.table.ttl else [])]
+        return tuple(names)
 
-    def _guards(self, condition: Condition | None, now: int, aliases: Aliases) -> list[str]:
+    def _read(self, entity: Entity, index: Index) -> Request:
+        if index == entity.table.primary:
+            return {"TableName": self.table(entity), "ConsistentRead": True}
+        return {"TableName": self.table(entity), "IndexName": index.name}  # which can only be read as it comes
+
+    def _is(self, entity: Entity, aliases: Aliases, *, by_key: bool) -> list[str]:
+        """What must hold of an item to be one of the entity: what it says it is, and how its primary key begins."""
+        codec = self.codec(entity)
+        terms = [] if codec.label is None else [f"{aliases.name(ENTITY)} = {aliases.value(codec.label)}"]
+        for template in codec.primary if by_key else ():
+            name, beginning = aliases.name(template.key.name), template.literals[0]
+            if not template.fields:
+                terms.append(f"{name} = {aliases.value(beginning)}")
+            elif beginning:
+                terms.append(f"begins_with({name}, {aliases.value(beginning)})")
+        return terms
+
+    def _guards(self, entity: Entity, condition: Condition | None, now: int, aliases: Aliases) -> list[str]:
         """What must hold of an item beside its key: the condition, and that it has not expired."""
-        guards = [] if condition is None else [condition_expression(condition, aliases)]
-        return guards if self.design.ttl is None else [*guards, f"NOT {_expired(self.design.ttl, now, aliases)}"]
+        guards = []
+        if condition is not None:
+            guards.append(condition_expression(self.codec(entity).condition(condition), aliases))
+        if entity.table.ttl is not None:
+            guards.append(f"NOT {_expired(entity.table.ttl, now, aliases)}")
+        return guards
 
-    def _absent(self, now: int, aliases: Aliases) -> str:
-        missing = f"attribute_not_exists({aliases.name(self.design.partition_key.name)})"
-        return (
-            missing if self.design.ttl is None else joined(" OR ", [missing, _expired(self.design.ttl, now, aliases)])
-        )
+    def _absent(self, design: TableDesign, now: int, aliases: Aliases) -> str:
+        missing = f"attribute_not_exists({aliases.name(design.partition_key.name)})"
+        return missing if design.ttl is None else joined(" OR ", [missing, _expired(design.ttl, now, aliases)])
+
+
+def _projection(stored: Iterable[str] | None, aliases: Aliases) -> Request:
+    """The expression's parameters, with the attributes to read; none for all."""
+    if stored is None:
+        return aliases.parameters()
+    expression = ", ".join([aliases.name(name) for name in dict.fromkeys(stored)])
+    return {"ProjectionExpression": expression} | aliases.parameters()
+
+
+def _filter(guards: list[str]) -> Request:
+    return {"FilterExpression": joined(" AND ", guards)} if guards else {}
 
 
 def _expired(ttl: str, now: int, aliases: Aliases) -> str:
@@ -127,22 +197,31 @@ def _expired(ttl: str, now: int, aliases: Aliases) -> str:
     return f"{aliases.name(ttl)} <= {aliases.value(now)}"
 
 
-def _of(start: Mapping[str, Any], attribute: str) -> Any:
-    try:
-        return start[attribute]
-    except KeyError:
-        raise InvalidItem(f"the start of a reading lacks `{attribute}`") from None
+def _bounds(template: Template, between: Bounds) -> Bounds:
+    """The least and the greatest sort key that an item between those values of the first attribute can have."""
+    low, high = between
+    if (low is not None or high is not None) and not template.fields:
+        raise InvalidItem(f"`{template.source}` has no bounds")
+    if len(template.fields) > 1:
+        # What follows the first attribute sorts before the last character of all.
+        return None if low is None else template.prefix(low), None if high is None else template.prefix(high) + LAST
+    return None if low is None else template.render([low]), None if high is None else template.render([high])
 
 
-def _key_condition(index: Index, partition: KeyValue, between: Bounds, aliases: Aliases) -> str:
-    terms = [f"{aliases.name(index.partition_key.name)} = {aliases.value(partition)}"]
-    match between:
-        case (None, None):
-            pass
-        case (low, None):
-            terms.append(f"{aliases.name(index.sort_key.name)} >= {aliases.value(low)}")
-        case (None, high):
-            terms.append(f"{aliases.name(index.sort_key.name)} <= {aliases.value(high)}")
-        case (low, high):
-            terms.append(f"{aliases.name(index.sort_key.name)} BETWEEN {aliases.value(low)} AND {aliases.value(high)}")
-    return " AND ".join(terms)
+def _sort_condition(template: Template, low: Any, high: Any, aliases: Aliases) -> str | None:
+    """The condition on the sort key: its bounds, and that it begins as the template does."""
+    beginning = template.literals[0]
+    if low is None and high is None and not beginning:
+        return None
+    name = aliases.name(template.key.name)
+    if not template.fields:
+        return f"{name} = {aliases.value(beginning)}"
+    if low is None and high is None:
+        return f"begins_with({name}, {aliases.value(beginning)})"
+    if beginning:
+        low, high = beginning if low is None else low, beginning + LAST if high is None else high
+    if low is None:
+        return f"{name} <= {aliases.value(high)}"
+    if high is None:
+        return f"{name} >= {aliases.value(low)}"
+    return f"{name} BETWEEN {aliases.value(low)} AND {aliases.value(high)}"

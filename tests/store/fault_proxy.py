@@ -1,4 +1,4 @@
-"""A proxy before the emulator that may answer in its place, so that rare answers come when a test wants them."""
+"""A fault proxy before the emulator: it may answer in its place, so that rare answers come when a test wants them."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ Rule = Callable[[str, dict[str, Any], Forward], Awaitable[Answer | bytes | None]
 
 
 async def pass_on(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-    """The rule of a proxy that does not meddle."""
+    """The rule of a proxy that breaks nothing."""
     return await forward(request)
 
 
@@ -58,7 +58,7 @@ def always(answer: Answer) -> Rule:
 
 
 @dataclass
-class Meddler:
+class FaultProxy:
     """What came by, and the rule for what comes."""
 
     rule: Rule = pass_on
@@ -104,17 +104,17 @@ class Meddler:
 
 
 @asynccontextmanager
-async def meddling(emulator: str) -> AsyncIterator[Meddler]:
+async def proxying(emulator: str) -> AsyncIterator[FaultProxy]:
     """A proxy on a free port of the loopback interface."""
-    meddler = Meddler()
+    fault_proxy = FaultProxy()
     async with ClientSession() as session:
         application = web.Application(client_max_size=2**25)
-        application.router.add_post("/", partial(meddler.handle, emulator, session))
+        application.router.add_post("/", partial(fault_proxy.handle, emulator, session))
         runner = web.AppRunner(application)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
         host, port = runner.addresses[0]
-        meddler.url = f"http://{host}:{port}"
-        yield meddler
+        fault_proxy.url = f"http://{host}:{port}"
+        yield fault_proxy
         await runner.cleanup()

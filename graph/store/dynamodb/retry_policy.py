@@ -1,4 +1,4 @@
-"""How long the engine tries before it says that the store does not answer.
+"""The waits and attempts of the engine, before it says that the store does not answer.
 
 Two kinds of trouble are tried again: what fails on the way or inside DynamoDB, by botocore,
 request by request; and what DynamoDB answers for a moment (unprocessed items, a conflict of
@@ -28,7 +28,7 @@ class TryAgain(DatabaseUnavailable):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """Limits of time and number, and the way to wait."""
 
     connect_seconds: float = 2.0
@@ -64,4 +64,4 @@ class Patience:
         return await rounds(once)
 
 
-PATIENCE = Patience()
+RETRY_POLICY = RetryPolicy()

@@ -1,0 +1,202 @@
+"""An entity's items ⇄ those in DynamoDB, which have their keys beside their attributes, and say what they are.
+
+    {eventId: us1, eventTsMs: 7, dayBucket: 19700101, …}
+    {eventId: us1, eventTsMs: 7, dayBucket: 19700101, …,
+     pk: EVENT#us1, sk: EVENT, gsi1pk: DAY#19700101, gsi1sk: 7, entity: EVENT}
+
+An attribute that stands in a key alone is read from there. Whatever else an item has in DynamoDB is none of
+the entity's: it is not read.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from graph.store.attributes import Text
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present
+from graph.store.design import Index
+from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
+from graph.store.entity import ENTITY, Entity, Item, Key, KeyTemplates
+from graph.store.templates import Template
+from graph.store.values import InvalidItem
+
+
+class Decoder(NamedTuple):
+    """How items are read of which some attributes are needed."""
+
+    stored: tuple[str, ...] | None  # the attributes to ask DynamoDB for; None for all
+    decode: Callable[[EncodedItem], Item]
+
+
+class ItemCodec:
+    """Encodes and decodes the items of one entity. What it encodes has been checked already."""
+
+    def __init__(self, entity: Entity) -> None:
+        self.entity = entity
+        self.label = None if ENTITY in entity.named else entity.label or entity.name
+        self.primary = entity.templates[entity.table.primary]
+        keys = {attribute.name for attribute in entity.table.key_attributes}
+        self._hidden = (keys | {ENTITY}) - entity.named.keys()
+        self._primary_keys = {template.key.name for template in self.primary}
+        self._decoders: dict[frozenset[str] | None, Decoder] = {}
+
+    def encode(self, item: Mapping[str, Any]) -> EncodedItem:
+        """The item with its keys. Those of an index are left out where it lacks an attribute of theirs."""
+        whole = {name: value for name, value in item.items() if name not in self._held_by}
+        for templates in self.entity.templates.values():
+            if all(name in item for name in templates.names):
+                whole |= _rendered(templates, item)
+        if self.label is not None:
+            whole[ENTITY] = self.label
+        return encode_item(whole)
+
+    def key(self, key: Key) -> EncodedItem:
+        """A primary key."""
+        return encode_item(_rendered(self.primary, self._of_key(key)))
+
+    def start(self, index: Index, start: Mapping[str, Any]) -> EncodedItem:
+        """The keys of a position in an index.
+
+        Raises:
+            InvalidItem: An attribute of the position is missing.
+        """
+        if missing := [name for name in self.entity.position_names(index) if name not in start]:
+            raise InvalidItem(f"the start of a reading lacks `{missing[0]}`")
+        return encode_item(_rendered(self.primary, start) | _rendered(self.templates(index), start))
+
+    def templates(self, index: Index) -> KeyTemplates:
+        """The templates of an index."""
+        try:
+            return self.entity.templates[index]
+        except KeyError:
+            raise InvalidItem(f"{self.entity.name} does not stand in {index.name}") from None
+
+    def has_key_of(self, item: EncodedItem) -> bool:
+        """Whether an item's primary key is one that the entity's templates make."""
+        return all(template.parse(decode(item[template.key.name])) is not None for template in self.primary)
+
+    def changes(
+        self, key: Key, set_: Mapping[str, Any], add: Mapping[str, int | float]
+    ) -> tuple[dict[str, Any], dict[str, int | float]]:
+        """What an update sets and adds with the keys that follow, and all that a new item needs besides its key."""
+        known = {**self._of_key(key), **set_}
+        wanted = {name: value for name, value in known.items() if name not in self._held_by}
+        if self.label is not None:
+            wanted[ENTITY] = self.label
+        added = dict(add)
+        for index in self.entity.indexes:
+            templates = self.entity.templates[index]
+            if all(name in known or name in add for name in templates.names):
+                for template in templates:
+                    if all(name in known for name in template.names):
+                        wanted[template.key.name] = _key_of(template, known)
+                    else:
+                        added[template.key.name] = _added(template, add)
+        return {name: value for name, value in wanted.items() if name not in self._primary_keys}, added
+
+    def condition(self, condition: Condition) -> Condition:
+        """The condition on the item as DynamoDB has it.
+
+        Raises:
+            InvalidItem: It compares with an attribute that stands in a key alone.
+        """
+        match condition:
+            case Present(name) if name in self._held_by:
+                return Present(self._held_by[name].key.name)
+            case Absent(name) if name in self._held_by:
+                return Absent(self._held_by[name].key.name)
+            case Compare(name) | OneOf(name) if name in self._held_by:
+                raise InvalidItem(f"nothing can be compared with `{name}`, which stands in a key alone")
+            case AllOf(parts):
+                return AllOf(tuple(map(self.condition, parts)))
+            case AnyOf(parts):
+                return AnyOf(tuple(map(self.condition, parts)))
+        return condition
+
+    def decoder(self, needed: Collection[str] | None = None) -> Decoder:
+        """How to read items of which these attributes are needed; None for all."""
+        names = None if needed is None else frozenset(needed)
+        if (found := self._decoders.get(names)) is None:
+            # A caller's choices of attributes are few: they stand in its code, or follow from a query's fields.
+            found = self._decoder(names)
+            if len(self._decoders) < _MOST_DECODERS:
+                self._decoders[names] = found
+        return found
+
+    def _decoder(self, names: frozenset[str] | None) -> Decoder:
+        held = {name: template for name, template in self._held_by.items() if names is None or name in names}
+        hidden = self._hidden | self._held_by.keys()
+        stored: tuple[str, ...] | None = None
+        if names is not None:
+            keys = {template.key.name for template in held.values()}
+            # With the partition key, since an item of which nothing is found would look as if it did not exist.
+            stored = tuple(sorted((names - hidden) | keys | {self.primary.partition.key.name}))
+        if names is None and self.entity.open:
+
+            def attributes_of(item: EncodedItem) -> Item:
+                return {
+                    name: text if (text := value.get("S")) is not None else decode(value)  # without a call, as most are
+                    for name, value in item.items()
+                    if name not in hidden
+                }
+        else:
+            declared = self.entity.named.keys() if names is None else names
+            kept = frozenset(declared - hidden)
+
+            def attributes_of(item: EncodedItem) -> Item:
+                return {
+                    name: text if (text := value.get("S")) is not None else decode(value)  # without a call, as most are
+                    for name, value in item.items()
+                    if name in kept
+                }
+
+        if not held:
+            return Decoder(stored, attributes_of)
+        templates = tuple(dict.fromkeys(held.values()))
+
+        def with_attributes_of_keys(item: EncodedItem) -> Item:
+            found = attributes_of(item)
+            for template in templates:
+                encoded = item.get(template.key.name)
+                values = None if encoded is None else template.parse(decode(encoded))
+                for name, value in (values or {}).items():
+                    if held.get(name) is template:
+                        found[name] = value
+            return found
+
+        return Decoder(stored, with_attributes_of_keys)
+
+    @cached_property
+    def _held_by(self) -> dict[str, Template]:
+        """The attributes that stand in a key alone, each with the template of that key."""
+        held: dict[str, Template] = {}
+        for templates in self.entity.templates.values():
+            for template in templates:
+                for field in template.fields:
+                    itself = (
+                        field.name == template.key.name and template.key.type == "S" and not isinstance(field, Text)
+                    )
+                    if field.in_key_alone or itself:
+                        held.setdefault(field.name, template)
+        return held
+
+    def _of_key(self, key: Key) -> Item:
+        return dict(zip(self.entity.key_names, key.values, strict=True))
+
+
+_MOST_DECODERS = 100
+
+
+def _rendered(templates: KeyTemplates, item: Mapping[str, Any]) -> dict[str, Any]:
+    return {template.key.name: _key_of(template, item) for template in templates}
+
+
+def _key_of(template: Template, item: Mapping[str, Any]) -> Any:
+    return template.render([item[name] for name in template.names])
+
+
+def _added(template: Template, add: Mapping[str, int | float]) -> int | float:
+    """What is added to a key that is one number."""
+    if template.key.type != "N":
+        raise InvalidItem(f"nothing can be added to an attribute that the text `{template.key.name}` is made of")
+    return add[template.names[0]]
