@@ -1,4 +1,4 @@
-"""What a database in SQLite knows of its file: how often it is checked, what counts as damage, and that locks are kept."""
+"""What a SQLite database knows of its file: how often it is checked, what counts as damage, and that locks stay."""
 
 import os
 import shutil
