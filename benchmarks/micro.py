@@ -35,7 +35,7 @@ from graph.core import garbage
 from graph.core.clock import now_ms
 from graph.core.paging import PageSizes, Paging
 from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.request_logs.budget import LogBudget, LogLimits
@@ -95,7 +95,7 @@ class Bench:
         return Context(
             catalogue=self.parts.catalogue,
             ingest=self.parts.ingest,
-            live=Live(self.parts.table, self.parts.catalogue),
+            live=EventBroadcast(self.parts.table, self.parts.catalogue),
             upkeep=Upkeep(self.parts.table, self.parts.catalogue, now_ms, polls=False),
             request_logs=self.parts.request_logs,
             log_buffer=LogBuffer(self.parts.request_logs, LogBudget(LogLimits.of(Settings())), capacity=0),

@@ -29,15 +29,17 @@ from graph.api.schema import schema
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
 from graph.core.paging import PageSizes
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes import entities as earthquakes
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.poll_state import LEASE_MS
 from graph.domains.earthquakes.ingest.polling import polling
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.status import IngestStatus, Upkeep, watched
-from graph.domains.earthquakes.ingest.turns import TURN_MS
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.request_logs import entities as request_logs
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogLimits
 from graph.domains.request_logs.buffer import log_buffer
@@ -48,9 +50,9 @@ from graph.observability.scrape import Scrape, sampled
 from graph.observability.tracing import Tracing, Untraced, open_tracing
 from graph.pages import dashboard, graphiql
 from graph.settings import Settings
-from graph.store.contract import Table
+from graph.store.contract import Database
 from graph.store.location import StoreLocation
-from graph.store.meter import MeteredTable
+from graph.store.meter import MeteredDatabase
 from graph.transport.admission import Admission, ExecutionLimits
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.errors import told
@@ -65,6 +67,7 @@ from graph.work.threads import FairThreads
 
 GRAPH_PATH = "/graphql"
 _TO_THE_GRAPH = Route("/", lambda request: RedirectResponse(GRAPH_PATH))
+ENTITIES = (*earthquakes.ENTITIES, *request_logs.ENTITIES)
 SAMPLE = files("graph.domains.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
 
 logger = get_logger(__name__)
@@ -74,7 +77,7 @@ logger = get_logger(__name__)
 class Parts:
     """The parts of the service that a command uses too, open for as long as it runs."""
 
-    table: Table
+    database: Database
     catalogue: Catalogue
     ingest: Ingest
     request_logs: RequestLogs
@@ -94,17 +97,23 @@ async def open_parts(
     """
     location = StoreLocation.of(settings.store)
     async with (
-        location.open(EARTHQUAKE_EVENTS, clock=clock, meter=metrics, timeout_s=settings.store_timeout) as table,
+        location.open(
+            ENTITIES,
+            environment=settings.environment,
+            clock=clock,
+            meter=metrics,
+            timeout_s=settings.store_timeout,
+        ) as database,
         httpx.AsyncClient() as http,
     ):
-        if spans := tracing.store(location.engine, table.design.name):
-            table = MeteredTable(table, spans)
-        logs = RequestLogs(table, clock)
+        if spans := tracing.store(location.engine, EARTHQUAKE_EVENTS.name):
+            database = MeteredDatabase(database, spans)
+        logs = RequestLogs(database, clock)
         usgs = UsgsClient(http, settings.usgs_url, timeout_s=settings.usgs_timeout, clock=clock)
         yield Parts(
-            table=table,
-            catalogue=Catalogue(table, most_days_counted=settings.max_days_counted),
-            ingest=Ingest(table, usgs, logs, clock, *([metrics.ingest] if metrics else [])),
+            database=database,
+            catalogue=Catalogue(database, most_days_counted=settings.max_days_counted),
+            ingest=Ingest(database, usgs, logs, clock, *([metrics.ingest] if metrics else [])),
             request_logs=logs,
         )
 
@@ -131,14 +140,14 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
             parts = await stack.enter_async_context(open_parts(settings, clock, metrics, tracing))
             buffer = await stack.enter_async_context(log_buffer(parts.request_logs, LogLimits.of(settings)))
             metrics.log_buffer(buffer)
-            upkeep = Upkeep(parts.table, parts.catalogue, clock, polls=settings.poll > 0)
+            upkeep = Upkeep(parts.database, parts.catalogue, clock, polls=settings.poll > 0)
             metrics.upkeep(upkeep)
             await stack.enter_async_context(watched(upkeep))
             if settings.poll:
-                turn_ms = round(2000 * settings.usgs_timeout) + 60_000  # to fetch, with redirects, and to store
-                polls = polling(parts.ingest, parts.table, settings.poll, clock, turn_ms=max(turn_ms, TURN_MS))
+                lease_ms = round(2000 * settings.usgs_timeout) + 60_000  # to fetch, with redirects, and to store
+                polls = polling(parts.ingest, parts.database, settings.poll, clock, lease_ms=max(lease_ms, LEASE_MS))
                 await stack.enter_async_context(polls)
-            live = Live(parts.table, parts.catalogue)
+            live = EventBroadcast(parts.database, parts.catalogue)
             stack.push_async_callback(live.close)
             metrics.live(live)
             work = Work(WorkLimits.of(settings.max_heavy_operations))
@@ -160,7 +169,7 @@ def create_app(settings: Settings | None = None, *, clock: Clock = now_ms) -> AS
                 observe_field=metrics.field,
             )
             yield {
-                "table": parts.table,
+                "database": parts.database,
                 "upkeep": upkeep,
                 "live": live,
                 "streams": Streams(settings.max_subscriptions, "subscriptions"),
@@ -242,7 +251,7 @@ async def _ready(request: Request) -> Response:
     if getattr(request.state, "draining", False):
         return JSONResponse({"status": "draining"}, 503)
     try:
-        await request.state.table.ping()
+        await request.state.database.ping()
     except DatabaseUnavailable as error:
         logger.error("Not ready", cause=error.detail)
         return JSONResponse({"status": "unavailable", "store": "unreachable"}, 503)

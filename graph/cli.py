@@ -18,10 +18,10 @@ from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.options import Duration, Scopes, Subject
 from graph.api.schema import printed
-from graph.app import open_parts
+from graph.app import ENTITIES, open_parts
 from graph.core.errors import DatabaseUnavailable, GraphError
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.commands import Times, ingest_all
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.rebuild import RebuildReport, rebuild_summaries
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from graph.serving import server
@@ -63,7 +63,9 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def store_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--store`, which every command that touches the catalogue has."""
     return click.option(
-        "--store", metavar="URL", help="sqlite:///FILE or dynamodb://TABLE.  [default: sqlite:///quakegraph.db]"
+        "--store",
+        metavar="URL",
+        help="sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.  [default: sqlite:///quakegraph.db]",
     )(command)
 
 
@@ -97,7 +99,7 @@ def serve(**options: Any) -> None:
     Examples:
       quakegraph serve --demo
       quakegraph serve --port 9000 --store sqlite:////var/lib/quakegraph.db --poll 60
-      quakegraph serve --host 0.0.0.0 --workers 4 --store dynamodb://earthquake-events
+      quakegraph serve --host 0.0.0.0 --workers 4 --store dynamodb://
     """
     settings = settings_of(**options)
     server.check_callers(settings)
@@ -221,10 +223,11 @@ def create(store: str | None, stream: bool) -> None:
 
     \b
     Example:
-      quakegraph tables create --store dynamodb://earthquake-events
+      quakegraph tables create --store dynamodb://
     """
-    location = StoreLocation.of(settings_of(store=store).store)
-    for line in run(location.create(ENTITIES, stream=stream)):
+    settings = settings_of(store=store)
+    location = StoreLocation.of(settings.store)
+    for line in run(location.create(ENTITIES, environment=settings.environment, stream=stream)):
         click.echo(line)
 
 
@@ -256,13 +259,15 @@ def print_policy(job: str, store: str | None) -> None:
 
     \b
     Example:
-      quakegraph tables policy --store dynamodb://earthquake-events > policy.json
+      quakegraph tables policy --store dynamodb:// > policy.json
       aws iam put-role-policy --role-name quakegraph --policy-name table \\
         --policy-document file://policy.json
     """
-    location = StoreLocation.of(settings_of(store=store).store)
+    settings = settings_of(store=store)
+    location = StoreLocation.of(settings.store)
     prefix = location.name if location.engine == "dynamodb" else ""
-    click.echo(policy([EARTHQUAKE_EVENTS], Job(job), prefix=prefix), nl=False)
+    text = policy([EARTHQUAKE_EVENTS], Job(job), prefix=prefix, environment=settings.environment)
+    click.echo(text, nl=False)
 
 
 @main.command("rebuild-summaries")
@@ -275,12 +280,12 @@ def rebuild(store: str | None) -> None:
 
     \b
     Example:
-      quakegraph rebuild-summaries --store dynamodb://earthquake-events
+      quakegraph rebuild-summaries --store dynamodb://
     """
 
     async def work() -> RebuildReport:
         async with open_parts(settings_of(store=store)) as parts:
-            return await rebuild_summaries(parts.table)
+            return await rebuild_summaries(parts.database)
 
     report = run(work())
     click.echo(f"{report.events:,} events on {report.days:,} days; {report.corrected:,} summaries corrected.")

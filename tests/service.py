@@ -24,12 +24,12 @@ from starlette.types import ASGIApp
 
 from graph.app import create_app
 from graph.core.clock import Clock, now_ms
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
+from tests.domains.entities import ENTITIES
 from tests.processes import PATIENCE_S
-from tests.store.engines import create_table
+from tests.store.engines import create_tables
 from tests.store.samples import HeldClock
 
 UNHURRIED = {"store_timeout": 60.0, "execution_timeout": 600.0, "ingest_timeout": 3600.0, "request_timeout": 600.0}
@@ -150,10 +150,10 @@ def week(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsS
 @pytest.fixture(scope="session")
 def week_on_dynamodb(dynamodb_endpoint: str, _usgs: UsgsServer) -> Iterator[Service]:
     """The same on DynamoDB's emulator."""
-    name = f"week-{uuid4().hex}"
+    prefix = f"week-{uuid4().hex}-"
     with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
-        elsewhere.submit(asyncio.run, create_table(name, EARTHQUAKE_EVENTS, stream=False)).result()
-    with running(Settings(store=f"dynamodb://{name}", usgs_url=_usgs.url), clock=HeldClock()) as service:
+        elsewhere.submit(asyncio.run, create_tables(ENTITIES, prefix=prefix, stream=False)).result()
+    with running(Settings(store=f"dynamodb://{prefix}", usgs_url=_usgs.url), clock=HeldClock()) as service:
         service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
         yield service
 

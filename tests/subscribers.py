@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
 from graph.app import Application, admission, create_app
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
@@ -68,7 +68,7 @@ class LiveService:
 
     async def has_subscriptions(self, number: int) -> None:
         """Wait until so many are open, of which none misses what is stored from now on."""
-        live: Live = self.state["live"]
+        live: EventBroadcast = self.state["live"]
         await eventually(lambda: live.subscriptions == number)
 
     async def has_no_socket(self) -> None:

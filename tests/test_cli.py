@@ -13,12 +13,12 @@ import pytest
 
 from graph import __version__
 from graph.cli import main
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.settings import Settings
 from graph.store.cloudformation import template
 from graph.store.contract import Put, Update
 from graph.store.location import StoreLocation
 from tests.domains.earthquakes.usgs.usgs_server import week
+from tests.domains.entities import ENTITIES
 from tests.processes import environment, quakegraph
 
 SCHEMA = Path(__file__).parent.parent / "schema.graphql"
@@ -236,7 +236,7 @@ def test_the_schema_is_printed_as_it_is_checked_in() -> None:
 def test_the_template_of_the_table_is_printed() -> None:
     result = quakegraph("tables", "template")
 
-    assert result.stdout == template(EARTHQUAKE_EVENTS)
+    assert result.stdout == template(ENTITIES)
     assert "TimeOrderedIndex" in result.stdout
 
 
@@ -280,7 +280,7 @@ def spoil(file: Path) -> None:
     """Make two summaries say something else than the events."""
 
     async def work() -> None:
-        async with StoreLocation.of(f"sqlite:///{file}").open(EARTHQUAKE_EVENTS) as table:
+        async with StoreLocation.of(f"sqlite:///{file}").open(ENTITIES) as table:
             await table.update(Update(("SUMMARY#YEARS", "YEAR#2023"), add={"events": 5, "revision": 1}))
             await table.transact([Put({"pk": "SUMMARY#2023", "sk": "DAY#20230801", "entity": "SUMMARY", "events": 1})])
 

@@ -10,9 +10,10 @@ from graph.core.paging import PageSizes
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import Charge, Live, nothing
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.buffer import LogBuffer
+from graph.feed.broadcast import Charge, free_of_charge
 
 FieldObserver = Callable[[str, str, float], None]
 """(root field, code of its error or OK, seconds): told of each root field of a query."""
@@ -28,7 +29,7 @@ class Context:
 
     catalogue: Catalogue
     ingest: Ingest
-    live: Live
+    live: EventBroadcast
     upkeep: Upkeep
     request_logs: RequestLogs
     log_buffer: LogBuffer
@@ -37,7 +38,7 @@ class Context:
     caller: Caller
     request_id: str  # UUID v4
     observe_field: FieldObserver = unobserved
-    charge_replay: Charge = nothing
+    charge_replay: Charge = free_of_charge
     _logged: int = 0
 
     def next_log_id(self) -> str:

@@ -14,6 +14,7 @@ import strawberry
 from graphql import FieldNode, SelectionNode
 from strawberry.types import Info
 
+from graph.api.selected import needs, passes_records_on
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
@@ -55,7 +56,7 @@ def parse_global_id(node_id: str) -> tuple[str, str]:
 
 @strawberry.interface(description="An object with an id that stays the same and finds it again through `node`.")
 class Node:
-    @strawberry.field(description="Global id: opaque, stable, URL-safe.")
+    @strawberry.field(description="Global id: opaque, stable, URL-safe.", metadata=needs())
     @staticmethod
     def id(record: strawberry.Parent[Any]) -> strawberry.ID:
         return global_id(*record.identity)
@@ -64,22 +65,22 @@ class Node:
 @strawberry.type(description="What lies on either side of a page.")
 class PageInfo:
     # These two are known by now, or awaited: see `Page`.
-    @strawberry.field(description="Whether more follows behind the page. Exact.")
+    @strawberry.field(description="Whether more follows behind the page. Exact.", metadata=needs())
     @staticmethod
     def has_next_page(page: strawberry.Parent[Page[Any]]) -> bool:
         return cast("bool", page.has_next)
 
-    @strawberry.field(description="Whether more precedes the page. Exact.")
+    @strawberry.field(description="Whether more precedes the page. Exact.", metadata=needs())
     @staticmethod
     def has_previous_page(page: strawberry.Parent[Page[Any]]) -> bool:
         return cast("bool", page.has_previous)
 
-    @strawberry.field(description="The cursor of the first edge; null for an empty page.")
+    @strawberry.field(description="The cursor of the first edge; null for an empty page.", metadata=needs())
     @staticmethod
     def start_cursor(page: strawberry.Parent[Page[Any]]) -> str | None:
         return page.records[0].cursor if page.records else None
 
-    @strawberry.field(description="The cursor of the last edge; null for an empty page.")
+    @strawberry.field(description="The cursor of the last edge; null for an empty page.", metadata=needs())
     @staticmethod
     def end_cursor(page: strawberry.Parent[Page[Any]]) -> str | None:
         return page.records[-1].cursor if page.records else None
@@ -107,13 +108,17 @@ def _records(page: strawberry.Parent[Page[Any]]) -> Any:
 @strawberry.type(description="A node in its place in a connection.")
 class Edge(Generic[NodeType]):
     cursor: str = strawberry.field(description="The place: pass it back as `after` or `before`, unchanged.")
-    node: NodeType = strawberry.field(description="The node itself.", resolver=_itself)
+    node: NodeType = strawberry.field(description="The node itself.", resolver=_itself, metadata=passes_records_on())
 
 
 @strawberry.type(description="A page of a list.")
 class Connection(Generic[NodeType]):
     edges: list[Edge[NodeType]] = strawberry.field(
-        description="The page's nodes with their cursors, in order.", resolver=_records
+        description="The page's nodes with their cursors, in order.", resolver=_records, metadata=passes_records_on()
     )
-    nodes: list[NodeType] = strawberry.field(description="The page's nodes alone, in order.", resolver=_records)
-    page_info: PageInfo = strawberry.field(description="What lies on either side of the page.", resolver=_itself)
+    nodes: list[NodeType] = strawberry.field(
+        description="The page's nodes alone, in order.", resolver=_records, metadata=passes_records_on()
+    )
+    page_info: PageInfo = strawberry.field(
+        description="What lies on either side of the page.", resolver=_itself, metadata=passes_records_on()
+    )

@@ -25,25 +25,33 @@ from graph.api.fast.resolvers import shorten
 from graph.api.recording import Logged
 from graph.api.scalars import SCALARS
 from graph.api.scopes import describe_scope, requires_scopes_of
+from graph.api.selected import Attributes, selected_attributes
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes import model
 from graph.domains.earthquakes.schema.events import Event, EventQueries, events_by_key
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
 from graph.domains.earthquakes.schema.live import Subscription
 from graph.domains.earthquakes.schema.statistics import StatisticsQueries
+from graph.domains.request_logs import model as request_logs
 from graph.domains.request_logs.schema import RequestLog, RequestLogQueries, logs_by_key
+from graph.store.records import Record
 
 MOST_NODES = 100  # ids a call
 
-NODES: dict[str, tuple[Scope, Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Any]]]]] = {
-    "Event": (Scope.EVENTS_READ, events_by_key),
-    "RequestLog": (Scope.LOGS_READ, logs_by_key),
+Load = Callable[[Context, Sequence[str], Attributes], Awaitable[Mapping[str, Any]]]
+"""Finds nodes by their keys, with the attributes that are needed."""
+
+NODES: dict[str, tuple[Scope, type[Record], Load]] = {
+    "Event": (Scope.EVENTS_READ, model.Event, events_by_key),
+    "RequestLog": (Scope.LOGS_READ, request_logs.RequestLog, logs_by_key),
 }
-"""Type's name → the scope that its nodes need, and what finds them by their keys."""
+"""Type's name → the scope that its nodes need, their records, and what finds them by their keys."""
 
 
-async def _nodes(context: Context, ids: Sequence[str]) -> list[Any]:
+async def _nodes(info: Info[Context, None], ids: Sequence[str]) -> list[Any]:
     """The nodes with these global ids, in their order, None for those that do not exist."""
+    context = info.context
     wanted = [relay.parse_global_id(node_id) for node_id in ids]
     keys: defaultdict[str, set[str]] = defaultdict(set)
     for type_name, key in wanted:
@@ -51,7 +59,10 @@ async def _nodes(context: Context, ids: Sequence[str]) -> list[Any]:
             raise BadUserInput(f"`id` names a {type_name}, of which this graph has no nodes.")
         keys[type_name].add(key)
     context.caller.require([NODES[type_name][0] for type_name in keys])
-    found = {type_name: await NODES[type_name][1](context, list(some)) for type_name, some in keys.items()}
+    found = {}
+    for type_name, some in keys.items():
+        _, record_class, load = NODES[type_name]
+        found[type_name] = await load(context, list(some), selected_attributes(info, record_class, type_name))
     return [found[type_name].get(key) for type_name, key in wanted]
 
 
@@ -83,7 +94,7 @@ class NodeQueries:
         info: Info[Context, None],
         id: Annotated[strawberry.ID, strawberry.argument(description="Global id.")],
     ) -> Any:
-        return (await _nodes(info.context, [id]))[0]
+        return (await _nodes(info, [id]))[0]
 
     @strawberry.field(
         description="The objects with these global ids, in their order, null for those that do not exist. "
@@ -100,7 +111,7 @@ class NodeQueries:
     ) -> list[Any]:
         if len(ids) > MOST_NODES:
             raise BadUserInput(f"`ids` takes at most {MOST_NODES} ids.")
-        return await _nodes(info.context, ids)
+        return await _nodes(info, ids)
 
 
 @strawberry.type(description="What can be read.")

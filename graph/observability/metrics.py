@@ -29,7 +29,7 @@ from graph import __version__
 from graph.core.errors import outcome_of
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.request_logs.buffer import LogBuffer
 from graph.observability.timed import Timed
 from graph.store.meter import PoolUse
@@ -184,14 +184,14 @@ class Metrics:
 
         self._readings.append(read)
 
-    def live(self, live: Live) -> None:
+    def live(self, live: EventBroadcast) -> None:
         """Read from now on how many subscribers there are, and what they are told."""
         count_told, count_lost = _difference(self._told.inc), _difference(self._untold.inc)
 
         def read() -> None:
             self._subscriptions.set(live.subscriptions)
-            count_told(live.told)
-            count_lost(live.lost)
+            count_told(live.sent)
+            count_lost(live.dropped)
 
         self._readings.append(read)
 

@@ -4,14 +4,19 @@ A record holds its item and nothing else: `mag = Stored("mag", float)` reads the
 when it is asked for. So a page of a thousand records costs a thousand small objects, and no
 attribute is touched that nobody selected. Whoever compiles code that reads many records may take
 the item's attribute directly (see `api.fast.completion`); it is the same value.
+
+Of an item that was read in part, an optional attribute may be missing because it was not read. So
+such items are records of another class, `Event.reading(attributes)`, which refuses what was not read.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, Generic, Self, TypeVar, overload
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
-from graph.store.contract import Item
+from graph.store.entity import Item
 
 T = TypeVar("T")
+PARTIAL_CLASSES = 256  # that are kept; each takes about 2 KB
 
 
 class Stored(Generic[T]):
@@ -41,26 +46,48 @@ class Stored(Generic[T]):
         return stored
 
 
+class NotRead:
+    """An optional attribute of a record whose item was read without it."""
+
+    def __init__(self, attribute: str) -> None:
+        self.attribute = attribute
+
+    def __get__(self, record: object | None, owner: type) -> Self:
+        """Refuse it: None would say that the item lacks the attribute."""
+        if record is None:
+            return self
+        raise KeyError(self.attribute)
+
+
 class Record:
     """An item with names for what stands in it. Two are equal where all that has a name is.
 
     All that a record says, by its properties too, follows from its item alone: not from the time, nor
-    from another item. So what was made of an item once can be used again.
+    from another item.
     """
 
     __slots__ = ("item",)
+
+    by_position: ClassVar[frozenset[str]] = frozenset()
+    """Names of what follows from the record's position alone, which is read with every item."""
 
     def __init__(self, item: Item) -> None:
         self.item = item
 
     @classmethod
-    def stored(cls) -> Iterator[tuple[str, Stored[Any]]]:
+    def reading(cls, attributes: frozenset[str] | None) -> type[Self]:
+        """The class of the records whose items were read with these attributes alone; None means all of them."""
+        return cls if attributes is None else cast("type[Self]", _reading(cast("Hashable", cls), attributes))
+
+    @classmethod
+    def stored(cls) -> dict[str, Stored[Any]]:
         """The names of the attributes, and where they stand."""
-        return ((name, found) for name, found in vars(cls).items() if isinstance(found, Stored))
+        found = {name: value for each in reversed(cls.__mro__) for name, value in vars(each).items()}
+        return {name: value for name, value in found.items() if isinstance(value, Stored)}
 
     def values(self) -> dict[str, Any]:
         """All attributes by their names."""
-        return {name: getattr(self, name) for name, _ in self.stored()}
+        return {name: getattr(self, name) for name in self.stored()}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Record) and type(other) is type(self) and other.values() == self.values()
@@ -70,3 +97,21 @@ class Record:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.values().items())})"
+
+
+# What is cached by a class is typed as hashable: mypy takes the `__hash__` of its instances for that of the class.
+@lru_cache(4 * PARTIAL_CLASSES)
+def _reading(whole: Hashable, attributes: frozenset[str]) -> type[Record]:
+    of_class = cast("type[Record]", whole)
+    stored = of_class.stored().items()
+    unread = {name for name, each in stored if each.optional and each.attribute not in attributes}
+    return _partial(whole, frozenset(unread)) if unread else of_class
+
+
+@lru_cache(PARTIAL_CLASSES)
+def _partial(of_class: Hashable, unread: frozenset[str]) -> type[Record]:
+    """A record class without some optional attributes."""
+    whole = cast("type[Record]", of_class)
+    stored = whole.stored()
+    refused = {name: NotRead(stored[name].attribute) for name in sorted(unread)}
+    return type(whole.__name__, (whole,), {"__slots__": (), "__module__": whole.__module__, **refused})

@@ -12,9 +12,9 @@ from uuid import uuid4
 import pytest
 
 from graph.core.errors import GraphError
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.settings import Settings
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
+from tests.domains.entities import ENTITIES
 from tests.service import Service, running, settings
 from tests.store.engines import create_table
 from tests.store.fault_proxy import Answer, always, proxying
@@ -181,8 +181,8 @@ TABLE_IS_GONE = Answer.error(
 async def test_a_table_that_is_gone_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    table = f"errors-{uuid4().hex}"
-    await create_table(table, EARTHQUAKE_EVENTS)
+    database = f"errors-{uuid4().hex}"
+    await create_table(database, ENTITIES)
     async with proxying(dynamodb_endpoint) as fault_proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
 
@@ -199,8 +199,8 @@ async def test_a_table_that_is_gone_is_an_unavailable_database(
 async def test_an_endpoint_that_is_gone_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    table = f"errors-{uuid4().hex}"
-    await create_table(table, EARTHQUAKE_EVENTS)
+    database = f"errors-{uuid4().hex}"
+    await create_table(database, ENTITIES)
     async with AsyncExitStack() as stack:
         fault_proxy = await stack.enter_async_context(proxying(dynamodb_endpoint))
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)

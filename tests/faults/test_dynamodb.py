@@ -18,11 +18,11 @@ import pytest
 from pydantic import SecretStr
 
 from graph.app import create_app
-from graph.domains.earthquakes.entities import ENTITIES
 from graph.settings import Settings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
+from tests.domains.entities import ENTITIES
 from tests.faults.tcp_proxy import Fault, Proxy, proxy
 from tests.processes import PATIENCE_S
 from tests.service import serving, unhurried

@@ -10,11 +10,11 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.store.location import StoreLocation
 from tests.bearers import bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in
+from tests.domains.entities import ENTITIES
 from tests.processes import PATIENCE_S, Server, serving
 
 CLIENTS = 100
@@ -75,7 +75,7 @@ async def kill_under_load(server: Server, round_: int, kill_after: int) -> set[s
 async def test_what_was_acknowledged_before_a_kill_is_there_and_counted(engine: str, tmp_path: Path) -> None:
     store = "sqlite:///quakes.db" if engine == "sqlite" else f"dynamodb://killed-{uuid4().hex}"
     if engine == "dynamodb":
-        await StoreLocation.of(store).create(EARTHQUAKE_EVENTS, stream=False)
+        await StoreLocation.of(store).create(ENTITIES, stream=False)
     seen_here = store if engine == "dynamodb" else f"sqlite:///{tmp_path}/quakes.db"
     acknowledged: set[str] = set()
 
@@ -83,18 +83,18 @@ async def test_what_was_acknowledged_before_a_kill_is_there_and_counted(engine: 
         with serving("--store", store, folder=tmp_path) as server:
             acknowledged |= await kill_under_load(server, round_, kill_after)
 
-        async with StoreLocation.of(seen_here).open(EARTHQUAKE_EVENTS, timeout_s=PATIENCE_S) as table:
+        async with StoreLocation.of(seen_here).open(ENTITIES, timeout_s=PATIENCE_S) as database:
             # DynamoDB goes on with what it was sent before the kill.
             async with asyncio.timeout(PATIENCE_S):
-                while await summaries_in(table) != await recounted(table):
+                while await summaries_in(database) != await recounted(database):
                     assert engine == "dynamodb"
-            assert acknowledged <= (await events_in(table)).keys()
+            assert acknowledged <= (await events_in(database)).keys()
 
-    async with StoreLocation.of(seen_here).open(EARTHQUAKE_EVENTS, timeout_s=PATIENCE_S) as table:
+    async with StoreLocation.of(seen_here).open(ENTITIES, timeout_s=PATIENCE_S) as database:
         with serving("--store", store, folder=tmp_path) as server:
             async with asyncio.timeout(PATIENCE_S):
                 while server.ask("{ events { totalCount } }").json() != {
-                    "data": {"events": {"totalCount": len(await events_in(table))}}
+                    "data": {"events": {"totalCount": len(await events_in(database))}}
                 }:
                     assert engine == "dynamodb"
         assert server.end() == 0

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.store.sqlite import open_sqlite
 from tests.attacks.leaks import leaks
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.entities import ENTITIES
 from tests.processes import PATIENCE_S, Child, quakegraph, started
 from tests.service import Service, running, settings
 
@@ -58,8 +58,8 @@ def check_summaries(store: Path) -> None:
     """That each event is counted once."""
 
     async def check() -> None:
-        async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
-            assert await summaries_in(table) == await recounted(table)
+        async with open_sqlite(store, ENTITIES) as database:
+            assert await summaries_in(database) == await recounted(database)
 
     asyncio.run(check())
 

@@ -16,7 +16,6 @@ from starlette.requests import ClientDisconnect
 
 from graph import __version__
 from graph.app import create_app
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget, LogLimits
 from graph.domains.request_logs.buffer import LogBuffer
@@ -28,11 +27,12 @@ from graph.store.contract import Put
 from graph.store.dynamodb.retry_policy import CONNECTIONS
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, status, week_features
+from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
 from tests.observability.scraping import parsed, scraped
 from tests.processes import serving
 from tests.service import Service, running
-from tests.store.engines import create_table, empty_table, open_dynamodb
+from tests.store.engines import create_table, empty_database, open_dynamodb
 from tests.store.samples import SAMPLES, sample
 
 EVENT = '{ event(eventId: "us1") { mag } }'
@@ -172,8 +172,8 @@ def test_ingests_are_counted_with_what_became_of_their_events(service: Service, 
 
 async def test_lost_and_waiting_request_logs_are_told() -> None:
     metrics = Metrics()
-    async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=now) as table:
-        buffer = LogBuffer(RequestLogs(table, now), LogBudget(LogLimits.of(Settings())), capacity=3)
+    async with empty_database("sqlite", ENTITIES, clock=now) as database:
+        buffer = LogBuffer(RequestLogs(database, now), LogBudget(LogLimits.of(Settings())), capacity=3)
         metrics.log_buffer(buffer)
         for number in range(5):
             buffer.add(a_log(MIDNIGHT + number, number))
@@ -219,27 +219,27 @@ async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -
         scrape = parsed(generate_latest(metrics.registry).decode())
         return tuple(scrape.value("quakegraph_dynamodb_units_total", kind=kind) for kind in ("read", "write"))
 
-    async with open_dynamodb(name, SAMPLES, meter=metrics) as table:
+    async with open_dynamodb(name, SAMPLES, meter=metrics) as database:
         assert units() == (0, 0)
-        await table.put(sample("p", "1", text="x" * 9000))
+        await database.put(sample("p", "1", text="x" * 9000))
         assert units() == (0, 9)  # one for each KB
-        await table.put_many([sample("p", "2"), sample("p", "3")])
+        await database.put_many([sample("p", "2"), sample("p", "3")])
         assert units() == (0, 11)
-        await table.transact([Put(sample("p", "4"))])
+        await database.transact([Put(sample("p", "4"))])
         assert units() == (0, 15)  # as the emulator counts; DynamoDB says 2 for it
-        await table.get(("p", "1"))
+        await database.get(("p", "1"))
         assert units() == (3, 15)  # one for 4 KB, since the read is consistent
-        await table.get_many([("p", "1"), ("p", "2")])
+        await database.get_many([("p", "1"), ("p", "2")])
         assert units() == (7, 15)
-        await table.query(SAMPLES.primary, "p")
-        await table.count(SAMPLES.primary, ["p"])
-        _ = [item async for item in table.scan()]
+        await database.query(SAMPLES.primary, "p")
+        await database.count(SAMPLES.primary, ["p"])
+        _ = [item async for item in database.scan()]
         assert units() == (16, 15)
 
 
 def test_a_service_on_dynamodb_tells_its_units_and_connections(dynamodb_endpoint: str) -> None:
     name = f"metered-{uuid4().hex}"
-    asyncio.run(create_table(name, EARTHQUAKE_EVENTS))
+    asyncio.run(create_table(name, ENTITIES))
     with running(Settings(store=f"dynamodb://{name}")) as service:
         service.ask(INGEST, ingested("us1"))
         before = scraped(service.url)

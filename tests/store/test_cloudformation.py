@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.store.cloudformation import template
 from graph.store.design import TableDesign
 from tests.store.samples import READINGS, SAMPLES

@@ -10,13 +10,15 @@ from uuid import uuid4
 import pytest
 
 from graph.app import open_parts
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS, ENTITIES, EVENT
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.rebuild import rebuild_summaries
 from graph.settings import Settings
 from graph.store.contract import Put
 from graph.store.policy import Job, policy
 from tests.domains.earthquakes.builders import NOON, an_event
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.entities import ENTITIES
 from tests.processes import quakegraph
 from tests.service import running
 from tests.store.engines import create_tables

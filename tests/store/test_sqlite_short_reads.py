@@ -10,7 +10,7 @@ import pytest
 
 from graph.store.contract import Put
 from graph.store.sqlite import open_sqlite
-from graph.store.sqlite.short_reads import ROWS_A_UNIT, UNITS_A_TURN, Lengthy, ShortReads
+from graph.store.sqlite.short_reads import UNITS_A_TURN, VALUES_A_UNIT, Lengthy, ShortReads
 from graph.store.sqlite.threads import ReadConnection
 from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, SAMPLE, sks, timed
@@ -71,9 +71,9 @@ async def test_all_reads_of_a_turn_have_one_budget(short: ShortReads) -> None:
     assert read_for_long() > UNITS_A_TURN * 0.9, "the next turn has another"
 
 
-async def test_rows_that_are_decoded_take_from_the_same_budget(short: ShortReads) -> None:
+async def test_values_that_are_read_take_from_the_same_budget(short: ShortReads) -> None:
     """However few steps SQLite takes to find them."""
-    half = ROWS_A_UNIT * UNITS_A_TURN // 2
+    half = VALUES_A_UNIT * UNITS_A_TURN // 2
 
     def decode(db: ReadConnection) -> int:
         db.before_decoding(half)

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from graph.domains.earthquakes.live import QUEUED, Live
+from graph.domains.earthquakes.live import EventBroadcast
+from graph.feed.subscriber import BACKLOG
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings
 from tests.subscribers import (
@@ -73,8 +74,8 @@ def store_many(service: LiveService) -> list[str]:
 
 
 async def all_are_handed_over(service: LiveService, number: int = MANY) -> None:
-    live: Live = service.state["live"]
-    await eventually(lambda: live.told + live.lost == number)
+    live: EventBroadcast = service.state["live"]
+    await eventually(lambda: live.sent + live.dropped == number)
 
 
 async def events_until(reader: Reader, last: str) -> list[str]:
@@ -119,7 +120,7 @@ async def test_who_reads_too_late_is_told_how_much_was_lost_and_can_go_back_for_
 
             assert received == expected
             before, cursor = gaps[0]
-            assert before >= QUEUED
+            assert before >= BACKLOG
             service.store("nc1")
             assert await events_until(reader, "nc1") == ["nc1"]
         async with subscribed(service, SMALL, after=cursor) as reader:
@@ -134,7 +135,7 @@ async def test_who_reads_no_more_is_let_go(tmp_path: Path, usgs: UsgsServer, sub
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=0.5)) as service:
         async with subscribed(service, LARGE):
             await service.has_subscriptions(1)
-            live: Live = service.state["live"]
+            live: EventBroadcast = service.state["live"]
             ids = (f"us{number}" for number in count())
             while live.subscriptions:
                 service.store(*islice(ids, AT_ONCE), place="x" * 512)
@@ -152,7 +153,7 @@ async def test_a_slow_reader_holds_nobody_else_up(tmp_path: Path, usgs: UsgsServ
                 service.store(*some, place="x" * 512)
                 assert await events_until(other, some[-1]) == some
                 ids += some
-            live: Live = service.state["live"]
-            await eventually(lambda: live.told + live.lost == 2 * len(ids))
-            assert live.lost > 0
+            live: EventBroadcast = service.state["live"]
+            await eventually(lambda: live.sent + live.dropped == 2 * len(ids))
+            assert live.dropped > 0
         await service.has_subscriptions(0)

@@ -16,7 +16,7 @@ import jwt
 import orjson
 import pytest
 
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
 from tests.observability.scraping import scraped
@@ -131,7 +131,7 @@ async def test_a_silent_stream_has_a_heart_beat(tmp_path: Path, usgs: UsgsServer
 
 async def test_a_stream_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, jwt_leeway=0)) as service:
-        live: Live = service.state["live"]
+        live: EventBroadcast = service.state["live"]
         subscribed = False
         for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
             expires = int(time.time()) + seconds

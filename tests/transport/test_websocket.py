@@ -18,7 +18,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from graph.access.callers import Scope as Permission
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.serving.sockets import ClientSocket
 from graph.settings import Settings
 from graph.transport.request import MOST_BODY_BYTES
@@ -287,7 +287,7 @@ async def test_where_reading_is_not_public_a_subscription_needs_a_token(tmp_path
 
 async def test_a_connection_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, jwt_leeway=0) as service:
-        live: Live = service.state["live"]
+        live: EventBroadcast = service.state["live"]
         subscribed = False
         for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
             claims = {"sub": "ada", "scope": "events:read", "exp": int(time.time()) + seconds}

@@ -30,7 +30,6 @@ from operator import attrgetter
 from types import CoroutineType, GeneratorType, NoneType
 from typing import Any, cast
 
-import orjson
 from graphql import (
     GraphQLEnumType,
     GraphQLField,
@@ -45,20 +44,15 @@ from graphql import (
 )
 from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails
-from orjson import Fragment
 from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
 from graph.api.fast.compilation import PASSING, Namespace
-from graph.store.contract import KeptItem
-from graph.store.records import Record, Stored
+from graph.store.records import Stored
 
 Complete = Callable[[Any], Any]
 """A value as a resolver returns it → the same as it stands in the answer. Raises where it cannot tell."""
-
-
-MOST_PARTS = 8  # of one item: there are not many selections that clients ask for at a time
 
 
 class NotPlain(Exception):
@@ -133,7 +127,7 @@ class _Compilation:
         named = get_nullable_type(of)
         if not isinstance(named, GraphQLObjectType):
             return f"{namespace.constant('element', self.function(of, fields))}(each)"
-        records = _Records(self, named, fields, in_list=True)
+        records = _Records(self, named, fields)
         record = f"{namespace.constant('records', records)}[each.__class__](each)"
         return record if named is not of else f"None if each is None else {record}"
 
@@ -141,11 +135,8 @@ class _Compilation:
 class _Records(dict[type, Complete]):
     """The class of a record → what completes one of that class, compiled when the first comes."""
 
-    def __init__(
-        self, compilation: _Compilation, of: GraphQLObjectType, fields: list[FieldDetails], *, in_list: bool = False
-    ) -> None:
+    def __init__(self, compilation: _Compilation, of: GraphQLObjectType, fields: list[FieldDetails]) -> None:
         super().__init__()
-        self._in_list = in_list
         executor = compilation.executor
         collected = executor.collect_subfields(of, fields)
         if collected.new_defer_usages:
@@ -176,8 +167,6 @@ class _Records(dict[type, Complete]):
             lines.append(f"if {self._is_type_of}(value, None) is not True: raise Unplain")
         lines += [*readings, f"return {{{', '.join(self._members)}}}"]
         function = self._namespace.define("value", lines)
-        if self._in_list and issubclass(record_class, Record):
-            function = _remembering(function)
         self[record_class] = function
         return function
 
@@ -211,35 +200,6 @@ class _Field:
             case Stored(attribute=attribute):
                 return f"item[{attribute!r}]"
         return f"value.{self._attribute}"
-
-
-def _remembering(complete: Complete) -> Complete:
-    """The function, which does not do again what it did for an item that the store gives again.
-
-    What a record says follows from its item alone. So its part of an answer is kept with the item,
-    as the JSON that it is in the end: when it is asked for a second time, since most are not.
-    """
-
-    token = object()  # the function itself would keep the document alive for as long as the item
-
-    def remembered(record: Record) -> Any:
-        item = record.item
-        if item.__class__ is not KeptItem:
-            return complete(record)
-        try:
-            made = item.made
-        except AttributeError:
-            item.made = {token: None}
-            return complete(record)
-        if (part := made.get(token)) is not None:
-            return part
-        completed = complete(record)
-        if len(made) >= MOST_PARTS:
-            made.clear()
-        made[token] = Fragment(orjson.dumps(completed)) if token in made else None
-        return completed
-
-    return remembered
 
 
 def _resolution(definition: GraphQLField) -> tuple[str | None, Complete]:

@@ -4,24 +4,29 @@ A page costs what it holds. The summaries name the days on which something can m
 `graph.store.time_walk` reads just these, newest or oldest first, until the page is full.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Reversible, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Reversible
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from graph.core.days import day_bucket, day_span
-from graph.core.paging import Page, Paging
-from graph.domains.earthquakes.entities import TIME_ORDERED, day_of, event_key, index_key
+from graph.core.paging import Page, Paging, Position
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import Event, possible_id
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics.statistics import Statistics
 from graph.domains.earthquakes.summaries import Summaries, promised_on
-from graph.store.contract import Table
-from graph.store.time_walk import Promise, Promises, Walk, count_of, items_of
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Partition, Query
+from graph.store.time_walk import Promise, Promises, Walk, count_of, items_of, reading_for
 from graph.work.account import give_way
 
 T = TypeVar("T")
+Attributes = frozenset[str] | None
+"""The attributes that are needed of each event, beside its position; None for all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,37 +40,37 @@ class EventPage(Page[Event]):
 class Catalogue:
     """The stored earthquakes."""
 
-    def __init__(self, table: Table, *, most_days_counted: int) -> None:
-        self._table = table
-        self._summaries = Summaries(table)
+    def __init__(self, database: Database, *, most_days_counted: int) -> None:
+        self._database = database
+        self._summaries = Summaries(database)
         self._most_days_counted = most_days_counted
 
-    async def event(self, event_id: str) -> Event | None:
+    async def event(self, event_id: str, attributes: Attributes = None) -> Event | None:
         """The event with that id."""
-        item = await self._table.get(event_key(event_id)) if possible_id(event_id) else None
-        return Event(item) if item else None
+        if not possible_id(event_id):
+            return None
+        item = await self._database.get(EVENT.key_for(event_id), attributes=_with_position(attributes))
+        return Event.reading(attributes)(item) if item else None
 
-    async def events(self, event_ids: Sequence[str]) -> dict[str, Event]:
+    async def events(self, event_ids: Iterable[str], attributes: Attributes = None) -> dict[str, Event]:
         """Those of the events that exist, by id."""
-        keys = {event_key(event_id) for event_id in event_ids if possible_id(event_id)}
-        items = await self._table.get_many(keys) if keys else {}
-        return {item["eventId"]: Event(item) for item in items.values()}
+        keys = {EVENT.key_for(event_id) for event_id in event_ids if possible_id(event_id)}
+        items = await self._database.get_many(keys, attributes=_with_position(attributes)) if keys else {}
+        record_of = Event.reading(attributes)
+        return {item["eventId"]: record_of(item) for item in items.values()}
 
     async def is_empty(self) -> bool:
         """Whether no event was ever ingested."""
         return not await self._summaries.years()
 
-    async def page(self, selection: Selection, paging: Paging, *, ascending: bool = False) -> EventPage:
+    async def page(
+        self, selection: Selection, paging: Paging, *, ascending: bool = False, attributes: Attributes = None
+    ) -> EventPage:
         """A page of the selected events, newest first unless `ascending`."""
-        walk = Walk(
-            self._table,
-            TIME_ORDERED,
-            partial(self._plan, selection),
-            selection.span,
-            selection.condition,
-            selection.keep,
-        )
-        page = await walk.page(paging, forward=ascending, key_of=index_key, record_of=Event)
+        query = _selected(selection, attributes)
+        walk = Walk(self._database, query, partial(self._plan, selection), selection.keep)
+        record_of = Event.reading(attributes)
+        page = await walk.page(paging, forward=ascending, place_of=_place, record_of=record_of)
         return EventPage(**vars(page), total=partial(self.total, selection))
 
     def unread_page(self, selection: Selection) -> EventPage:
@@ -84,12 +89,12 @@ class Catalogue:
         counted, promises = await (self._summarised if selection.summarised else self._unsummarised)(selection)
         if len(promises) > self._most_days_counted:
             return None
-        where, keep = selection.condition, selection.keep
-        if keep is not None:
-            async for items in items_of(self._table, TIME_ORDERED, promises, between=selection.span, where=where):
-                counted += sum(map(keep, items))
+        query = _selected(selection, frozenset())
+        if (keep := selection.keep) is not None:
+            async for items in items_of(self._database, reading_for(query, keep), promises):
+                counted += sum(map(keep.holds, items))
             return counted
-        return counted + await count_of(self._table, TIME_ORDERED, promises, between=selection.span, where=where)
+        return counted + await count_of(self._database, query, promises)
 
     async def statistics(self, selection: Selection) -> Statistics:
         """Statistics of the selected events, which are counted by now.
@@ -97,7 +102,7 @@ class Catalogue:
         Raises:
             BadUserInput: The selection is not by time and by magnitudes on tenths.
         """
-        statistics = Statistics(self._table, self._summaries, selection, most_days_read=self._most_days_counted)
+        statistics = Statistics(self._database, self._summaries, selection, most_days_read=self._most_days_counted)
         await statistics.counts()
         return statistics
 
@@ -139,14 +144,16 @@ class Catalogue:
                     break
         return 0, promises
 
-    async def _plan(self, selection: Selection, *, forward: bool, start: str | None) -> AsyncGenerator[Promises, None]:
+    async def _plan(
+        self, selection: Selection, *, forward: bool, start: Partition | None
+    ) -> AsyncGenerator[Promises, None]:
         """The days that may hold a selected event, from the partition `start` on."""
         first_ms, last_ms = selection.span
         if first_ms > last_ms:  # bounds beyond the calendar, which no day has
             return
         first, last = day_bucket(first_ms), day_bucket(last_ms)
         if start is not None:
-            day = day_of(start)
+            (day,) = start
             first, last = (max(first, day), last) if forward else (first, min(last, day))
         for year, summary in _in_order((await self._summaries.years()).items(), forward):
             if not (first[:4] <= year <= last[:4] and summary.may_match(selection.magnitudes)):
@@ -156,6 +163,27 @@ class Catalogue:
             places = _in_order(range(wanted.start, wanted.stop), forward)
             yield (promised_on(days.days[at], days.counts[at]) for at in places)
             await give_way()
+
+
+def _selected(selection: Selection, attributes: Attributes) -> Query:
+    """The query for the selected events, of whichever days."""
+    return Query(
+        entity=EVENT,
+        index=TIME_ORDERED,
+        between=selection.span,
+        where=selection.condition,
+        attributes=attributes,
+    )
+
+
+def _place(position: Position) -> Item:
+    """Where in the time-ordered index a position of the catalogue is."""
+    return {"dayBucket": day_bucket(position.time_ms), "eventTsMs": position.time_ms, "eventId": position.key}
+
+
+def _with_position(attributes: Attributes) -> Attributes:
+    """The attributes that are needed of a single event, and its position, as a query reads it by itself."""
+    return None if attributes is None else attributes.union(EVENT.position_names(TIME_ORDERED))
 
 
 def _in_order(by_time: Reversible[T], forward: bool) -> Iterable[T]:

@@ -1,30 +1,14 @@
-"""The table `earthquake-events`, and what the catalogue keeps in it."""
+"""What the catalogue keeps in the table `earthquake-events`."""
 
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
+from graph.feed.sequence import SequenceEntities
 from graph.store.attributes import Document, Real, Text, Whole
-from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity
 
 LEAST_MAG, GREATEST_MAG = -2.0, 10.0
 LONGEST_ID = 64  # characters
 LONGEST_PLACE = 512  # characters
 LONGEST_TEXT = 1024  # characters of any other text, so that a hundred events fit a transaction of 4 MB
-
-TIME_ORDERED = Index(
-    "TimeOrderedIndex",
-    partition_key=KeyAttribute("gsi1pk", "S"),
-    sort_key=KeyAttribute("gsi1sk", "N"),
-    narrowed_by=("mag", "lat", "lon", "depth", "type"),
-    ranked_by="mag",  # each magnitude has a tenth of the events that the next smaller one has
-)
-
-EARTHQUAKE_EVENTS = TableDesign(
-    name="earthquake-events",
-    partition_key=KeyAttribute("pk", "S"),
-    sort_key=KeyAttribute("sk", "S"),
-    indexes=(TIME_ORDERED,),
-    ttl="ttl",  # epoch seconds; events and summaries never carry it
-    resource="Table",  # as in version 0.1, whose template had no other
-)
 
 EVENT = Entity(
     "EVENT",
@@ -82,20 +66,7 @@ YEAR_SUMMARY = Entity(
     label="SUMMARY",
 )
 
-ARRIVAL = Entity(
-    "ARRIVAL",
-    EARTHQUAKE_EVENTS,
-    key=("ARRIVALS", "{number}"),
-    attributes=(Whole("number", least=1, digits=12, in_key_alone=True), Document("eventIds")),
-)
-
-LATEST_ARRIVAL = Entity(
-    "LATEST_ARRIVAL",
-    EARTHQUAKE_EVENTS,
-    key=("ARRIVALS#LATEST", "STATE"),
-    attributes=(Whole("number"),),
-    label="ARRIVAL",
-)
+EVENT_SEQUENCE = SequenceEntities.of(EARTHQUAKE_EVENTS, "ARRIVALS", "ARRIVAL", keys="eventIds", number="arrival")
 
 POLL = Entity(
     "POLL",
@@ -141,4 +112,13 @@ BACKFILL_PART = Entity(
     label="BACKFILL",
 )
 
-ENTITIES = (EVENT, DAY_SUMMARY, YEAR_SUMMARY, ARRIVAL, LATEST_ARRIVAL, POLL, BACKFILL, BACKFILL_PART)
+ENTITIES = (
+    EVENT,
+    DAY_SUMMARY,
+    YEAR_SUMMARY,
+    EVENT_SEQUENCE.change,
+    EVENT_SEQUENCE.latest,
+    POLL,
+    BACKFILL,
+    BACKFILL_PART,
+)

@@ -9,6 +9,14 @@ from typing import Any
 
 from graph.domains.earthquakes.model import Event
 
+READ = frozenset(
+    {
+        *("mag", "place", "lat", "lon", "depth", "updated", "url", "felt"),
+        *("alert", "status", "tsunami", "sig", "magType", "type"),
+    }
+)
+"""The attributes of an event that are written, beside its position."""
+
 
 def feature_collection(events: Iterable[Event]) -> dict[str, Any]:
     """The events as a FeatureCollection, in order.

@@ -10,16 +10,12 @@ from typing import Any
 
 from graph.core.days import DAY_MS, FIRST_MS, datetime_of, day_bucket
 from graph.core.paging import Position, cursor_at
-from graph.domains.earthquakes.entities import day_partition, event_key
-from graph.store.contract import Item, Key
+from graph.domains.earthquakes.entities import GREATEST_MAG, LEAST_MAG, LONGEST_ID, LONGEST_PLACE, LONGEST_TEXT
+from graph.store.entity import Item
 from graph.store.records import Record, Stored
 
 EVENTS = "events"  # the connection's name in cursors
 
-LEAST_MAG, GREATEST_MAG = -2.0, 10.0
-LONGEST_ID = 64  # characters
-LONGEST_PLACE = 512  # characters
-LONGEST_TEXT = 1024  # characters of any other text, so that a hundred events fit a transaction of 4 MB
 FUTURE_MS = 30 * DAY_MS  # an origin time further ahead of the ingest is a mistake
 INT_32 = 2**31
 GREATEST_DEPTH = 6371.0  # km, to the middle of the earth
@@ -32,6 +28,7 @@ class Event(Record):
     """One seismic event of the catalogue, as first recorded."""
 
     __slots__ = ()
+    by_position = frozenset({"time", "identity", "position", "cursor"})
 
     event_id = Stored[str]("eventId")  # USGS id: network code and event code, "nc73919986"
     event_ts_ms = Stored[int]("eventTsMs")  # origin time, epoch milliseconds, negative before 1970
@@ -52,11 +49,6 @@ class Event(Record):
     alert = Stored[str | None]("alert", optional=True)  # PAGER level: "green", "yellow", "orange", "red"
     sig = Stored[int | None]("sig", optional=True)  # USGS's significance, 0 to about 1000
     day_bucket = Stored[str]("dayBucket")  # the UTC day of the origin time, `YYYYMMDD`
-
-    @property
-    def key(self) -> Key:
-        """The primary key."""
-        return self.item["pk"], self.item["sk"]
 
     @property
     def time(self) -> datetime:
@@ -146,17 +138,10 @@ def checked_event(
     if depth is not None and (down is None or down > GREATEST_DEPTH):
         message = "The depth must be a number of kilometres, or be left out."
         raise _rejected(event_id, "DEPTH_INVALID", message)
-    bucket = day_bucket(event_ts_ms)
-    pk, sk = event_key(event_id)
     item: Item = {
-        "pk": pk,
-        "sk": sk,
-        "entity": "EVENT",
-        "dayBucket": bucket,
-        "gsi1pk": day_partition(bucket),
-        "gsi1sk": event_ts_ms,
         "eventId": event_id,
         "eventTsMs": event_ts_ms,
+        "dayBucket": day_bucket(event_ts_ms),
         "mag": min(max(magnitude, LEAST_MAG), GREATEST_MAG),
         "place": _text(event_id, "place", place, LONGEST_PLACE) or _coordinates(north, east),
         "lat": north,

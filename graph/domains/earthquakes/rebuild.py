@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from graph.core.days import day_bucket
 from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.magnitudes import Bin, bin_of
-from graph.domains.earthquakes.summaries import YEARS, tally, year_of
+from graph.domains.earthquakes.summaries import tally, year_of
 from graph.store.conditions import Absent, Compare, Present
-from graph.store.contract import Item, Key, Table, Update
+from graph.store.contract import Database, Update
+from graph.store.entity import Item, Key
 
 ROUNDS = 10  # each counts every event, so an ingest that never rests must not keep this going for ever
 
@@ -27,7 +29,7 @@ class RebuildReport:
     corrected: int  # summaries that were wrong or missing
 
 
-async def rebuild_summaries(table: Table) -> RebuildReport:
+async def rebuild_summaries(database: Database) -> RebuildReport:
     """Make every summary agree with the events.
 
     Raises:
@@ -35,20 +37,24 @@ async def rebuild_summaries(table: Table) -> RebuildReport:
     """
     corrected = 0
     for _ in range(ROUNDS):
-        before = {(i["pk"], i["sk"]): i async for i in table.scan(where=Compare("entity", "=", "SUMMARY"))}
+        before = {
+            summary.key_of(item): item
+            for summary in (DAY_SUMMARY, YEAR_SUMMARY)
+            async for item in database.scan(summary)
+        }
         alike: Counter[tuple[str, Bin]] = Counter()
-        async for item in table.scan(where=Compare("entity", "=", "EVENT")):
+        async for item in database.scan(EVENT, attributes=("eventTsMs", "mag")):
             alike[day_bucket(item["eventTsMs"]), bin_of(item["mag"])] += 1
         counts = tally(alike)
         keys = counts.keys() | before.keys()
         wrong = [update for key in keys if (update := _correction(key, counts.get(key, {}), before.get(key, {})))]
-        applied = [await table.update(update) for update in wrong]
+        applied = [await database.update(update) for update in wrong]
         for year in {year_of(update.key) for update in wrong}:
             # Whoever remembers the year's days, some perhaps not yet corrected, must read them again.
-            await table.update(Update(year, add={"revision": 1}, condition=Present("events")))
+            await database.update(Update(year, add={"revision": 1}, condition=Present("events")))
         corrected += sum(applied)
         if all(applied):
-            days = [counted for key, counted in counts.items() if key[0] != YEARS]
+            days = [counted for key, counted in counts.items() if key.entity is DAY_SUMMARY]
             return RebuildReport(sum(counted["events"] for counted in days), len(days), corrected)
     raise DatabaseUnavailable("other writers kept changing the summaries: run this again when fewer ingest")
 
@@ -60,4 +66,4 @@ def _correction(key: Key, counted: Mapping[str, int], stored: Item) -> Update | 
     if all(stored.get(name) == number for name, number in wanted.items()):
         return None
     unchanged = Compare("revision", "=", stored["revision"]) if "revision" in stored else Absent("revision")
-    return Update(key, set={"entity": "SUMMARY", **wanted}, add={"revision": 1}, condition=unchanged)
+    return Update(key, set=wanted, add={"revision": 1}, condition=unchanged)

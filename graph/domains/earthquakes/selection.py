@@ -7,11 +7,13 @@ from typing import Self
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.entities import LONGEST_TEXT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.model import LONGEST_TEXT, Event
+from graph.domains.earthquakes.model import Event
 from graph.store.conditions import AllOf, AnyOf, Compare, Condition, OneOf, all_of, predicate
-from graph.store.contract import InvalidItem, Item
-from graph.store.limits import check_value
+from graph.store.entity import Item
+from graph.store.time_walk import Keep
+from graph.store.values import InvalidItem, check_value
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
 GREATEST_RADIUS_KM = 40_100  # once around the earth; half of that holds everything already
@@ -169,18 +171,20 @@ class Selection:
             return (
                 first <= item["eventTsMs"] <= last
                 and (matches is None or matches(item))
-                and (keep is None or keep(item))
+                and (keep is None or keep.holds(item))
             )
 
         return admitted
 
     @property
-    def keep(self) -> Callable[[Item], bool] | None:
+    def keep(self) -> Keep | None:
         """The rest of the filter, which no store can test."""
         circle, but = self.circle, self.but
+        reads = frozenset(("lat", "lon") if circle else ())
         if but is None:
-            return circle.holds if circle else None
-        return lambda item: item["eventId"] != but and (circle is None or circle.holds(item))
+            return Keep(circle.holds, reads) if circle else None
+        holds = circle.holds if circle else None
+        return Keep(lambda item: item["eventId"] != but and (holds is None or holds(item)), reads | {"eventId"})
 
 
 def _at_least(attribute: str, value: float | None) -> Condition | None:

@@ -3,15 +3,11 @@
 A summary is an item of its own, added to in the very transaction that inserts the events, so
 it is never behind them. It is a plan, never the truth: an index may lag behind it.
 
-| partition | sort key | counts the events of |
-|---|---|---|
-| `SUMMARY#<YYYY>` | `DAY#<YYYYMMDD>` | a day |
-| `SUMMARY#YEARS` | `YEAR#<YYYY>` | a year |
-
-Attributes: `events`, their number; `bin<tenths>`, the number in that 0.1-magnitude bin;
-`edge<tenths>`, the number exactly on the bin's lower edge; `revision`, the number of writes.
-As every change of a day changes its year too, a year's item is the version of its days:
-days once read stay good for as long as their year is unchanged, in whatever process.
+The entities `DAY_SUMMARY` and `YEAR_SUMMARY` have the same attributes: `events`, their number;
+`bin<tenths>`, the number in that 0.1-magnitude bin; `edge<tenths>`, the number exactly on the bin's
+lower edge; `revision`, the number of writes. As every change of a day changes its year too, a
+year's item is the version of its days: days once read stay good for as long as their year is
+unchanged, in whatever process.
 """
 
 from array import array
@@ -22,39 +18,40 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
 
-from graph.domains.earthquakes.entities import day_partition
+from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
-from graph.store.contract import Item, Key, Table, Update
+from graph.store.contract import Database, Update
+from graph.store.entity import Item, Key
+from graph.store.query import Query
 from graph.store.time_walk import Promise
 
 T = TypeVar("T")
 
-YEARS = "SUMMARY#YEARS"
 RANGES_REMEMBERED = 8  # of magnitudes, by each summary, as each takes memory for every day of every year
 CACHED_YEARS = 150  # a year of 366 busy days takes about 0.5 MB
 
 
 def year_key(year: str) -> Key:
     """The primary key of a year's summary."""
-    return YEARS, f"YEAR#{year}"
+    return YEAR_SUMMARY.key_for(year)
 
 
 def day_key(bucket: str) -> Key:
     """The primary key of a day's summary."""
-    return f"SUMMARY#{bucket[:4]}", f"DAY#{bucket}"
+    return DAY_SUMMARY.key_for(bucket[:4], bucket)
 
 
 def year_of(key: Key) -> Key:
     """The primary key of the year that a day's summary belongs to; a year belongs to itself."""
-    return key if key[0] == YEARS else year_key(str(key[0]).removeprefix("SUMMARY#"))
+    return year_key(key.values[0])
 
 
 def additions(events: Iterable[Event]) -> list[Update]:
     """The updates that count newly inserted events, one an item."""
     # As there are many more events than bins of days, what is alike is counted first.
     counts = tally(Counter((event.item["dayBucket"], bin_of(event.item["mag"])) for event in events))
-    return [Update(key, set={"entity": "SUMMARY"}, add={**counted, "revision": 1}) for key, counted in counts.items()]
+    return [Update(key, add={**counted, "revision": 1}) for key, counted in counts.items()]
 
 
 def tally(alike: Mapping[tuple[str, Bin], int]) -> dict[Key, Counter[str]]:
@@ -115,7 +112,7 @@ class Summary:
 
 def promised_on(day: str, events: int) -> Promise:
     """A day with so many events in a range of magnitudes, which are all that an index by magnitude leads to."""
-    return Promise(day_partition(day), events, events)
+    return Promise((day,), events, events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +145,7 @@ class YearOfDays:
 
     def __init__(self, version: Item, items: Iterable[Item]) -> None:
         self.version = version
-        self.days = {str(item["sk"]).removeprefix("DAY#"): Summary(item) for item in items if item["events"]}
+        self.days: dict[str, Summary] = {item["day"]: Summary(item) for item in items if item["events"]}
         self._may_match: dict[MagnitudeRange, DayCounts] = {}
         self._matching: dict[MagnitudeRange, DayCounts] = {}
 
@@ -175,22 +172,20 @@ def remember(answers: dict[MagnitudeRange, T], magnitudes: MagnitudeRange, answe
 
 
 class Summaries:
-    """Reads the summaries of a table."""
+    """Reads the stored summaries."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._years: OrderedDict[str, YearOfDays] = OrderedDict()
-        self._summaries: dict[str, Summary] = {}  # of the years, as of the table's revision
+        self._summaries: dict[str, Summary] = {}  # of the years, as of the database's revision
         self._revision: object | None = None
 
     async def years(self) -> dict[str, Summary]:
         """Year, `YYYY` → its summary, in order of time."""
-        revision = await self._table.revision()
+        revision = await self._database.revision()
         if revision is None or revision != self._revision:
-            page = await self._table.query(self._table.design.primary, YEARS)
-            self._summaries = {
-                str(item["sk"]).removeprefix("YEAR#"): Summary(item) for item in page.items if item["events"]
-            }
+            page = await self._database.query(Query(entity=YEAR_SUMMARY))
+            self._summaries = {item["year"]: Summary(item) for item in page.items if item["events"]}
             self._revision = revision
         return self._summaries
 
@@ -199,7 +194,7 @@ class Summaries:
         version = summary.item
         cached = self._years.get(year)
         if cached is None or (cached.version is not version and cached.version != version):
-            page = await self._table.query(self._table.design.primary, f"SUMMARY#{year}")
+            page = await self._database.query(Query(entity=DAY_SUMMARY, partitions=((year,),)))
             cached = YearOfDays(version, page.items)
             if sum(day.item["events"] for day in cached.days.values()) != version["events"]:
                 return cached  # Read while an ingest was between the two: right for now, and not to be remembered.

@@ -18,17 +18,11 @@ from graph.core.days import (
 from graph.core.errors import BadUserInput, DatabaseUnavailable
 from graph.core.paging import Page, Paging, Position
 from graph.domains.request_logs.budget import Amount
-from graph.domains.request_logs.model import (
-    COUNTS_PARTITION,
-    RETENTION_DAYS,
-    LogType,
-    RequestLog,
-    counts_key,
-    day_partition,
-    log_key,
-)
+from graph.domains.request_logs.entities import LOG, LOG_COUNT
+from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, place_of
 from graph.store.conditions import Compare, Condition, all_of
-from graph.store.contract import Table, Update
+from graph.store.contract import Database, Put, Update
+from graph.store.query import Partition, Query
 from graph.store.time_walk import Promise, Promises, Walk, items_of
 
 LONGEST_ROUTE = 256  # characters; ours are shorter than 30
@@ -72,16 +66,16 @@ class LogSelection:
 class RequestLogs:
     """The stored request logs."""
 
-    def __init__(self, table: Table, clock: Clock) -> None:
-        self._table = table
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
         self._clock = clock
 
     async def insert(self, log: RequestLog) -> None:
         """Write one log. A count that is one too low afterwards is no reason to fail."""
-        await self._table.put(log.item)
+        await self._database.put(Put(LOG, log.item))
         with suppress(DatabaseUnavailable):
             for addition in _additions([log]):
-                await self._table.update(addition)
+                await self._database.update(addition)
 
     async def insert_many(self, logs: Sequence[RequestLog]) -> None:
         """Write logs, all or as many as the store took before it failed.
@@ -89,47 +83,54 @@ class RequestLogs:
         They are counted first. So a failure leaves a count too high, never too low.
         """
         for addition in _additions(logs):
-            await self._table.update(addition)
-        await self._table.put_many([log.item for log in logs])
+            await self._database.update(addition)
+        await self._database.put_many([Put(LOG, log.item) for log in logs])
 
     async def counts(self) -> dict[str, Amount]:
         """Day bucket → the logs of that day, of all days that have any."""
-        page = await self._table.query(self._table.design.primary, COUNTS_PARTITION)
-        return {str(i["sk"]).removeprefix("DAY#"): Amount(int(i["logs"]), int(i["bytes"])) for i in page.items}
+        page = await self._database.query(Query(entity=LOG_COUNT))
+        return {item["day"]: Amount(int(item["logs"]), int(item["bytes"])) for item in page.items}
 
-    async def at(self, positions: Collection[Position]) -> dict[Position, RequestLog]:
-        """Those of the logs that exist, by position."""
-        keys = {(key["pk"], key["sk"]) for key in map(log_key, positions)}
-        items = await self._table.get_many(keys) if keys else {}
-        logs = [RequestLog(item) for item in items.values()]
+    async def at(
+        self, positions: Collection[Position], attributes: frozenset[str] | None = None
+    ) -> dict[Position, RequestLog]:
+        """Those of the logs that exist, by position.
+
+        Args:
+            attributes: those that are needed of each, beside its position; None for all.
+        """
+        keys = {LOG.key_of(place_of(position)) for position in positions}
+        needed = None if attributes is None else attributes.union(LOG.key_names)
+        items = await self._database.get_many(keys, attributes=needed) if keys else {}
+        logs = map(RequestLog.reading(attributes), items.values())
         return {log.position: log for log in logs}
 
-    async def page(self, selection: LogSelection, paging: Paging) -> Page[RequestLog]:
-        """A page of the selected logs, newest first."""
+    async def page(
+        self, selection: LogSelection, paging: Paging, *, attributes: frozenset[str] | None = None
+    ) -> Page[RequestLog]:
+        """A page of the selected logs, newest first; `attributes` as of `at`."""
         first_ms, last_ms = selection.span(self._clock())
-        walk = Walk(
-            self._table,
-            self._table.design.primary,
-            partial(self._days, first_ms, last_ms),
-            # Sort keys are texts, `<epochMs>#<requestId>`: near now all times have as many digits, and `~` ends a tie.
-            (f"{first_ms}#", f"{last_ms}#~"),
-            selection.condition,
-        )
-        return await walk.page(paging, forward=False, key_of=log_key, record_of=RequestLog)
+        query = Query(entity=LOG, between=(first_ms, last_ms), where=selection.condition, attributes=attributes)
+        walk = Walk(self._database, query, partial(self._days, first_ms, last_ms))
+        record_of = RequestLog.reading(attributes)
+        return await walk.page(paging, forward=False, place_of=place_of, record_of=record_of)
 
-    async def of_days(self, first: date, last: date, where: Condition | None) -> AsyncIterator[list[RequestLog]]:
-        """Every log of the days that fulfils a condition, a bounded number at a time.
+    async def of_days(
+        self, first: date, last: date, where: Condition | None, attributes: frozenset[str] | None = None
+    ) -> AsyncIterator[list[RequestLog]]:
+        """Every log of the days that fulfils a condition, a bounded number at a time; `attributes` as of `at`.
 
         Raises:
             QueryTooComplex: The operation in progress may not read so many.
         """
         counts = await self.counts()
         promises = [_promise(bucket_of(day), counts) for day in days_between(first, last)]
-        async for items in items_of(self._table, self._table.design.primary, promises, where=where):
-            yield list(map(RequestLog, items))
+        query, record_of = Query(entity=LOG, where=where, attributes=attributes), RequestLog.reading(attributes)
+        async for items in items_of(self._database, query, promises):
+            yield list(map(record_of, items))
 
     async def _days(
-        self, first_ms: int, last_ms: int, *, forward: bool, start: str | None
+        self, first_ms: int, last_ms: int, *, forward: bool, start: Partition | None
     ) -> AsyncGenerator[Promises, None]:
         """The days that may hold logs of a span."""
         if first_ms > last_ms:
@@ -146,7 +147,7 @@ class RequestLogs:
 
 def _promise(bucket: str, counts: Mapping[str, Amount]) -> Promise:
     """A day, to be read on its own: how many of its logs match is not known."""
-    return Promise(day_partition(bucket), UNKNOWN, counts.get(bucket, Amount()).rows)
+    return Promise((bucket,), UNKNOWN, counts.get(bucket, Amount()).rows)
 
 
 def _additions(logs: Sequence[RequestLog]) -> list[Update]:
@@ -157,8 +158,8 @@ def _additions(logs: Sequence[RequestLog]) -> list[Update]:
         amounts[bucket] = amounts.get(bucket, Amount()) + Amount(1, log.size)
     return [
         Update(
-            counts_key(bucket),
-            set={"entity": "LOG_COUNT", "ttl": (day_span(bucket)[1] + RETENTION_DAYS * DAY_MS) // 1000},
+            LOG_COUNT.key_for(bucket),
+            set={"ttl": (day_span(bucket)[1] + RETENTION_DAYS * DAY_MS) // 1000},
             add={"logs": amount.rows, "bytes": amount.size},
         )
         for bucket, amount in amounts.items()

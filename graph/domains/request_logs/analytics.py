@@ -10,6 +10,7 @@ from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog
 from graph.store.conditions import Compare, all_of
 
 CATALOGUE_ROUTE = "/earthquakes"
+READ = frozenset({"starttime", "endtime", "minmagnitude", "pageSize", "hasNextToken", "resultCount"})  # of each log
 MOST_FILTERS = 100
 
 
@@ -52,7 +53,7 @@ async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit:
     first = day - timedelta(days=window_days - 1)
     where = all_of(Compare("logType", "=", LogType.QUERY.value), Compare("route", "=", CATALOGUE_ROUTE))
     uses: defaultdict[tuple[int | None, int | None, float | None, int | None], _Use] = defaultdict(_Use)
-    async for some in logs.of_days(first, day, where):
+    async for some in logs.of_days(first, day, where, READ):
         for log in some:
             uses[log.starttime, log.endtime, log.minmagnitude, log.page_size].count(log)
     popular = [

@@ -56,7 +56,7 @@ class LogBudget:
     def __init__(self, limits: LogLimits) -> None:
         self.left_out = 0  # logs, since the service started
         self._limits = limits
-        self._stored: Mapping[str, Amount] = {}  # by day, as last read from the table
+        self._stored: Mapping[str, Amount] = {}  # by day, as last read from the store
         self._minute = -1
         self._allowance = Amount()
         self._used = Amount()
@@ -64,7 +64,7 @@ class LogBudget:
         self._since_stored = Amount()
 
     def learn(self, stored: Mapping[str, Amount]) -> None:
-        """Take in how much the table holds, by day bucket."""
+        """Take in how much is stored, by day bucket."""
         self._stored = stored
         self._since_stored = Amount()
 

@@ -16,6 +16,7 @@ from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget, LogLimits
 from graph.domains.request_logs.model import RequestLog
 from graph.observability.logs import get_logger
+from graph.work.tasks import BackgroundTasks
 
 CAPACITY = 10_000  # logs; a few seconds of heavy traffic, about 10 MB
 FLUSH_EVERY_S = 0.5  # a log is in the store within a second
@@ -74,7 +75,7 @@ class LogBuffer:
         self._say_losses()
 
     async def look(self) -> None:
-        """Take in what the table holds, and say what was left out since the last look."""
+        """Take in how much is stored, and say what was left out since the last look."""
         try:
             self._budget.learn(await self._logs.counts())
         except DatabaseUnavailable as error:
@@ -109,10 +110,9 @@ async def log_buffer(logs: RequestLogs, limits: LogLimits) -> AsyncIterator[LogB
                 await asyncio.sleep(FLUSH_EVERY_S)
                 await buffer.flush()
 
-    flushing = asyncio.create_task(flush_forever())
     try:
-        yield buffer
+        async with BackgroundTasks() as tasks:
+            tasks.start("flushing request logs", flush_forever)
+            yield buffer
     finally:
-        flushing.cancel()
-        await asyncio.gather(flushing, return_exceptions=True)
         await buffer.close()

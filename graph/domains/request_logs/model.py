@@ -2,15 +2,16 @@
 
 from datetime import datetime
 from enum import Enum
-from typing import Any, Self
+from typing import Self
 
 import orjson
 
 from graph.core.days import DAY_MS, datetime_of, day_bucket
 from graph.core.paging import Position
-from graph.store.contract import InvalidItem, Item, Key
-from graph.store.limits import check_value
+from graph.domains.request_logs.entities import LONGEST_ID, TIME_DIGITS
+from graph.store.entity import Item
 from graph.store.records import Record, Stored
+from graph.store.values import InvalidItem, check_value
 
 REQUEST_LOGS = "logs"  # the connection's name in cursors
 
@@ -24,42 +25,35 @@ class LogType(Enum):
     QUERY = "QUERY"
 
 
-def day_partition(bucket: str) -> str:
-    """The partition that holds the logs of a day."""
-    return f"LOG#{bucket}"
-
-
-COUNTS_PARTITION = "COUNTS#LOGS"
-
-
-def counts_key(bucket: str) -> Key:
-    """The primary key of the item that counts the logs of a day: attributes `logs` and `bytes`."""
-    return COUNTS_PARTITION, f"DAY#{bucket}"
-
-
-def sort_key(timestamp: int, request_id: str) -> str:
-    """Where a log stands within its day. Epoch milliseconds have 13 digits until the year 2286."""
+def node_key(timestamp: int, request_id: str) -> str:
+    """What names a log in its global id."""
     return f"{timestamp}#{request_id}"
 
 
-def position_of(sort_key: str) -> Position | None:
-    """The position that a sort key names; None where no log has such a key."""
-    timestamp, _, request_id = sort_key.partition("#")
-    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 13 and request_id):
+def position_of(key: str) -> Position | None:
+    """The position of the log with such a name; None where no log has it."""
+    timestamp, _, request_id = key.partition("#")
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= TIME_DIGITS):
+        return None
+    if not 0 < len(request_id) <= LONGEST_ID:
         return None
     return Position(REQUEST_LOGS, int(timestamp), request_id)
 
 
-def log_key(position: Position) -> dict[str, Any]:
-    """The primary key of the log at a position."""
-    partition = day_partition(day_bucket(position.time_ms))
-    return {"pk": partition, "sk": sort_key(position.time_ms, position.key)}
+def place_of(position: Position) -> Item:
+    """Where a position of the connection is among the stored logs.
+
+    A client may send any time of the calendar. One that no log has is taken for the nearest that one may have.
+    """
+    timestamp = min(max(position.time_ms, 0), 10**TIME_DIGITS - 1)
+    return {"day": day_bucket(timestamp), "timestamp": timestamp, "requestId": position.key}
 
 
 class RequestLog(Record):
     """One root field of one request. What does not apply is None, and absent from the item."""
 
     __slots__ = ()
+    by_position = frozenset({"time", "identity", "position", "cursor"})
 
     log_type = Stored("logType", LogType)
     request_id = Stored[str]("requestId")  # UUID v4
@@ -103,9 +97,7 @@ class RequestLog(Record):
         attribute is left out then, since a log that cannot be written would hold up those behind it.
         """
         item: Item = {
-            "pk": day_partition(day_bucket(timestamp)),
-            "sk": sort_key(timestamp, request_id),
-            "entity": "LOG",
+            "day": day_bucket(timestamp),
             "ttl": (timestamp + RETENTION_DAYS * DAY_MS) // 1000,
             "logType": log_type.value,
             "requestId": request_id,
@@ -135,7 +127,7 @@ class RequestLog(Record):
     @property
     def identity(self) -> tuple[str, str]:
         """Type and key, which no other object of the graph has."""
-        return "RequestLog", sort_key(self.timestamp, self.request_id)
+        return "RequestLog", node_key(self.timestamp, self.request_id)
 
     @property
     def position(self) -> Position:
@@ -148,7 +140,7 @@ class RequestLog(Record):
         return self.position.cursor
 
 
-ATTRIBUTES = {name: stored.attribute for name, stored in RequestLog.stored()}
+ATTRIBUTES = {name: stored.attribute for name, stored in RequestLog.stored().items()}
 
 
 def _storable(number: float) -> bool:

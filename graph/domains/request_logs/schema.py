@@ -13,6 +13,7 @@ from graph.api.context import Context
 from graph.api.recording import Logged
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
+from graph.api.selected import selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.core.days import datetime_of
 from graph.core.paging import Page, Paging
@@ -119,7 +120,9 @@ class RequestLogQueries:
     ) -> Page[model.RequestLog]:
         sizes = info.context.page_sizes
         paging = Paging.of(model.REQUEST_LOGS, sizes, first=first, after=after, last=last, before=before)
-        return await info.context.request_logs.page(filter.selection if filter else LogSelection(), paging)
+        selection = filter.selection if filter else LogSelection()
+        attributes = selected_attributes(info, model.RequestLog)
+        return await info.context.request_logs.page(selection, paging, attributes=attributes)
 
     @strawberry.field(
         description="What is asked most: the filters of the `events` queries of some days.",
@@ -144,8 +147,10 @@ class RequestLogQueries:
         return await analytics.popular_filters(info.context.request_logs, day or today, window_days, limit)
 
 
-async def logs_by_key(context: Context, keys: Sequence[str]) -> Mapping[str, model.RequestLog]:
-    """The request logs that nodes' keys name, as far as they exist."""
+async def logs_by_key(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.RequestLog]:
+    """The request logs that nodes' keys name, as far as they exist, with the attributes that are needed."""
     positions = {key: position for key in keys if (position := model.position_of(key))}
-    logs = await context.request_logs.at(set(positions.values()))
+    logs = await context.request_logs.at(set(positions.values()), attributes)
     return {key: logs[position] for key, position in positions.items() if position in logs}

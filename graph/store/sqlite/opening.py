@@ -20,6 +20,7 @@ from graph.store.sqlite.migration import LaterLayout, prepare
 from graph.store.sqlite.short_reads import ShortReads
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
+from graph.work.tasks import BackgroundTasks
 
 C = TypeVar("C", bound=sqlite3.Connection)
 
@@ -66,11 +67,11 @@ async def open_sqlite(
         meter.pool("writer", 1, writer.use)
         meter.pool("readers", READERS, readers.use)
     database = SqliteDatabase(tables, writer, short, readers, integrity, clock)
-    sweeper = asyncio.create_task(database.sweep_forever())
     try:
-        yield database
+        async with BackgroundTasks() as tasks:
+            tasks.start("sweeping", database.sweep_forever)
+            yield database
     finally:
-        sweeper.cancel()
         await database.close()
 
 

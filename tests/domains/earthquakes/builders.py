@@ -10,13 +10,13 @@ import httpx
 
 from graph.core.days import DAY_MS, EPOCH_TIME, LAST_MS
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_GIVEN, Ingest
 from graph.domains.earthquakes.model import Event, checked_event
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.store.contract import Table
-from tests.store.engines import empty_table
+from graph.store.contract import Database
+from tests.domains.entities import ENTITIES
+from tests.store.engines import empty_database
 
 INGESTED_AT = LAST_MS - DAY_MS  # so late that an event of any year may be ingested
 
@@ -43,9 +43,9 @@ def events_at(*times_ms: int, **others: Any) -> list[Event]:
     return [an_event(f"e{number:03}", time_ms, **others) for number, time_ms in enumerate(times_ms)]
 
 
-async def ingest(table: Table, events: Sequence[Event]) -> int:
+async def ingest(database: Database, events: Sequence[Event]) -> int:
     """Put events into the catalogue as the service does; how many were new."""
-    ingest = Ingest(table, _unasked_usgs(), RequestLogs(table, lambda: INGESTED_AT), lambda: INGESTED_AT)
+    ingest = Ingest(database, _unasked_usgs(), RequestLogs(database, lambda: INGESTED_AT), lambda: INGESTED_AT)
     values = [
         {name: value for name, value in event.values().items() if name not in ("ingested_at", "day_bucket")}
         for event in events
@@ -63,16 +63,16 @@ def _unasked_usgs() -> UsgsClient:
 
 
 @asynccontextmanager
-async def stored(engine: str, events: Sequence[Event]) -> AsyncIterator[Table]:
+async def stored(engine: str, events: Sequence[Event]) -> AsyncIterator[Database]:
     """A table of its own that holds just these events."""
-    async with empty_table(engine, EARTHQUAKE_EVENTS) as table:
-        assert await ingest(table, events) == len(events)
-        yield table
+    async with empty_database(engine, ENTITIES) as database:
+        assert await ingest(database, events) == len(events)
+        yield database
 
 
-def catalogue_of(table: Table, *, most_days_counted: int = 1000) -> Catalogue:
+def catalogue_of(database: Database, *, most_days_counted: int = 1000) -> Catalogue:
     """The catalogue in a table, with nothing remembered yet."""
-    return Catalogue(table, most_days_counted=most_days_counted)
+    return Catalogue(database, most_days_counted=most_days_counted)
 
 
 def ids(events: Sequence[Event]) -> list[str]:

@@ -6,49 +6,50 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.earthquakes.arrivals import Arrival, Arrivals, arrival_of, sliced
-from graph.domains.earthquakes.model import Event
-from graph.store.contract import Table
+from graph.domains.earthquakes.entities import EVENT_SEQUENCE
+from graph.domains.earthquakes.live import event_sequence
+from graph.feed.sequence import Change, sliced
+from graph.store.contract import Database
 from tests.domains.earthquakes.builders import an_event, catalogue_of, events_at
 from tests.domains.earthquakes.builders import ingest as store
 from tests.domains.earthquakes.ingest.ingests import Station, a_feature, counts, file_of
 
 
-async def numbered(table: Table) -> list[tuple[int, tuple[str, ...]]]:
+async def numbered(database: Database) -> list[tuple[int, tuple[str, ...]]]:
     """Every arrival."""
-    return [(arrival.number, arrival.event_ids) for arrival in await Arrivals(table).since(0, 10_000)]
+    return [(arrival.number, arrival.keys) for arrival in await event_sequence(database).since(0, 10_000)]
 
 
 async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(station: Station) -> None:
-    assert await Arrivals(station.table).latest() == 0
+    assert await event_sequence(station.database).latest() == 0
 
-    await store(station.table, events_at(30, 10, 20))
-    await store(station.table, [an_event("late", 5), an_event("e001", 10)])
+    await store(station.database, events_at(30, 10, 20))
+    await store(station.database, [an_event("late", 5), an_event("e001", 10)])
 
-    assert await numbered(station.table) == [(1, ("e001", "e002", "e000")), (2, ("late",))]
-    events = await catalogue_of(station.table).events(["e000", "late"])
-    assert [arrival_of(events["e000"]), arrival_of(events["late"])] == [1, 2]
-    assert await Arrivals(station.table).latest() == 2
+    assert await numbered(station.database) == [(1, ("e001", "e002", "e000")), (2, ("late",))]
+    events = await catalogue_of(station.database).events(["e000", "late"])
+    assert [EVENT_SEQUENCE.number_of(events[name].item) for name in ("e000", "late")] == [1, 2]
+    assert await event_sequence(station.database).latest() == 2
 
 
 async def test_what_is_stored_already_arrives_no_second_time(station: Station) -> None:
-    await store(station.table, events_at(10, 20))
-    assert await store(station.table, events_at(10, 20)) == 0
+    await store(station.database, events_at(10, 20))
+    assert await store(station.database, events_at(10, 20)) == 0
 
-    assert await numbered(station.table) == [(1, ("e000", "e001"))]
+    assert await numbered(station.database) == [(1, ("e000", "e001"))]
 
 
 async def test_more_than_one_transaction_holds_takes_as_many_numbers(station: Station) -> None:
-    limit = station.table.transaction_limit
+    limit = station.database.transaction_limit
     report = await station.ingest.file(file_of(a_feature(f"us{number:05}") for number in range(limit)))
 
     assert counts(report) == (limit, limit, 0, 0)
-    sizes = [(number, len(event_ids)) for number, event_ids in await numbered(station.table)]
+    sizes = [(number, len(event_ids)) for number, event_ids in await numbered(station.database)]
     assert sizes == [(1, limit - 4), (2, 4)]  # beside the events stand two for the arrival, a day and a year
 
 
 async def test_ingests_at_the_same_time_share_the_numbers_without_a_gap(station: Station) -> None:
-    ingests = [station.ingest_into(station.table) for _ in range(4)]
+    ingests = [station.ingest_into(station.database) for _ in range(4)]
 
     async def several(name: str, ingest: int) -> None:
         for number in range(10):
@@ -56,7 +57,7 @@ async def test_ingests_at_the_same_time_share_the_numbers_without_a_gap(station:
 
     await asyncio.gather(*[several(name, number) for number, name in enumerate("abcd")])
 
-    arrivals = await numbered(station.table)
+    arrivals = await numbered(station.database)
     assert [number for number, _ in arrivals] == list(range(1, len(arrivals) + 1))
     arrived = [event_id for _, event_ids in arrivals for event_id in event_ids]
     assert sorted(arrived) == sorted(
@@ -67,21 +68,21 @@ async def test_ingests_at_the_same_time_share_the_numbers_without_a_gap(station:
 async def test_an_event_of_an_older_table_was_stored_before_all_that_are_numbered() -> None:
     old = an_event()
 
-    assert arrival_of(Event(old.item)) == 0
+    assert EVENT_SEQUENCE.number_of(old.item) == 0
 
 
 @given(st.lists(st.integers(0, 12), max_size=12), st.integers(1, 9))
 def test_slices_hold_all_in_order_and_no_more_than_they_may(sizes: list[int], most: int) -> None:
     arrivals = [
-        Arrival(number, tuple(f"e{number}-{each}" for each in range(size))) for number, size in enumerate(sizes, 1)
+        Change(number, tuple(f"e{number}-{each}" for each in range(size))) for number, size in enumerate(sizes, 1)
     ]
 
     slices = list(sliced(arrivals, most))
 
-    assert all(sum(len(arrival.event_ids) for arrival in some) <= most for some in slices)
+    assert all(sum(len(arrival.keys) for arrival in some) <= most for some in slices)
     parts = [arrival for some in slices for arrival in some]
     assert [part.number for part in parts] == sorted(part.number for part in parts)
-    whole = {arrival.number: arrival.event_ids for arrival in arrivals}
+    whole = {arrival.number: arrival.keys for arrival in arrivals}
     for number, event_ids in whole.items():
-        assert tuple(chain.from_iterable(part.event_ids for part in parts if part.number == number)) == event_ids
+        assert tuple(chain.from_iterable(part.keys for part in parts if part.number == number)) == event_ids
     assert {part.number for part in parts} == whole.keys()

@@ -10,7 +10,7 @@ from strawberry.utils.await_maybe import await_maybe
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.paging import PageSizes, Paging, Position
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
-from graph.domains.earthquakes.entities import event_key
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import EVENTS, Event
 from graph.domains.earthquakes.selection import Circle, Selection
@@ -61,8 +61,8 @@ def cut(events: Sequence[Event], size: int) -> list[list[Event]]:
 async def test_all_pages_together_are_the_matching_events_once_each_in_order_of_time(
     engine: str, events: list[Event], selection: Selection, size: int, ascending: bool
 ) -> None:
-    async with stored(engine, events) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events) as database:
+        catalogue = catalogue_of(database)
         order = await in_order(catalogue, ascending=ascending)
         times = [event.event_ts_ms for event in order]
         assert times == sorted(times, reverse=not ascending)
@@ -84,8 +84,8 @@ async def test_all_pages_together_are_the_matching_events_once_each_in_order_of_
 async def test_a_page_is_the_one_that_relay_defines_for_any_cursors(
     engine: str, events: list[Event], selection: Selection, ascending: bool, data: st.DataObject
 ) -> None:
-    async with stored(engine, events) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events) as database:
+        catalogue = catalogue_of(database)
         order = await in_order(catalogue, ascending=ascending)
         cursor = st.none() | positions(events)
         for _ in range(4):
@@ -100,8 +100,8 @@ async def test_a_page_is_the_one_that_relay_defines_for_any_cursors(
 @pytest.mark.parametrize("backward", [False, True])
 async def test_a_tie_longer_than_a_page_comes_whole(engine: str, backward: bool) -> None:
     events = events_at(NOON - 1, *[NOON] * 9, NOON + 1)
-    async with stored(engine, events) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events) as database:
+        catalogue = catalogue_of(database)
         order = await in_order(catalogue, ascending=True)
 
         turned = await pages(catalogue, ALL, 2, backward=backward, ascending=True)
@@ -114,8 +114,8 @@ async def test_a_tie_longer_than_a_page_comes_whole(engine: str, backward: bool)
 
 
 async def test_a_page_ends_before_a_cursor_within_a_tie(engine: str) -> None:
-    async with stored(engine, events_at(*[NOON] * 7)) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events_at(*[NOON] * 7)) as database:
+        catalogue = catalogue_of(database)
         for ascending in (True, False):
             order = await in_order(catalogue, ascending=ascending)
             for first in range(7):
@@ -128,8 +128,8 @@ async def test_a_page_ends_before_a_cursor_within_a_tie(engine: str) -> None:
 
 
 async def test_a_cursor_of_no_event_within_a_tie_divides_it_in_two(engine: str) -> None:
-    async with stored(engine, events_at(*[NOON] * 6)) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events_at(*[NOON] * 6)) as database:
+        catalogue = catalogue_of(database)
         order = await in_order(catalogue, ascending=False)
         for key in ("a", "e0025", "e003x", "zz"):
             nowhere = Position(EVENTS, NOON, key)
@@ -141,11 +141,11 @@ async def test_a_cursor_of_no_event_within_a_tie_divides_it_in_two(engine: str) 
 
 
 async def test_a_cursor_stays_good_when_its_event_is_gone(engine: str) -> None:
-    async with stored(engine, events_at(*[NOON] * 3, *[NOON + DAY_MS] * 3)) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events_at(*[NOON] * 3, *[NOON + DAY_MS] * 3)) as database:
+        catalogue = catalogue_of(database)
         order = await in_order(catalogue, ascending=False)
         for place in (1, 2, 3, 4):
-            assert await table.delete(Delete(event_key(order[place].event_id)))
+            assert await database.delete(Delete(EVENT.key_for(order[place].event_id)))
             gone = order[place].position
 
             behind = await catalogue.page(ALL, Paging(10, after=gone))
@@ -160,8 +160,8 @@ async def test_a_cursor_stays_good_when_its_event_is_gone(engine: str) -> None:
 async def test_a_cursor_outside_of_the_selection_is_before_or_behind_all_of_it(engine: str, ascending: bool) -> None:
     day = at("2020-02-29T00:00:00")
     inside = [day + hour * 3_600_000 for hour in (6, 12, 18)]
-    async with stored(engine, events_at(day - DAY_MS, day, *inside, day + DAY_MS - 1, day + DAY_MS)) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events_at(day - DAY_MS, day, *inside, day + DAY_MS - 1, day + DAY_MS)) as database:
+        catalogue = catalogue_of(database)
         narrow = Selection(start_ms=inside[0], end_ms=inside[2])
         for time_ms in (FIRST_MS, day - DAY_MS, day, inside[0] - 1, inside[2] + 1, day + DAY_MS - 1, LAST_MS):
             outside = Position(EVENTS, time_ms, "e001")
@@ -182,8 +182,8 @@ async def test_a_cursor_outside_of_the_selection_is_before_or_behind_all_of_it(e
 async def test_a_client_that_pages_between_two_cursors_comes_to_an_end(
     engine: str, ascending: bool, backward: bool
 ) -> None:
-    async with stored(engine, events_at(*range(NOON, NOON + 8))) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events_at(*range(NOON, NOON + 8))) as database:
+        catalogue = catalogue_of(database)
         order = await in_order(catalogue, ascending=ascending)
         after, before = order[0].position, order[5].position
         seen: list[Event] = []
@@ -207,8 +207,8 @@ async def test_a_client_that_pages_between_two_cursors_comes_to_an_end(
     ids=["other times", "no times", "other magnitudes", "elsewhere"],
 )
 async def test_nothing_lies_on_either_side_of_a_page_where_nothing_is_selected(engine: str, nothing: Selection) -> None:
-    async with stored(engine, events_at(NOON, NOON, NOON + 2, mag=4.5, lat=0.5, lon=0.5)) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events_at(NOON, NOON, NOON + 2, mag=4.5, lat=0.5, lon=0.5)) as database:
+        catalogue = catalogue_of(database)
         for event in await in_order(catalogue, ascending=True):
             for paging in (Paging(5, after=event.position), Paging(5, True, before=event.position)):
                 for ascending in (False, True):
@@ -219,8 +219,8 @@ async def test_nothing_lies_on_either_side_of_a_page_where_nothing_is_selected(e
 @pytest.mark.parametrize("time", ["0001-01-01T00:00:00", "1969-12-31T23:59:59.999", "9999-12-31T23:59:59.999"])
 async def test_an_event_of_any_year_is_found_by_its_own_millisecond(engine: str, time: str) -> None:
     neighbours = [t for t in (at(time) - 1, at(time), at(time) + 1) if FIRST_MS <= t <= LAST_MS]
-    async with stored(engine, events_at(*neighbours)) as table:
-        page = await catalogue_of(table).page(Selection(start_ms=at(time), end_ms=at(time)), Paging(5))
+    async with stored(engine, events_at(*neighbours)) as database:
+        page = await catalogue_of(database).page(Selection(start_ms=at(time), end_ms=at(time)), Paging(5))
 
         assert [event.event_ts_ms for event in page.records] == [at(time)]
         assert await sides(page) == (False, False)
@@ -230,16 +230,16 @@ async def test_an_event_of_any_year_is_found_by_its_own_millisecond(engine: str,
     "beyond", [Selection(start_ms=LAST_MS + 1), Selection(end_ms=FIRST_MS - 1)], ids=["after", "before"]
 )
 async def test_bounds_beyond_the_calendar_select_nothing(engine: str, beyond: Selection) -> None:
-    async with stored(engine, events_at(FIRST_MS, NOON, LAST_MS)) as table:
-        page = await catalogue_of(table).page(beyond, Paging(5))
+    async with stored(engine, events_at(FIRST_MS, NOON, LAST_MS)) as database:
+        page = await catalogue_of(database).page(beyond, Paging(5))
 
         assert (page.records, page.partitions, page.has_more) == ([], 0, False)
         assert await page.total() == 0
 
 
 async def test_an_empty_catalogue_has_an_empty_page(engine: str) -> None:
-    async with stored(engine, []) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, []) as database:
+        catalogue = catalogue_of(database)
         assert await catalogue.is_empty()
         somewhere = Position(EVENTS, NOON, "us1")
         for paging in (Paging(50), Paging(50, True), Paging(0), Paging(5, after=somewhere, before=somewhere)):
@@ -254,8 +254,8 @@ async def test_an_event_is_found_by_its_id_as_it_was_ingested(engine: str) -> No
         updated=NOON + 1, url="https://example.org/nc73919986", tsunami=False, felt=0, alert="green", sig=1000,
     )  # fmt: skip
     bare = an_event("us1", NOON, 0.0, depth=None, type=None)
-    async with stored(engine, [full, bare]) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, [full, bare]) as database:
+        catalogue = catalogue_of(database)
         assert await catalogue.event("nc73919986") == full
         assert await catalogue.event("us1") == bare
         assert await catalogue.event("us2") is None

@@ -30,8 +30,8 @@ DATELINE = {"dateline east", "dateline west"}
 
 async def agree(engine: str, events: Mapping[str, Mapping[str, Any]], expected: Mapping[Selection, set[str]]) -> None:
     """Each selection holds just the named ones of the events, of which only what makes them special is given."""
-    async with stored(engine, [an_event(name, NOON, **special) for name, special in events.items()]) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, [an_event(name, NOON, **special) for name, special in events.items()]) as database:
+        catalogue = catalogue_of(database)
         found = {}
         for selection in expected:
             page = await catalogue.page(selection, Paging(100))

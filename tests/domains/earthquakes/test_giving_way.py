@@ -6,20 +6,20 @@ from datetime import date
 import pytest
 
 from graph.core.days import DAY_MS, bucket_of, day_bucket
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Box, Selection
 from graph.domains.earthquakes.statistics.statistics import Interval
-from graph.domains.earthquakes.summaries import day_key, year_key
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.analytics import popular_filters
-from graph.store.contract import Item, Table
+from graph.store.contract import Database, Put
 from graph.store.time_walk import ITEMS_IN_MEMORY, ROWS_A_BATCH
 from graph.work.account import Work, charged_to
 from graph.work.pace import Pace
 from tests.domains.earthquakes.builders import at, catalogue_of
+from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
-from tests.store.engines import empty_table
+from tests.store.engines import empty_database
 from tests.work.accounts import an_account
 
 YEARS = range(1980, 2000)
@@ -37,32 +37,32 @@ class CountedPace(Pace):
         await super().give_way(caller)
 
 
-def summaries() -> list[Item]:
+def summaries() -> list[Put]:
     """Each day of the years with 120 events, a day's and a year's item as an ingest leaves them."""
     bins = {f"bin{tenths}": 1 for tenths in range(-20, 100)}
-    items: list[Item] = []
+    puts: list[Put] = []
     for year in YEARS:
         days = range(at(f"{year}-01-01"), at(f"{year + 1}-01-01"), DAY_MS)
         counted = {name: len(days) for name in bins}
-        pk, sk = year_key(str(year))
-        items.append({"pk": pk, "sk": sk, "entity": "SUMMARY", "events": 120 * len(days), **counted, "revision": 1})
+        of_year = {"year": str(year), "events": 120 * len(days), **counted, "revision": 1}
+        puts.append(Put(YEAR_SUMMARY, of_year))
         for day_ms in days:
-            pk, sk = day_key(day_bucket(day_ms))
-            items.append({"pk": pk, "sk": sk, "entity": "SUMMARY", "events": 120, **bins, "revision": 1})
-    return items
+            of_day = {"year": str(year), "day": day_bucket(day_ms), "events": 120, **bins, "revision": 1}
+            puts.append(Put(DAY_SUMMARY, of_day))
+    return puts
 
 
 @pytest.fixture
-async def table() -> AsyncIterator[Table]:
-    async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=now) as table:
-        yield table
+async def database() -> AsyncIterator[Database]:
+    async with empty_database("sqlite", ENTITIES, clock=now) as database:
+        yield database
 
 
 @pytest.mark.parametrize("interval", Interval)
-async def test_a_series_of_many_years_offers_to_give_way_after_each(table: Table, interval: Interval) -> None:
-    await table.put_many(summaries())
+async def test_a_series_of_many_years_offers_to_give_way_after_each(database: Database, interval: Interval) -> None:
+    await database.put_many(summaries())
     pace = CountedPace()
-    statistics = await catalogue_of(table).statistics(Selection(magnitudes=MagnitudeRange(4.5)))
+    statistics = await catalogue_of(database).statistics(Selection(magnitudes=MagnitudeRange(4.5)))
     with charged_to(an_account(Work(pace=pace))) as account:
         series = await statistics.series(interval)
 
@@ -73,28 +73,28 @@ async def test_a_series_of_many_years_offers_to_give_way_after_each(table: Table
         assert account.spent >= days // 100
 
 
-async def test_a_plan_over_many_years_offers_to_give_way_after_each(table: Table) -> None:
-    await table.put_many(summaries())
+async def test_a_plan_over_many_years_offers_to_give_way_after_each(database: Database) -> None:
+    await database.put_many(summaries())
     pace = CountedPace()
     with charged_to(an_account(Work(pace=pace))):
-        assert await catalogue_of(table, most_days_counted=100_000).total(Selection(types=("zzz",))) == 0
+        assert await catalogue_of(database, most_days_counted=100_000).total(Selection(types=("zzz",))) == 0
 
     assert pace.offers >= len(YEARS)
 
 
-async def test_a_total_of_many_days_is_counted_a_bounded_number_of_rows_at_a_time(table: Table) -> None:
-    await table.put_many(summaries())
+async def test_a_total_of_many_days_is_counted_a_bounded_number_of_rows_at_a_time(database: Database) -> None:
+    await database.put_many(summaries())
     pace = CountedPace()
     days = (date(YEARS.stop, 1, 1) - date(YEARS.start, 1, 1)).days
     with charged_to(an_account(Work(pace=pace))) as account:
-        assert await catalogue_of(table, most_days_counted=days).total(Selection(box=Box(-9, -9, 9, 9))) == 0
+        assert await catalogue_of(database, most_days_counted=days).total(Selection(box=Box(-9, -9, 9, 9))) == 0
 
     assert account.spent >= days * 120 // 100
     assert pace.offers >= len(YEARS) + days * 120 // ROWS_A_BATCH
 
 
-async def test_popular_filters_read_a_bounded_number_of_logs_between_two_offers(table: Table) -> None:
-    logs = RequestLogs(table, now)
+async def test_popular_filters_read_a_bounded_number_of_logs_between_two_offers(database: Database) -> None:
+    logs = RequestLogs(database, now)
     await logs.insert_many([a_log(MIDNIGHT + number, number) for number in range(3000)])
     pace = CountedPace()
     with charged_to(an_account(Work(pace=pace))) as account:

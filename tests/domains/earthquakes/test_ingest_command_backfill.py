@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.ingest.ingests import a_feature, events_in
 from tests.domains.earthquakes.test_ingest_command import read_terminal
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_QUERY, Holdings, UsgsServer, stall, status
+from tests.domains.entities import ENTITIES
 from tests.processes import PATIENCE_S, Child, environment, quakegraph, started
 
 DAY = 1_690_848_000_000  # 2023-08-01
@@ -52,8 +52,8 @@ def stored() -> int:
     """How many events the catalogue has."""
 
     async def count() -> int:
-        async with open_sqlite(Path("quakegraph.db"), EARTHQUAKE_EVENTS) as table:
-            return len(await events_in(table))
+        async with open_sqlite(Path("quakegraph.db"), ENTITIES) as database:
+            return len(await events_in(database))
 
     return asyncio.run(count())
 

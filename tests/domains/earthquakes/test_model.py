@@ -7,16 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, FIRST_MS
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
-from graph.domains.earthquakes.model import (
-    LONGEST_TEXT,
-    Event,
-    RejectedFeature,
-    Rejection,
-    checked_event,
-)
-from graph.store.limits import check_item
+from graph.domains.earthquakes.entities import EVENT, LONGEST_TEXT
+from graph.domains.earthquakes.model import Event, RejectedFeature, Rejection, checked_event
 from tests.domains.earthquakes.builders import NOON
+from tests.domains.entities import documented
 
 NOW = NOON + DAY_MS
 RIGHT: dict[str, Any] = {
@@ -222,7 +216,7 @@ def assert_right(event: Event) -> None:
     assert event.updated is None or (type(event.updated) is int and abs(event.updated) < 2**53)
     assert event.tsunami is None or type(event.tsunami) is bool
     item = event.item
-    check_item(EARTHQUAKE_EVENTS, item)
+    EVENT.check(item)
     assert Event(item) == event
 
 
@@ -269,8 +263,8 @@ def test_a_record_says_its_day_and_its_time() -> None:
 
 def test_every_attribute_of_a_record_comes_back_from_its_item() -> None:
     event = checked(**OTHERS)
-    item = event.item
-    assert Event(item) == event
+    assert Event(event.item) == event
+    item = documented(EVENT, event.item)
     assert all(getattr(event, field) is not None for field in OTHERS)
     assert {name: item[name] for name in ("pk", "sk", "entity", "dayBucket", "gsi1pk", "gsi1sk")} == {
         "pk": "EVENT#us7000abcd",

@@ -5,12 +5,14 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS
 from graph.core.paging import Paging
-from graph.domains.earthquakes.entities import TIME_ORDERED, day_partition, event_key
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Circle, Selection
+from graph.store.query import Partition
 from tests.domains.earthquakes.builders import an_event, at, catalogue_of, events_at, ids, stored
-from tests.domains.earthquakes.watched_table import LaggingTable, WatchedTable
+from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
 
 TEN_YEARS = range(at("2013-08-03T01:00:00"), at("2023-08-03T01:00:00"), DAY_MS)  # 3,652 days
 STRONG_DAYS = (5, 6, 500, 501, 502, 900, 1900, 1901, 2500, 3650)  # in six of the years
@@ -23,35 +25,36 @@ def ten_years() -> list[Event]:
     return weak + [an_event(f"strong{day}", TEN_YEARS[day] + 3_600_000, 6.5) for day in STRONG_DAYS]
 
 
-def partitions(days: tuple[int, ...]) -> set[str]:
-    return {day_partition(an_event(event_ts_ms=TEN_YEARS[day]).day_bucket) for day in days}
+def partitions(days: tuple[int, ...]) -> set[Partition]:
+    return {(an_event(event_ts_ms=TEN_YEARS[day]).day_bucket,) for day in days}
 
 
 async def test_the_strong_events_of_ten_years_are_read_from_their_own_days(engine: str) -> None:
-    async with stored(engine, ten_years()) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, ten_years()) as database:
+        watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
 
         page = await catalogue.page(STRONG, Paging(50))
         assert ids(page.records) == [f"strong{day}" for day in reversed(STRONG_DAYS)]
         assert page.partitions == len(STRONG_DAYS)
-        assert watched.read(TIME_ORDERED) == partitions(STRONG_DAYS)
-        years = {f"SUMMARY#{year}" for year in (2013, 2014, 2016, 2018, 2020, 2023)}
-        assert watched.read(table.design.primary) == {"SUMMARY#YEARS"} | years
+        assert watched.read(EVENT, TIME_ORDERED) == partitions(STRONG_DAYS)
+        years = {(str(year),) for year in (2013, 2014, 2016, 2018, 2020, 2023)}
+        assert (watched.read(YEAR_SUMMARY), watched.read(DAY_SUMMARY)) == ({()}, years)
 
         watched.calls.clear()
         page = await catalogue.page(STRONG, Paging(2, after=page.records[3].position))
         assert ids(page.records) == ["strong900", "strong502"]
-        assert watched.read(TIME_ORDERED) <= partitions((1900, 900, 502, 501, 500, 6, 5))
-        assert watched.read(table.design.primary) == {"SUMMARY#YEARS"}, "the years' days are known by now"
+        assert watched.read(EVENT, TIME_ORDERED) <= partitions((1900, 900, 502, 501, 500, 6, 5))
+        assert watched.read(YEAR_SUMMARY) == {()}
+        assert watched.read(DAY_SUMMARY) == set(), "the years' days are known by now"
 
 
 async def test_page_1000_costs_what_page_2_costs(engine: str) -> None:
     events = events_at(*TEN_YEARS[:1010])[::-1]
-    async with stored(engine, events) as table:
+    async with stored(engine, events) as database:
         shapes = []
         for page_number in (2, 1000):
-            watched = WatchedTable(table)
+            watched = WatchedDatabase(database)
             after = events[page_number - 2].position
             page = await catalogue_of(watched).page(Selection(), Paging(1, after=after))
             assert page.records == [events[page_number - 1]]
@@ -64,8 +67,8 @@ async def test_page_1000_costs_what_page_2_costs(engine: str) -> None:
 @pytest.mark.parametrize("backward", [False, True])
 async def test_the_side_that_was_paged_from_is_looked_at_only_when_it_is_asked_for(engine: str, backward: bool) -> None:
     events = events_at(*TEN_YEARS[:9])
-    async with stored(engine, events) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, events) as database:
+        watched = WatchedDatabase(database)
         middle = events[4].position
         paging = Paging(2, True, before=middle) if backward else Paging(2, after=middle)
         page = await catalogue_of(watched).page(Selection(), paging)
@@ -79,8 +82,8 @@ async def test_the_side_that_was_paged_from_is_looked_at_only_when_it_is_asked_f
 
 
 async def test_a_page_counts_no_total_unless_asked(engine: str) -> None:
-    async with stored(engine, events_at(*TEN_YEARS[:3])) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, events_at(*TEN_YEARS[:3])) as database:
+        watched = WatchedDatabase(database)
         page = await catalogue_of(watched).page(Selection(start_ms=TEN_YEARS[0] + 1), Paging(2))
         assert "count" not in {call.method for call in watched.calls}
 
@@ -90,20 +93,20 @@ async def test_a_page_counts_no_total_unless_asked(engine: str) -> None:
 
 async def test_a_page_of_a_day_with_many_events_reads_that_day(engine: str) -> None:
     events = events_at(*range(TEN_YEARS[3], TEN_YEARS[3] + 40), *TEN_YEARS[:3])
-    async with stored(engine, events) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, events) as database:
+        watched = WatchedDatabase(database)
         page = await catalogue_of(watched).page(Selection(), Paging(5))
 
         assert (len(page.records), page.partitions) == (5, 1)
-        assert watched.read(TIME_ORDERED) == partitions((3,))
+        assert watched.read(EVENT, TIME_ORDERED) == partitions((3,))
 
 
 async def test_a_busy_day_is_read_in_few_pieces_where_few_of_its_events_lie_in_a_circle(engine: str) -> None:
     far, near = {"lat": 0.5, "lon": 0.5}, {"lat": 0.0, "lon": 0.0}  # the circle's box holds both
     times = range(TEN_YEARS[3], TEN_YEARS[3] + 450)
     events = [*events_at(*times[:-1], **far), an_event("near", times[-1], **near)]
-    async with stored(engine, events) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, events) as database:
+        watched = WatchedDatabase(database)
         circle = Selection(circle=Circle(0, 0, 60))
         page = await catalogue_of(watched).page(circle, Paging(1), ascending=True)
 
@@ -117,8 +120,8 @@ async def test_a_page_is_full_though_the_index_lags_behind_the_summaries(engine:
     events = events_at(*[time_ms + tie for time_ms in TEN_YEARS[:30] for tie in (0, 0, 1)])
     hidden = [event for number, event in enumerate(events) if number % 4 or 20 <= number < 60]
     visible = [event for event in events if event not in hidden]
-    async with stored(engine, events) as table:
-        lagging = LaggingTable(table, {event_key(event.event_id) for event in hidden})
+    async with stored(engine, events) as database:
+        lagging = LaggingDatabase(database, {EVENT.key_for(event.event_id) for event in hidden})
         catalogue = catalogue_of(lagging)
         seen: list[Event] = []
         cursor = None
@@ -132,7 +135,7 @@ async def test_a_page_is_full_though_the_index_lags_behind_the_summaries(engine:
             cursor = page.records[0 if backward else -1].position
         assert seen == visible
 
-        lagging.hidden = {event_key(event.event_id) for event in events}
+        lagging.hidden = {EVENT.key_for(event.event_id) for event in events}
         page = await catalogue.page(Selection(), Paging(4, backward))
         assert (page.records, page.has_more) == ([], False)
 

@@ -53,8 +53,8 @@ class PagingClient(RuleBasedStateMachine):
     def begin(self, times: list[tuple[int, float]], size: int, backward: bool, ascending: bool) -> None:
         self.size, self.backward, self.ascending = size, backward, ascending
         events = [self.new_event(NOON + offset, mag) for offset, mag in times]
-        self.table = self.run(self.stack.enter_async_context(stored(self.engine, events)))
-        self.catalogue = catalogue_of(self.table)
+        self.database = self.run(self.stack.enter_async_context(stored(self.engine, events)))
+        self.catalogue = catalogue_of(self.database)
         whole = self.run(self.catalogue.page(SELECTION, Paging(1000), ascending=ascending))
         self.at_start: list[Event] = list(whole.records)
         assert sorted(ids(self.at_start)) == sorted(event.event_id for event in events if event.mag >= 2.0)
@@ -63,7 +63,7 @@ class PagingClient(RuleBasedStateMachine):
     def ingest_near_the_cursor(self, offset: int, mag: float, elsewhere: bool, count: int) -> None:
         near = NOON if elsewhere or self.cursor is None else self.cursor.time_ms
         events = [self.new_event(near + offset, mag) for _ in range(count)]
-        assert self.run(ingest(self.table, events)) == count
+        assert self.run(ingest(self.database, events)) == count
 
     @precondition(lambda self: not self.ended)
     @rule()
@@ -103,13 +103,13 @@ def test_nothing_is_skipped_or_repeated_while_events_are_ingested(engine: str) -
 
 @pytest.mark.parametrize("backward", [False, True])
 async def test_an_event_ingested_ahead_of_the_cursor_is_still_met(engine: str, backward: bool) -> None:
-    async with stored(engine, [an_event("us2", NOON), an_event("us5", NOON + DAY_MS)]) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, [an_event("us2", NOON), an_event("us5", NOON + DAY_MS)]) as database:
+        catalogue = catalogue_of(database)
         page = await catalogue.page(Selection(), Paging(1, backward), ascending=not backward)
         assert ids(page.records) == ["us2"]
         cursor = page.records[0].position
         ahead = [an_event("us3", NOON + 1), an_event("us4", NOON + DAY_MS - 1), an_event("us6", NOON + 500 * DAY_MS)]
-        assert await ingest(table, [an_event("us1", NOON - 1), *ahead]) == 4
+        assert await ingest(database, [an_event("us1", NOON - 1), *ahead]) == 4
 
         paging = Paging(9, True, before=cursor) if backward else Paging(9, after=cursor)
         page = await catalogue.page(Selection(), paging, ascending=not backward)

@@ -2,8 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import pytest
 import pytest_asyncio
@@ -13,19 +12,20 @@ from hypothesis import strategies as st
 from graph.core.days import DAY_MS
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import Paging
+from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.entities import TIME_ORDERED
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Box, Circle, Selection
 from graph.domains.earthquakes.statistics.statistics import Interval
-from graph.store.conditions import Condition, all_of, conjuncts, predicate
-from graph.store.contract import UNBOUNDED, Bounds, Item, KeyValue, Page, Table
-from graph.store.design import Index
+from graph.store.conditions import all_of, conjuncts, predicate
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Page, Partition, Query
 from graph.work.account import ROWS_READ_A_POINT, ROWS_TESTED_A_POINT, charged_to
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, stored
 from tests.domains.earthquakes.strategies import A_FEW
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.work.accounts import an_account
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -35,59 +35,37 @@ EVENTS = 4000
 FIRST = NOON - DAYS * DAY_MS
 
 
-class CountedTable(WatchedTable):
+class CountedDatabase(WatchedDatabase):
     """Counts the rows that readings of the time-ordered index test by a filter, and those that they hand over."""
 
-    def __init__(self, table: Table, events: Sequence[Event]) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database, events: Sequence[Event]) -> None:
+        super().__init__(database)
         self.tested = self.given = 0
-        self._rows: dict[KeyValue, list[Item]] = {}
+        self._rows: dict[Partition, list[Item]] = {}
         for event in events:
-            self._rows.setdefault(event.item["gsi1pk"], []).append(event.item)
+            self._rows.setdefault((event.day_bucket,), []).append(event.item)
 
-    async def query(self, index: Index, partition: KeyValue, **how: Any) -> Page:
-        return self._counted(index, [partition], await super().query(index, partition, **how), **how)
-
-    async def query_many(self, index: Index, partitions: Sequence[KeyValue], **how: Any) -> Page:
-        return self._counted(index, partitions, await super().query_many(index, partitions, **how), **how)
-
-    async def count(
-        self,
-        index: Index,
-        partitions: Sequence[KeyValue],
-        *,
-        between: Bounds = UNBOUNDED,
-        where: Condition | None = None,
-    ) -> int:
-        self.tested += len(self._led_to(partitions, where))
-        return await super().count(index, partitions, between=between, where=where)
-
-    def _counted(
-        self,
-        index: Index,
-        partitions: Sequence[KeyValue],
-        page: Page,
-        *,
-        start: Mapping[str, Any] | None = None,
-        forward: bool = True,
-        where: Condition | None = None,
-        **_: Any,
-    ) -> Page:
-        if index != TIME_ORDERED:
+    async def query(self, query: Query) -> Page:
+        page = await super().query(query)
+        if query.index != TIME_ORDERED:
             return page
         self.given += len(page.items)
-        if where:
-            times = [item["gsi1sk"] for item in self._led_to(partitions, where)]
-            begin, end = (key["gsi1sk"] if key else None for key in (start, page.last_key))
-            low, high = (begin, end) if forward else (end, begin)
+        if query.where:
+            times = [item["eventTsMs"] for item in self._led_to(query)]
+            begin, end = (place["eventTsMs"] if place else None for place in (query.start, page.last_key))
+            low, high = (begin, end) if query.forward else (end, begin)
             self.tested += sum((low is None or at >= low) and (high is None or at <= high) for at in times)
         return page
 
-    def _led_to(self, partitions: Sequence[KeyValue], where: Condition | None) -> list[Item]:
+    async def count(self, query: Query) -> int:
+        self.tested += len(self._led_to(query))
+        return await super().count(query)
+
+    def _led_to(self, query: Query) -> list[Item]:
         """The rows of partitions that an index by magnitude leads to."""
-        by_magnitude = all_of(*(part for part in conjuncts(where) if getattr(part, "attribute", None) == "mag"))
+        by_magnitude = all_of(*(part for part in conjuncts(query.where) if getattr(part, "attribute", None) == "mag"))
         leads = predicate(by_magnitude) if by_magnitude else None
-        return [item for each in partitions for item in self._rows.get(each, ()) if not leads or leads(item)]
+        return [item for each in query.partitions for item in self._rows.get(each, ()) if not leads or leads(item)]
 
 
 def some_events() -> list[Event]:
@@ -113,9 +91,9 @@ MORE = settings(A_FEW, max_examples=60)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def table() -> AsyncIterator[CountedTable]:
-    async with stored("sqlite", THE_EVENTS) as table:
-        yield CountedTable(table, THE_EVENTS)
+async def database() -> AsyncIterator[CountedDatabase]:
+    async with stored("sqlite", THE_EVENTS) as database:
+        yield CountedDatabase(database, THE_EVENTS)
 
 
 instants = st.none() | st.integers(FIRST, NOON)
@@ -144,60 +122,60 @@ pagings = st.builds(
 )
 
 
-async def charged(table: CountedTable, work: Callable[[Catalogue], Awaitable[object]], *, page: int = 0) -> int:
+async def charged(database: CountedDatabase, work: Callable[[Catalogue], Awaitable[object]], *, page: int = 0) -> int:
     """Points for reading, which are checked against the rows. A page's own rows are in the document's price."""
-    table.tested = table.given = 0
+    database.tested = database.given = 0
     with charged_to(an_account()) as account:
-        await work(catalogue_of(table))
-    assert table.tested <= ROWS_TESTED_A_POINT * (account.spent + 1)
-    assert table.given <= ROWS_READ_A_POINT * (account.spent + 1) + page + 1
+        await work(catalogue_of(database))
+    assert database.tested <= ROWS_TESTED_A_POINT * (account.spent + 1)
+    assert database.given <= ROWS_READ_A_POINT * (account.spent + 1) + page + 1
     return account.spent
 
 
 @MORE
 @given(selection=selections, paging=pagings, ascending=st.booleans())
 async def test_a_page_costs_at_least_what_its_plan_reads(
-    table: CountedTable, selection: Selection, paging: Paging, ascending: bool
+    database: CountedDatabase, selection: Selection, paging: Paging, ascending: bool
 ) -> None:
-    await charged(table, lambda c: c.page(selection, paging, ascending=ascending), page=paging.size)
+    await charged(database, lambda c: c.page(selection, paging, ascending=ascending), page=paging.size)
 
 
 @MORE
 @given(selection=selections)
-async def test_a_total_costs_at_least_what_it_counts(table: CountedTable, selection: Selection) -> None:
-    await charged(table, lambda c: c.total(selection))
+async def test_a_total_costs_at_least_what_it_counts(database: CountedDatabase, selection: Selection) -> None:
+    await charged(database, lambda c: c.total(selection))
 
 
 @A_FEW
 @given(span=bounds, minimum=st.sampled_from([None, 0.5, 3.0]), interval=st.sampled_from(Interval))
 async def test_statistics_cost_at_least_what_they_read(
-    table: CountedTable, span: tuple[int | None, int | None], minimum: float | None, interval: Interval
+    database: CountedDatabase, span: tuple[int | None, int | None], minimum: float | None, interval: Interval
 ) -> None:
     async def statistics(catalogue: Catalogue) -> None:
         of = await catalogue.statistics(Selection(span[0], span[1], MagnitudeRange(minimum)))
         await of.series(interval)
         await of.largest()
 
-    await charged(table, statistics)
+    await charged(database, statistics)
 
 
-async def test_a_page_by_time_alone_costs_no_more_than_the_document_says(table: CountedTable) -> None:
-    assert await charged(table, lambda c: c.page(Selection(), Paging(1000)), page=1000) == 0
+async def test_a_page_by_time_alone_costs_no_more_than_the_document_says(database: CountedDatabase) -> None:
+    assert await charged(database, lambda c: c.page(Selection(), Paging(1000)), page=1000) == 0
 
 
-async def test_the_neighbours_of_many_years_cost_what_has_to_be_looked_through(table: CountedTable) -> None:
+async def test_the_neighbours_of_many_years_cost_what_has_to_be_looked_through(database: CountedDatabase) -> None:
     around = Selection.around(THE_EVENTS[-1], radius_km=1.0, days=3653)
 
-    assert await charged(table, lambda c: c.page(around, Paging(1)), page=1) >= EVENTS // ROWS_TESTED_A_POINT
+    assert await charged(database, lambda c: c.page(around, Paging(1)), page=1) >= EVENTS // ROWS_TESTED_A_POINT
 
 
-async def test_an_operation_ends_where_its_points_do(table: CountedTable) -> None:
-    table.tested = table.given = 0
+async def test_an_operation_ends_where_its_points_do(database: CountedDatabase) -> None:
+    database.tested = database.given = 0
     nothing = Selection(types=("zzz",))
     with charged_to(an_account(most=10)) as account:
-        pages = (catalogue_of(table).page(nothing, Paging(1)) for _ in range(10))
+        pages = (catalogue_of(database).page(nothing, Paging(1)) for _ in range(10))
         outcomes = await asyncio.gather(*pages, return_exceptions=True)
 
     assert any(isinstance(outcome, QueryTooComplex) for outcome in outcomes)
     assert account.spent <= 10
-    assert table.tested <= 11 * ROWS_TESTED_A_POINT
+    assert database.tested <= 11 * ROWS_TESTED_A_POINT

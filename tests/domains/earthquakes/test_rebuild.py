@@ -1,20 +1,20 @@
-"""Rebuilding the summaries of a table that something else wrote to."""
+"""Rebuilding the summaries of a database that something else wrote to."""
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Collection, Sequence
 
 import pytest
 
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import Paging
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS, event_key
+from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.rebuild import ROUNDS, RebuildReport, rebuild_summaries
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import day_key, year_key
-from graph.store.contract import Delete, Item, Key, Table, Update
+from graph.store.contract import Database, Delete, Put, Update
+from graph.store.entity import Entity, Item, Key
 from tests.domains.earthquakes.builders import (
     NOON,
     an_event,
@@ -26,8 +26,9 @@ from tests.domains.earthquakes.builders import (
     stored,
 )
 from tests.domains.earthquakes.test_summaries import counted, recounted
-from tests.domains.earthquakes.watched_table import WatchedTable
-from tests.store.engines import empty_table
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
+from tests.store.engines import empty_database
 
 EVENTS = [
     an_event("us1", at("1969-12-31T23:59:59.999"), 7.0),
@@ -39,39 +40,39 @@ NEW_YEAR = at("2023-01-01T00:00:00")
 STRONG = Selection(magnitudes=MagnitudeRange(6.5))
 
 
-async def found(table: Table, selection: Selection = Selection()) -> list[str]:  # noqa: B008 — it is immutable
-    catalogue = catalogue_of(table)
+async def found(database: Database, selection: Selection = Selection()) -> list[str]:  # noqa: B008 — it is immutable
+    catalogue = catalogue_of(database)
     page = await catalogue.page(selection, Paging(100), ascending=True)
     assert await page.total() == len(page.records)
     return ids(page.records)
 
 
 async def test_a_table_that_another_writer_filled_can_be_read_once_it_is_rebuilt(engine: str) -> None:
-    async with empty_table(engine, EARTHQUAKE_EVENTS) as table:
-        await table.put_many([event.item for event in EVENTS])
-        assert await found(table) == []
+    async with empty_database(engine, ENTITIES) as database:
+        await database.put_many([Put(EVENT, event.item) for event in EVENTS])
+        assert await found(database) == []
 
-        assert await rebuild_summaries(table) == RebuildReport(events=4, days=3, corrected=5)
+        assert await rebuild_summaries(database) == RebuildReport(events=4, days=3, corrected=5)
 
-        assert await counted(table) == recounted(EVENTS)
-        assert await found(table) == ids(EVENTS)
+        assert await counted(database) == recounted(EVENTS)
+        assert await found(database) == ids(EVENTS)
 
 
 async def test_rebuilding_what_is_right_corrects_nothing(engine: str) -> None:
-    async with stored(engine, EVENTS) as table:
-        before = [await table.get(key) for key in (day_key("20230803"), year_key("2023"))]
+    async with stored(engine, EVENTS) as database:
+        before = [await database.get(key) for key in (day_key("20230803"), year_key("2023"))]
         for _ in range(2):
-            assert await rebuild_summaries(table) == RebuildReport(events=4, days=3, corrected=0)
-        assert [await table.get(key) for key in (day_key("20230803"), year_key("2023"))] == before
+            assert await rebuild_summaries(database) == RebuildReport(events=4, days=3, corrected=0)
+        assert [await database.get(key) for key in (day_key("20230803"), year_key("2023"))] == before
 
 
 async def test_an_empty_table_needs_no_summaries(engine: str) -> None:
-    async with stored(engine, []) as table:
-        assert await rebuild_summaries(table) == RebuildReport(events=0, days=0, corrected=0)
+    async with stored(engine, []) as database:
+        assert await rebuild_summaries(database) == RebuildReport(events=0, days=0, corrected=0)
 
 
 def changed(key: Key, **numbers: int) -> Update:
-    return Update(key, set={"entity": "SUMMARY", **numbers}, add={"revision": 1})
+    return Update(key, set=numbers, add={"revision": 1})
 
 
 DAMAGES: dict[str, Sequence[Update | Delete]] = {
@@ -96,57 +97,56 @@ DAMAGES: dict[str, Sequence[Update | Delete]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_whatever_is_wrong_is_corrected_once(engine: str, damage: str) -> None:
-    async with stored(engine, EVENTS) as table:
+    async with stored(engine, EVENTS) as database:
         for action in DAMAGES[damage]:
-            assert await (table.delete(action) if isinstance(action, Delete) else table.update(action))
+            assert await (database.delete(action) if isinstance(action, Delete) else database.update(action))
 
-        report = await rebuild_summaries(table)
+        report = await rebuild_summaries(database)
 
         assert (report.events, report.days) == (4, 3)
         assert report.corrected >= 1
-        counts = {key: {k: n for k, n in numbers.items() if n} for key, numbers in (await counted(table)).items()}
+        counts = {key: {k: n for k, n in numbers.items() if n} for key, numbers in (await counted(database)).items()}
         assert {key: numbers for key, numbers in counts.items() if numbers} == recounted(EVENTS)
-        assert await found(table) == ids(EVENTS)
-        assert await found(table, Selection(start_ms=NOON, end_ms=NOON + DAY_MS)) == ["us2", "us3", "us4"]
-        assert await rebuild_summaries(table) == RebuildReport(events=4, days=3, corrected=0)
+        assert await found(database) == ids(EVENTS)
+        assert await found(database, Selection(start_ms=NOON, end_ms=NOON + DAY_MS)) == ["us2", "us3", "us4"]
+        assert await rebuild_summaries(database) == RebuildReport(events=4, days=3, corrected=0)
 
 
 async def test_a_day_that_lost_its_summary_is_counted_on_from_the_rebuilt_one(engine: str) -> None:
-    async with stored(engine, EVENTS) as table:
-        assert await table.delete(Delete(day_key("20230803")))
-        await rebuild_summaries(table)
+    async with stored(engine, EVENTS) as database:
+        assert await database.delete(Delete(day_key("20230803")))
+        await rebuild_summaries(database)
 
         late = [an_event("us5", NOON + 2, 4.6)]
-        assert await ingest(table, late) == 1
-        assert await counted(table) == recounted([*EVENTS, *late])
+        assert await ingest(database, late) == 1
+        assert await counted(database) == recounted([*EVENTS, *late])
 
 
 async def test_a_summary_of_another_writer_that_has_no_revision_is_corrected_too(engine: str) -> None:
-    async with stored(engine, EVENTS) as table:
-        key = day_key("20230803")
-        await table.put({"pk": key[0], "sk": key[1], "entity": "SUMMARY", "events": 1})
+    async with stored(engine, EVENTS) as database:
+        await database.put(Put(DAY_SUMMARY, {"year": "2023", "day": "20230803", "events": 1}))
 
-        assert await rebuild_summaries(table) == RebuildReport(events=4, days=3, corrected=1)
-        assert await counted(table) == recounted(EVENTS)
+        assert await rebuild_summaries(database) == RebuildReport(events=4, days=3, corrected=1)
+        assert await counted(database) == recounted(EVENTS)
 
 
 async def test_a_catalogue_that_is_being_read_sees_what_a_rebuild_corrected(engine: str) -> None:
-    async with stored(engine, EVENTS) as table:
-        assert await table.delete(Delete(day_key("20230803")))
-        catalogue = catalogue_of(table)
+    async with stored(engine, EVENTS) as database:
+        assert await database.delete(Delete(day_key("20230803")))
+        catalogue = catalogue_of(database)
         assert ids((await catalogue.page(Selection(), Paging(9))).records) == ["us4", "us1"]
 
-        await rebuild_summaries(table)
+        await rebuild_summaries(database)
 
         assert ids((await catalogue.page(Selection(), Paging(9))).records) == ["us4", "us3", "us2", "us1"]
 
 
-class ReadBetween(WatchedTable):
+class ReadBetween(WatchedDatabase):
     """A page is read after each correction, and the catalogue remembers what it read."""
 
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
-        self.catalogue = catalogue_of(table)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.catalogue = catalogue_of(database)
 
     async def update(self, update: Update) -> bool:
         applied = await super().update(update)
@@ -157,11 +157,11 @@ class ReadBetween(WatchedTable):
 async def test_a_catalogue_that_is_read_between_two_corrections_remembers_neither_as_the_last(engine: str) -> None:
     """The sums of events are right all along, so the days and their year seem to belong together."""
     events = events_at(*range(NOON, NOON + 9 * DAY_MS, DAY_MS), mag=6.5)
-    async with stored(engine, events) as table:
+    async with stored(engine, events) as database:
         for event in events:
-            assert await table.update(changed(day_key(event.day_bucket), bin65=0, bin20=1))
-        assert await table.update(changed(year_key("2023"), bin20=9))
-        reading = ReadBetween(table)
+            assert await database.update(changed(day_key(event.day_bucket), bin65=0, bin20=1))
+        assert await database.update(changed(year_key("2023"), bin20=9))
+        reading = ReadBetween(database)
         assert ids((await reading.catalogue.page(STRONG, Paging(9))).records) == []
 
         await rebuild_summaries(reading)
@@ -169,17 +169,17 @@ async def test_a_catalogue_that_is_read_between_two_corrections_remembers_neithe
         assert ids((await reading.catalogue.page(STRONG, Paging(9))).records) == ids(events[::-1])
 
 
-class Interrupted(WatchedTable):
+class Interrupted(WatchedDatabase):
     """While it is scanned for events, others are ingested, as often as there are some to ingest."""
 
-    def __init__(self, table: Table, ingests: list[list[Event]]) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database, ingests: list[list[Event]]) -> None:
+        super().__init__(database)
         self.ingests = ingests
 
-    async def scan(self, **how: Any) -> AsyncIterator[Item]:
-        items = [item async for item in self._table.scan(**how)]
-        if self.ingests and any(item["entity"] == "EVENT" for item in items):
-            await ingest(self._table, self.ingests.pop(0))
+    async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
+        items = [item async for item in self._database.scan(entity, attributes=attributes)]
+        if self.ingests and entity is EVENT and items:
+            await ingest(self._database, self.ingests.pop(0))
         for item in items:
             yield item
 
@@ -187,33 +187,33 @@ class Interrupted(WatchedTable):
 async def test_an_ingest_that_goes_on_meanwhile_is_counted_once(engine: str) -> None:
     meanwhile = [[an_event("us5", NOON + 2, 4.6)], [an_event("us6", NOON + 3, 4.6), an_event("us7", NEW_YEAR, 5.0)]]
     every = [*EVENTS, *meanwhile[0], *meanwhile[1]]
-    async with stored(engine, EVENTS) as table:
-        assert await table.update(changed(day_key("20230803"), events=9, bin46=8))
+    async with stored(engine, EVENTS) as database:
+        assert await database.update(changed(day_key("20230803"), events=9, bin46=8))
 
-        report = await rebuild_summaries(Interrupted(table, list(meanwhile)))
+        report = await rebuild_summaries(Interrupted(database, list(meanwhile)))
 
         assert (report.events, report.days) == (7, 4)
-        assert await counted(table) == recounted(every)
-        assert (await rebuild_summaries(table)).corrected == 0
-        assert sorted(await found(table)) == sorted(ids(every))
+        assert await counted(database) == recounted(every)
+        assert (await rebuild_summaries(database)).corrected == 0
+        assert sorted(await found(database)) == sorted(ids(every))
 
 
 async def test_an_ingest_that_never_rests_ends_the_rebuild_with_a_word(engine: str) -> None:
     restless = [[event] for event in events_at(*range(NOON + 100, NOON + 100 + 2 * ROUNDS))]
-    async with stored(engine, EVENTS) as table:
-        assert await table.update(changed(day_key("20230803"), events=9))
+    async with stored(engine, EVENTS) as database:
+        assert await database.update(changed(day_key("20230803"), events=9))
         with pytest.raises(DatabaseUnavailable) as caught:
-            await rebuild_summaries(Interrupted(table, restless))
+            await rebuild_summaries(Interrupted(database, restless))
 
         assert "run this again when fewer ingest" in caught.value.detail
         assert len(restless) == ROUNDS
-        assert (await rebuild_summaries(table)).corrected == 1
+        assert (await rebuild_summaries(database)).corrected == 1
 
 
 async def test_an_event_that_was_deleted_by_hand_leaves_the_summaries(engine: str) -> None:
-    async with stored(engine, EVENTS) as table:
-        assert await table.delete(Delete(event_key("us1")))
+    async with stored(engine, EVENTS) as database:
+        assert await database.delete(Delete(EVENT.key_for("us1")))
 
-        assert await rebuild_summaries(table) == RebuildReport(events=3, days=2, corrected=2)
-        assert await found(table) == ["us2", "us3", "us4"]
-        assert not await catalogue_of(table).total(Selection(end_ms=0))
+        assert await rebuild_summaries(database) == RebuildReport(events=3, days=2, corrected=2)
+        assert await found(database) == ["us2", "us3", "us4"]
+        assert not await catalogue_of(database).total(Selection(end_ms=0))

@@ -4,28 +4,30 @@ from hypothesis import given
 
 from graph.core.days import DAY_MS
 from graph.core.paging import Paging
-from graph.domains.earthquakes.entities import TIME_ORDERED
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Circle, Selection
+from graph.store.query import Partition
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, stored
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, selections, summarised_selections
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
 
 
 @A_FEW
 @given(events=catalogues, selection=summarised_selections)
 async def test_a_total_by_time_and_magnitude_is_exact(engine: str, events: list[Event], selection: Selection) -> None:
-    async with stored(engine, events) as table:
-        assert await catalogue_of(table).total(selection) == sum(selects(selection, event) for event in events)
+    async with stored(engine, events) as database:
+        assert await catalogue_of(database).total(selection) == sum(selects(selection, event) for event in events)
 
 
 @A_FEW
 @given(events=catalogues, selection=selections)
 async def test_a_total_by_any_filter_is_exact(engine: str, events: list[Event], selection: Selection) -> None:
-    async with stored(engine, events) as table:
-        assert await catalogue_of(table).total(selection) == sum(selects(selection, event) for event in events)
+    async with stored(engine, events) as database:
+        assert await catalogue_of(database).total(selection) == sum(selects(selection, event) for event in events)
 
 
 async def test_a_bound_on_a_magnitude_counts_what_stands_exactly_on_it(engine: str) -> None:
@@ -53,16 +55,16 @@ async def test_a_bound_on_a_magnitude_counts_what_stands_exactly_on_it(engine: s
         MagnitudeRange(-99, 99): 10,
     }
     events = [an_event(f"us{number}", NOON + number, mag) for number, mag in enumerate(magnitudes)]
-    async with stored(engine, events) as table:
-        catalogue = catalogue_of(table)
+    async with stored(engine, events) as database:
+        catalogue = catalogue_of(database)
         found = {bounds: await catalogue.total(Selection(magnitudes=bounds)) for bounds in expected}
         assert found == expected
 
 
 async def test_only_the_days_that_a_bound_cuts_are_read_for_a_total(engine: str) -> None:
     midnight, next_day = at("2023-08-03T00:00:00"), at("2023-08-04T00:00:00")
-    today = "DAY#20230803"
-    expected: dict[tuple[int | None, int | None], tuple[int, set[str]]] = {
+    today = ("20230803",)
+    expected: dict[tuple[int | None, int | None], tuple[int, set[Partition]]] = {
         (None, None): (6, set()),
         (midnight, None): (5, set()),
         (midnight + 1, None): (4, {today}),
@@ -70,20 +72,20 @@ async def test_only_the_days_that_a_bound_cuts_are_read_for_a_total(engine: str)
         (None, next_day - 2): (3, {today}),
         (midnight, next_day - 1): (3, set()),
         (midnight + 1, next_day - 2): (1, {today}),
-        (midnight + 1, next_day): (3, {today, "DAY#20230804"}),
-        (midnight - 1, midnight): (2, {"DAY#20230802", today}),
+        (midnight + 1, next_day): (3, {today, ("20230804",)}),
+        (midnight - 1, midnight): (2, {("20230802",), today}),
         (midnight - 3 * DAY_MS + 1, midnight - 2 * DAY_MS): (0, set()),  # cut, but without events
         (NOON, NOON): (1, {today}),
     }
     times = [midnight - 1, midnight, NOON, next_day - 1, next_day, midnight + 400 * DAY_MS]
-    async with stored(engine, events_at(*times)) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, events_at(*times)) as database:
+        watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
         found = {}
         for start, end in expected:
             watched.calls.clear()
             total = await catalogue.total(Selection(start_ms=start, end_ms=end))
-            found[start, end] = total, watched.read(TIME_ORDERED)
+            found[start, end] = total, watched.read(EVENT, TIME_ORDERED)
         assert found == expected
 
 
@@ -91,8 +93,8 @@ async def test_a_filter_that_summaries_do_not_know_is_counted_over_as_many_days_
     events = events_at(*range(NOON, NOON + 5 * DAY_MS, DAY_MS), mag=5.0)
     events += [an_event("small", NOON + 9 * DAY_MS, 1.0)]
     anywhere = Circle(0, 0, 20_100)
-    async with stored(engine, events) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, events) as database:
+        watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched, most_days_counted=5)
         strong = MagnitudeRange(2.0)
         for selection in (
@@ -106,13 +108,13 @@ async def test_a_filter_that_summaries_do_not_know_is_counted_over_as_many_days_
 
         assert await catalogue.total(Selection(min_depth=8.0)) is None
         assert await catalogue.total(Selection(circle=anywhere)) is None
-        assert watched.read(TIME_ORDERED) == set()
+        assert watched.read(EVENT, TIME_ORDERED) == set()
         assert await catalogue.total(Selection()) == 6
 
 
 async def test_a_page_is_asked_for_its_total_and_counts_all_pages(engine: str) -> None:
-    async with stored(engine, events_at(*range(NOON, NOON + 5))) as table:
-        page = await catalogue_of(table).page(Selection(start_ms=NOON + 1), Paging(2))
+    async with stored(engine, events_at(*range(NOON, NOON + 5))) as database:
+        page = await catalogue_of(database).page(Selection(start_ms=NOON + 1), Paging(2))
 
         assert len(page.records) == 2
         assert await page.total() == 4

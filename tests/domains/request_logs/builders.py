@@ -7,11 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from graph.core.days import DAY_MS
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.model import LogType, RequestLog
 from tests.domains.earthquakes.builders import at
-from tests.store.engines import empty_table
+from tests.domains.entities import ENTITIES
+from tests.store.engines import empty_database
 
 TODAY = date(2024, 3, 2)  # two days behind a leap day
 MIDNIGHT = at("2024-03-02")
@@ -37,7 +37,7 @@ def a_log(timestamp: int, number: int = 1, **others: Any) -> RequestLog:
 @asynccontextmanager
 async def stored_logs(engine: str, logs: Sequence[RequestLog]) -> AsyncIterator[RequestLogs]:
     """The request logs of a table of its own, which holds just these."""
-    async with empty_table(engine, EARTHQUAKE_EVENTS, clock=now) as table:
-        request_logs = RequestLogs(table, now)
+    async with empty_database(engine, ENTITIES, clock=now) as database:
+        request_logs = RequestLogs(database, now)
         await request_logs.insert_many(logs)
         yield request_logs

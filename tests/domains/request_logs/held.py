@@ -1,4 +1,4 @@
-"""The graph on a real table that a test can hold up: `async with held_graph() as graph`."""
+"""The graph on a real database that a test can hold up: `async with held_graph() as graph`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -16,10 +16,9 @@ from graph.api.context import Context
 from graph.app import admission
 from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import PageSizes
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.status import Upkeep
-from graph.domains.earthquakes.live import Live
+from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogLimits
@@ -29,8 +28,8 @@ from graph.observability.metrics import Metrics
 from graph.observability.requests import Telemetry
 from graph.observability.tracing import Untraced
 from graph.settings import Settings
-from graph.store.contract import Item, KeyValue, Page, Table
-from graph.store.design import Index
+from graph.store.contract import Database, Put
+from graph.store.query import Page, Query
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams
@@ -38,10 +37,11 @@ from graph.work.account import Work
 from graph.work.slots import OperationSlots
 from graph.work.threads import FairThreads
 from tests.domains.earthquakes.builders import catalogue_of
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import NOW
 from tests.processes import PATIENCE_S
-from tests.store.engines import empty_table
+from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
 
 
@@ -71,39 +71,39 @@ class Gate:
         self._came.clear()
 
 
-class HeldTable(WatchedTable):
-    """A real table whose queries and writes of many items can be held up, and those writes made to fail."""
+class HeldDatabase(WatchedDatabase):
+    """A real database whose queries and writes of many items can be held up, and those writes made to fail."""
 
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self.away = False  # whether writes fail
         self.writes, self.queries = Gate(), Gate()
         self.written: list[list[RequestLog]] = []  # what each write took
 
-    async def put_many(self, items: Sequence[Item]) -> None:
+    async def put_many(self, puts: Sequence[Put]) -> None:
         await self.writes.passed()
         if self.away:
-            raise DatabaseUnavailable("the table is away")
-        await super().put_many(items)
-        self.written.append([RequestLog(item) for item in items])
+            raise DatabaseUnavailable("the database is away")
+        await super().put_many(puts)
+        self.written.append([RequestLog(put.item) for put in puts])
 
-    async def query(self, index: Index, partition: KeyValue, **how: Any) -> Page:
+    async def query(self, query: Query) -> Page:
         await self.queries.passed()
-        return await super().query(index, partition, **how)
+        return await super().query(query)
 
 
 @asynccontextmanager
-async def held_table() -> AsyncIterator[HeldTable]:
+async def held_database() -> AsyncIterator[HeldDatabase]:
     """An empty one."""
-    async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=lambda: NOW) as table:
-        yield HeldTable(table)
+    async with empty_database("sqlite", ENTITIES, clock=lambda: NOW) as database:
+        yield HeldDatabase(database)
 
 
 @dataclass(frozen=True)
 class HeldGraph:
     """The graph, as the endpoint serves it, in the event loop of the test."""
 
-    table: HeldTable
+    database: HeldDatabase
     clock: HeldClock
     client: httpx.AsyncClient
 
@@ -119,23 +119,23 @@ async def known(header: str | None) -> Caller:
 
 @asynccontextmanager
 async def held_graph() -> AsyncIterator[HeldGraph]:
-    """The graph on an empty table; logs are flushed at the end."""
+    """The graph on an empty database; logs are flushed at the end."""
     endpoint = GraphQLEndpoint(admission(Settings()))
     clock = HeldClock()
     clock.now = NOW
-    async with held_table() as table, httpx.AsyncClient() as http:
-        logs = RequestLogs(table, clock)
+    async with held_database() as database, httpx.AsyncClient() as http:
+        logs = RequestLogs(database, clock)
         async with log_buffer(logs, LogLimits.of(Settings())) as buffer:
             new_context = partial(
                 Context,
-                catalogue=catalogue_of(table),
-                live=Live(table, catalogue_of(table)),
-                ingest=Ingest(table, UsgsClient(http, "http://127.0.0.1:9", timeout_s=1), logs, clock),
+                catalogue=catalogue_of(database),
+                live=EventBroadcast(database, catalogue_of(database)),
+                ingest=Ingest(database, UsgsClient(http, "http://127.0.0.1:9", timeout_s=1), logs, clock),
                 request_logs=logs,
                 log_buffer=buffer,
                 page_sizes=PageSizes(),
                 clock=clock,
-                upkeep=Upkeep(table, catalogue_of(table), clock, polls=False),
+                upkeep=Upkeep(database, catalogue_of(database), clock, polls=False),
             )
 
             work, preparing = Work(), FairThreads(1, "documents")
@@ -154,4 +154,4 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                 await RequestIds(endpoint)({**scope, "state": state}, receive, send)
 
             async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://quakegraph") as client:
-                yield HeldGraph(table, clock, client)
+                yield HeldGraph(database, clock, client)

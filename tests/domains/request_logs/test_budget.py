@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, day_bucket
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import MINUTE_MS, Amount, LogBudget, LogLimits
 from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.model import RETENTION_DAYS
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
 from tests.observability.scraping import scraped
 from tests.service import running, settings
-from tests.store.engines import empty_table
+from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
 
 PLENTY = Amount(10**9, 10**12)
@@ -93,8 +93,8 @@ def test_no_rows_or_no_bytes_means_no_logs() -> None:
 
 
 async def test_logs_are_counted_as_they_are_written_and_the_counts_are_learned(engine: str) -> None:
-    async with empty_table(engine, EARTHQUAKE_EVENTS, clock=now) as table:
-        logs = RequestLogs(table, now)
+    async with empty_database(engine, ENTITIES, clock=now) as database:
+        logs = RequestLogs(database, now)
         some = [a_log(MIDNIGHT + number, number) for number in range(30)]
         await logs.insert_many(some[:20])
         await logs.insert_many(some[20:29])
@@ -104,9 +104,9 @@ async def test_logs_are_counted_as_they_are_written_and_the_counts_are_learned(e
 
 
 async def test_what_is_left_out_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
-    async with empty_table("sqlite", EARTHQUAKE_EVENTS, clock=now) as table:
+    async with empty_database("sqlite", ENTITIES, clock=now) as database:
         budget = LogBudget(LogLimits(Amount(4, 10**9), PLENTY))
-        buffer = LogBuffer(RequestLogs(table, now), budget)
+        buffer = LogBuffer(RequestLogs(database, now), budget)
         for number in range(10):
             buffer.add(a_log(LAST_MINUTE + number, number))
         with caplog.at_level(logging.WARNING):

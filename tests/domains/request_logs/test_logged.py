@@ -1,17 +1,19 @@
 """Each root field writes its log: what it records of a request that came over HTTP."""
 
-import sqlite3
-from contextlib import closing
+import asyncio
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import orjson
 import pytest
 from graphql import build_schema
 
 from graph.api.schema import printed
+from graph.domains.request_logs.entities import LOG
+from graph.store.entity import Item
+from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status, week_features
+from tests.domains.entities import ENTITIES, documented
 from tests.service import running, settings
 from tests.store.samples import NOON, HeldClock
 
@@ -34,11 +36,14 @@ ROUTES = {
 """Root field → how to ask it, and its stable path."""
 
 
-def logged(file: Path) -> list[dict[str, Any]]:
+def logged(file: Path) -> list[Item]:
     """The items of the logs that a file holds, oldest first, those of a millisecond in the order they were written."""
-    with closing(sqlite3.connect(file)) as db:
-        rows = db.execute("""SELECT item FROM "earthquake-events" WHERE pk LIKE 'LOG#%' ORDER BY rowid""")
-        return [orjson.loads(item) for (item,) in rows]
+
+    async def scanned() -> list[Item]:
+        async with open_sqlite(file, ENTITIES, clock=HeldClock()) as database:
+            return [documented(LOG, item) async for item in database.scan(LOG)]  # SQLite scans as was written
+
+    return asyncio.run(scanned())
 
 
 def logs_of(tmp_path: Path, usgs: UsgsServer, *queries: str) -> list[dict[str, Any]]:

@@ -22,10 +22,11 @@ from graph.core.errors import (
     UpstreamFailure,
     outcome_of,
 )
-from graph.domains.earthquakes.arrivals import Arrivals
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Event, RejectedFeature, checked_event
 from graph.domains.earthquakes.summaries import additions
 from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
@@ -33,7 +34,8 @@ from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson
 from graph.domains.earthquakes.usgs.normalise import normalise
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.store.contract import Key, Put, Table
+from graph.feed.sequence import ChangeSequence
+from graph.store.contract import Database, Put
 
 T = TypeVar("T")
 
@@ -59,10 +61,10 @@ class Ingest:
     """Takes events from USGS, from a caller or from a file. Each ingest is logged before it answers."""
 
     def __init__(
-        self, table: Table, usgs: UsgsClient, logs: RequestLogs, clock: Clock, observe: Observer = unobserved
+        self, database: Database, usgs: UsgsClient, logs: RequestLogs, clock: Clock, observe: Observer = unobserved
     ) -> None:
-        self._table = table
-        self._arrivals = Arrivals(table)
+        self._database = database
+        self._sequence = event_sequence(database)
         self._usgs = usgs
         self._logs = logs
         self._clock = clock
@@ -133,7 +135,7 @@ class Ingest:
                 if advanced:
                     advanced(report, backfill.progress)
 
-            marks = BackfillMarks(self._table, query, self._clock)
+            marks = BackfillMarks(self._database, query, self._clock)
             backfill = Backfill(self._usgs, marks, query, self._clock, store=store, advanced=tell)
             tell()
             try:
@@ -229,18 +231,18 @@ class Ingest:
 
     def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Event]) -> list[Event]:
         """The events of a chunk, the first of each id; the rest is counted."""
-        events: dict[Key, Event] = {}
+        events: dict[str, Event] = {}
         for value in chunk:
             try:
                 event = check(value)
             except RejectedFeature as refusal:
                 report.reject(refusal.rejection)
                 continue
-            if (key := event.key) in events:
+            if (event_id := event.event_id) in events:
                 report.fetched += 1
                 report.skipped += 1
             else:
-                events[key] = event
+                events[event_id] = event
         return list(events.values())
 
     async def _store_and_tell(self, report: IngestReport, events: list[Event], stored: Callable[[], None]) -> None:
@@ -252,11 +254,12 @@ class Ingest:
         new = events
         # Where all was new so far, so is the rest, probably. Of an event that is stored all the same, its insert tells.
         if report.skipped or not report.upserted:
-            stored = await self._table.get_many([event.key for event in events], only=("pk", "sk"))
-            new = [event for event in events if event.key not in stored]
+            keys = [EVENT.key_for(event.event_id) for event in events]
+            stored = await self._database.get_many(keys, attributes=("eventId",))
+            new = [event for event, key in zip(events, keys, strict=True) if key not in stored]
         report.fetched += len(events) - len(new)
         report.skipped += len(events) - len(new)
-        for some in _transactions(new, self._table.transaction_limit - 2):  # which are for the arrival
+        for some in _transactions(new, self._database.transaction_limit - ChangeSequence.ACTIONS):
             upserted = await self._insert(some)
             report.fetched += len(some)
             report.upserted += upserted
@@ -265,13 +268,14 @@ class Ingest:
     async def _insert(self, events: list[Event]) -> int:
         """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
         while events:
-            async with self._arrivals.turn() as turn:
-                arrival = turn.actions(events)
-                inserts = [Put(event.item, if_absent=True) for event in events]
-                refused = set(await self._table.transact([*inserts, *arrival, *additions(events)]))
+            async with self._sequence.reserve() as reservation:
+                items = reservation.numbered(event.item for event in events)
+                inserts = [Put(EVENT, item, if_absent=True) for item in items]
+                change = reservation.actions([event.event_id for event in events])
+                refused = set(await self._database.transact([*inserts, *change, *additions(events)]))
                 if not refused:
                     break
-                self._arrivals.missed(turn)
+                self._sequence.missed(reservation)
             events = [event for position, event in enumerate(events) if position not in refused]
         return len(events)
 

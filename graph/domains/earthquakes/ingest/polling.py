@@ -7,19 +7,21 @@ takes the feed that reaches back far enough.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS
 from graph.core.errors import GraphError, UpstreamFailure, outcome_of
 from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.turns import TURN_MS, PollState, Turns
+from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, PollState, poll_lease
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.observability.logs import get_logger
-from graph.store.contract import Table
+from graph.runtime.lease import Done, LeaseState
+from graph.store.contract import Database
+from graph.work.tasks import BackgroundTasks, Sleep
 
-LOOK_EVERY_S = 60.0  # whether it is time, and whether whoever polled still does
 LONGEST_PAUSE_S = 1800.0  # between attempts that fail, unless polls are further apart anyway
 LONGEST_WAIT_S = 86_400.0  # that USGS may ask for: a wrong header must not end polling
 
@@ -47,64 +49,37 @@ def feed_after(outage_ms: int | None) -> UsgsFeed:
 @asynccontextmanager
 async def polling(
     ingest: Ingest,
-    table: Table,
+    database: Database,
     every_s: float,
     clock: Clock,
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    sleep: Sleep = asyncio.sleep,
     between: Callable[[float, float], float] = random.uniform,  # picks a pause within two bounds
     *,
-    turn_ms: int = TURN_MS,
+    lease_ms: int = LEASE_MS,
 ) -> AsyncIterator[None]:
-    """Poll for as long as this is open, in turn with the other processes on the table.
+    """Poll for as long as this is open, under one lease with the other processes on the database.
 
     Args:
-        turn_ms: that a poll takes at most, from the first byte that is fetched to the last event that is stored.
+        lease_ms: that a poll takes at most, from the first byte that is fetched to the last event that is stored.
     """
-    poller = _Poller(ingest, Turns(table, turn_ms), every_s, clock, between)
-
-    async def poll_forever() -> None:
-        while True:
-            await sleep(await poller.look())
-
-    task = asyncio.create_task(poll_forever())
-    try:
+    lease, poller = poll_lease(database, clock, lease_ms), _Poller(ingest, every_s, clock, between)
+    async with BackgroundTasks() as tasks:
+        tasks.start("polling", partial(lease.run_forever, poller.poll, failed=_warn, sleep=sleep))
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 class _Poller:
     """The part of one process."""
 
-    def __init__(
-        self, ingest: Ingest, turns: Turns, every_s: float, clock: Clock, between: Callable[[float, float], float]
-    ) -> None:
+    def __init__(self, ingest: Ingest, every_s: float, clock: Clock, between: Callable[[float, float], float]) -> None:
         self._ingest = ingest
-        self._turns = turns
         self._every_s = every_s
         self._clock = clock
         self._between = between
-        self._blind = False  # The last look failed.
 
-    async def look(self) -> float:
-        """Poll if it is time to and nobody else does. Seconds until the next look."""
-        try:
-            state, now = await self._turns.state(), self._clock()
-            due = state.due(now)
-            if due <= now and (turn := await self._turns.take(state, now)):
-                due = await self._poll(turn, state, now)
-            self._blind = False
-        except Exception as error:  # the store, or a defect: one look must not end all later ones
-            if not self._blind:
-                _warn(error)
-            self._blind = True
-            return LOOK_EVERY_S
-        wait_s = (due - self._clock()) / 1000
-        return min(wait_s, LOOK_EVERY_S) if wait_s > 0 else LOOK_EVERY_S
-
-    async def _poll(self, turn: str, state: PollState, started: int) -> int:
-        """Use a turn. When the next attempt is due, epoch milliseconds."""
+    async def poll(self, lease: LeaseState, started: int) -> Done:
+        """Poll once, from that epoch millisecond on."""
+        state = PollState.of(lease)
         feed = feed_after(None if state.last_success is None else started - state.last_success)
         if feed is UsgsFeed.ALL_DAY and started - (state.last_wide_success or 0) >= DAY_MS:
             feed = UsgsFeed.ALL_WEEK  # for what was published more than a day after its origin time
@@ -115,14 +90,12 @@ class _Poller:
                 _warn(error)
             now, code = self._clock(), str(outcome_of(error)[1])
             due = now + round(1000 * self._pause_s(state.failures, error))
-            await self._turns.fail(turn, state, code, now=now, next_attempt=due)
-            return due
+            return state.failed(code, now=now, next_attempt=due)
         logger.info("Polled USGS", new=report.upserted, fetched=report.fetched, feed=feed.value)
         if state.failures:
             logger.info("Polling USGS works again", failures=state.failures)
         due = max(started + round(1000 * self._every_s), self._clock())
-        await self._turns.succeed(turn, state, feed, stored, began=started, next_attempt=due)
-        return due
+        return state.succeeded(feed, stored, began=started, next_attempt=due)
 
     def _pause_s(self, failures: int, error: Exception) -> float:
         """Half to all of an exponential pause after so many failures before this one, or what USGS asks for."""

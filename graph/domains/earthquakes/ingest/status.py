@@ -1,26 +1,25 @@
 """How well the catalogue is kept up: what polling last met, in whichever process, and how old its newest event is."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import logging
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from graph.core.clock import Clock
-from graph.core.errors import GraphError
 from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.ingest.turns import FARTHEST_MS, TURN_MS, Turns
+from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, PollState, poll_lease
 from graph.domains.earthquakes.selection import Selection
-from graph.observability.logs import get_logger
-from graph.store.contract import Table
+from graph.runtime.lease import FARTHEST_MS
+from graph.store.contract import Database
+from graph.work.tasks import BackgroundTasks, Sleep, attempt, repeat
 
 LOOK_EVERY_S = 30.0  # as old may be what metrics tell; a look is a handful of reads
 
-# Who polls looks every minute whether it is time, and a turn that a process died in ends by itself.
-OVERDUE_MS = 2 * TURN_MS
-
-logger = get_logger(__name__)
+# A process that polls looks every minute whether it is time, and the lease of one that died ends by itself.
+OVERDUE_MS = 2 * LEASE_MS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +49,10 @@ class IngestStatus:
 
 
 class Upkeep:
-    """Reads the state of one table, whether this process polls or not."""
+    """Reads the state of one database, whether this process polls or not."""
 
-    def __init__(self, table: Table, catalogue: Catalogue, clock: Clock, *, polls: bool) -> None:
-        self._turns = Turns(table)
+    def __init__(self, database: Database, catalogue: Catalogue, clock: Clock, *, polls: bool) -> None:
+        self._lease = poll_lease(database, clock)
         self._catalogue = catalogue
         self._clock = clock
         self._polls = polls
@@ -65,7 +64,7 @@ class Upkeep:
         Raises:
             DatabaseUnavailable: The store does not answer.
         """
-        state, newest = await self._turns.state(), await self._newest_event()
+        state, newest = PollState.of(await self._lease.state()), await self._newest_event()
         now = self._clock()
         overdue = None if state.next_attempt is None else now - state.next_attempt
         expected = overdue is not None and -FARTHEST_MS <= overdue <= OVERDUE_MS
@@ -89,31 +88,21 @@ class Upkeep:
 
     async def _newest_event(self) -> int | None:
         """Its origin time. One that is yet to come, as a caller may have given it, hides no gap before it."""
-        page = await self._catalogue.page(Selection(end_ms=self._clock()), Paging(size=1))
+        page = await self._catalogue.page(Selection(end_ms=self._clock()), Paging(size=1), attributes=frozenset())
         return page.records[0].event_ts_ms if page.records else None
 
 
 @asynccontextmanager
-async def watched(upkeep: Upkeep, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> AsyncIterator[None]:
+async def watched(upkeep: Upkeep, sleep: Sleep = asyncio.sleep) -> AsyncIterator[None]:
     """Read the state at once, and again and again for as long as this is open."""
 
-    async def look() -> None:
-        try:
-            await upkeep.status()
-        except GraphError as error:
-            logger.debug("The state of polling cannot be read", cause=error.detail or str(error))
-        except Exception:  # a defect: one look must not end all later ones
-            logger.exception("The state of polling cannot be read")
+    failure = "The state of polling cannot be read"
+    await attempt(upkeep.status, failure=failure, level=logging.DEBUG)
 
-    async def look_forever() -> None:
-        while True:
-            await sleep(LOOK_EVERY_S)
-            await look()
+    async def look_later() -> None:
+        await sleep(LOOK_EVERY_S)
+        await repeat(upkeep.status, LOOK_EVERY_S, failure=failure, level=logging.DEBUG, sleep=sleep)
 
-    await look()
-    task = asyncio.create_task(look_forever())
-    try:
+    async with BackgroundTasks() as tasks:
+        tasks.start("reading the ingest status", look_later)
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

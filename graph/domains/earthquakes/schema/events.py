@@ -16,11 +16,12 @@ from graph.api.context import Context
 from graph.api.recording import Logged
 from graph.api.scalars import EpochMillis, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
+from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.core.paging import Paging
+from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import EventPage
-from graph.domains.earthquakes.feature_collection import feature_collection
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Box, Circle, Selection
 from graph.domains.request_logs.analytics import CATALOGUE_ROUTE
@@ -67,6 +68,7 @@ class Event(relay.Node):
         description="Other events around this one, in space and on either side in time, newest first.",
         graphql_type=Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
         directives=[PAGE_SIZE, Cost(weight="10")],  # its plan; what it reads besides is charged as it is read
+        metadata=needs("lat", "lon"),
     )
     @staticmethod
     async def nearby(
@@ -83,7 +85,8 @@ class Event(relay.Node):
         selection = Selection.around(event, radius_km=radius_km, days=days)
         if relay.asks_for_total_alone(info):
             return info.context.catalogue.unread_page(selection)
-        return await info.context.catalogue.page(selection, paging)
+        attributes = selected_attributes(info, model.Event)
+        return await info.context.catalogue.page(selection, paging, attributes=attributes)
 
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
@@ -96,6 +99,7 @@ class EventConnection(relay.Connection[Event]):
         description="How many events match on all pages, exactly. Null where counting would read too many days: "
         "when the filter names more than time and magnitude, or a magnitude that is not on a tenth, over a long time.",
         directives=[Cost(weight="10")],  # it may read the summaries of many days, or some days' events
+        metadata=needs(),
     )
     @staticmethod
     async def total_count(page: strawberry.Parent[EventPage]) -> int | None:
@@ -105,12 +109,13 @@ class EventConnection(relay.Connection[Event]):
         description="The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "
         "longitude and latitude in degrees, depth in km where it is known, and the other fields by USGS's names.",
         directives=[Cost(weight="16")],  # of each event: as many values
+        metadata=needs(*geojson.READ),
     )
     @staticmethod
     def as_geo_json(page: strawberry.Parent[EventPage]) -> JSON:
-        return cast("JSON", feature_collection(page.records))
+        return cast("JSON", geojson.feature_collection(page.records))
 
-    @strawberry.field(description="Day buckets read for this page.")
+    @strawberry.field(description="Day buckets read for this page.", metadata=needs())
     @staticmethod
     def buckets_scanned(page: strawberry.Parent[EventPage]) -> int:
         return page.partitions
@@ -216,7 +221,7 @@ class EventQueries:
         info: Info[Context, None],
         event_id: Annotated[str, strawberry.argument(description="USGS event id, such as `us7000kz6a`.")],
     ) -> model.Event | None:
-        return await info.context.catalogue.event(event_id)
+        return await info.context.catalogue.event(event_id, selected_attributes(info, model.Event))
 
     @strawberry.field(
         description="Catalogued events in time order, newest first unless asked otherwise.",
@@ -239,9 +244,12 @@ class EventQueries:
         selection = filter.selection if filter else Selection()
         if relay.asks_for_total_alone(info):
             return info.context.catalogue.unread_page(selection)
-        return await info.context.catalogue.page(selection, paging, ascending=order_by is EventOrder.TIME_ASC)
+        ascending, attributes = order_by is EventOrder.TIME_ASC, selected_attributes(info, model.Event)
+        return await info.context.catalogue.page(selection, paging, ascending=ascending, attributes=attributes)
 
 
-async def events_by_key(context: Context, keys: Sequence[str]) -> Mapping[str, model.Event]:
-    """The events that nodes' keys name, as far as they exist."""
-    return await context.catalogue.events(keys)
+async def events_by_key(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.Event]:
+    """The events that nodes' keys name, as far as they exist, with the attributes that are needed."""
+    return await context.catalogue.events(keys, attributes)

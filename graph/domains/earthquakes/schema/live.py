@@ -16,12 +16,12 @@ from graph.domains.earthquakes.selection import Selection
 
 @strawberry.type(description="A word to a subscriber: an event that was stored, or that there was no room for some.")
 class EventNotice:
-    event: Event | None = strawberry.field(description="The event; null where `lost` is not 0.")
+    record: Event | None = strawberry.field(name="event", description="The event; null where `lost` is not 0.")
     cursor: str = strawberry.field(
         description="Where to go on, as `after`: behind this event, or behind the last one before those that were lost."
     )
-    lost: int = strawberry.field(
-        description="How many events were left out here, since they came faster than the client took them."
+    dropped: int = strawberry.field(
+        name="lost", description="How many events were left out here, since they came faster than the client took them."
     )
 
 
@@ -44,4 +44,4 @@ class Subscription:
         ] = None,
     ) -> Any:
         context = info.context
-        return await context.live.subscribe(filter.selection if filter else Selection(), after, context.charge_replay)
+        return await context.live.events(filter.selection if filter else Selection(), after, context.charge_replay)

@@ -11,6 +11,7 @@ from graph.api.context import Context
 from graph.api.recording import Logged
 from graph.api.scalars import describe_enum
 from graph.api.scopes import RequiresScope
+from graph.api.selected import selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
@@ -95,8 +96,8 @@ class CatalogueStatistics:
         directives=[Cost(weight="10")],
     )
     @staticmethod
-    async def largest(asked: strawberry.Parent[statistics.Statistics]) -> model.Event | None:
-        return await asked.largest()
+    async def largest(asked: strawberry.Parent[statistics.Statistics], info: Info[Context, None]) -> model.Event | None:
+        return await asked.largest(selected_attributes(info, model.Event))
 
     @strawberry.field(
         description="How many events there are in the course of time: from the window's start to its end or, "

@@ -12,14 +12,17 @@ from enum import Enum
 
 from graph.core.days import date_of, day_bucket, day_span
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.entities import TIME_ORDERED
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics.gutenberg_richter import Completeness, GutenbergRichter, gutenberg_richter
 from graph.domains.earthquakes.summaries import Summaries, Summary, promised_on
 from graph.store.conditions import Compare, Condition, all_of
-from graph.store.contract import Item, Table
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Query
 from graph.store.time_walk import Promise, items_of
 from graph.work.account import charge_rows, give_way
 
@@ -47,7 +50,7 @@ class Series:
 class Statistics:
     """Statistics of a selection by time and magnitude, each of them computed when it is asked for."""
 
-    def __init__(self, table: Table, summaries: Summaries, selection: Selection, *, most_days_read: int) -> None:
+    def __init__(self, database: Database, summaries: Summaries, selection: Selection, *, most_days_read: int) -> None:
         """Say of what.
 
         Raises:
@@ -55,7 +58,7 @@ class Statistics:
         """
         if not selection.summarised:
             raise BadUserInput("`minMagnitude` and `maxMagnitude` must be on a tenth here, such as 4.5.")
-        self._table = table
+        self._database = database
         self._summaries = summaries
         self._selection = selection
         self._most_days_read = most_days_read
@@ -113,11 +116,15 @@ class Statistics:
             series[number - first] = count
         return Series(interval, _start(interval, first), series)
 
-    async def largest(self) -> Event | None:
+    async def largest(self, attributes: frozenset[str] | None = None) -> Event | None:
         """The event with the greatest magnitude, the latest one of equals.
 
         None where there is none, or where it may stand on more days than may be read.
+
+        Args:
+            attributes: those that are needed of it, beside its position; None for all.
         """
+        needed = None if attributes is None else attributes | {"mag"}
         counts = await self.counts()
         if not counts:
             return None
@@ -131,15 +138,15 @@ class Statistics:
             if at + DAYS_AT_ONCE > self._most_days_read < len(days):
                 return None
             promises = [await self._promise(day, top) for day in days[at : at + DAYS_AT_ONCE]]
-            where = all_of(self._selection.condition, better)
+            query = self._query(all_of(self._selection.condition, better), needed)
             found: Item | None = None
-            async for items in items_of(self._table, TIME_ORDERED, promises, between=self._selection.span, where=where):
+            async for items in items_of(self._database, query, promises):
                 found = max([*items, *([found] if found else [])], key=_by_magnitude_and_time, default=None)
             if found is not None:
                 largest, better = found, Compare("mag", ">", found["mag"])
                 if found["mag"] == greatest:
                     break  # no event that is selected has more
-        return Event(largest) if largest else None
+        return Event.reading(needed)(largest) if largest else None
 
     async def _summarised(
         self, *, by_day: bool, only: MagnitudeRange | None = None
@@ -172,14 +179,23 @@ class Statistics:
     async def _cut_days(self) -> "_CutDays":
         """The selected events of the days that the window cuts."""
         if self._of_cut_days is None:
-            counted, within = _CutDays(), self._selection.span
+            counted = _CutDays()
             promises = [await self._promise(day, self._selection.magnitudes) for day in self._cut]
-            where = self._selection.condition
-            async for items in items_of(self._table, TIME_ORDERED, promises, between=within, where=where):
+            query = self._query(self._selection.condition, frozenset({"mag"}))
+            async for items in items_of(self._database, query, promises):
                 counted.bins.update(bin_of(item["mag"])[0] for item in items)
                 counted.days.update(item["dayBucket"] for item in items)
             self._of_cut_days = counted
         return self._of_cut_days
+
+    def _query(self, where: Condition | None, attributes: frozenset[str] | None) -> Query:
+        return Query(
+            entity=EVENT,
+            index=TIME_ORDERED,
+            between=self._selection.span,
+            where=where,
+            attributes=attributes,
+        )
 
     async def _promise(self, day: str, magnitudes: MagnitudeRange) -> Promise:
         """What the summaries say of one day."""

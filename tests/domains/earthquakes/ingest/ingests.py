@@ -1,4 +1,4 @@
-"""Ingests to test with, and what they leave in a table: events, logs, and summaries beside a recount."""
+"""Ingests to test with, and what they leave in a database: events, logs, and summaries beside a recount."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
@@ -13,14 +13,18 @@ import httpx
 import orjson
 
 from graph.core.clock import Clock
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.store.contract import Item, Key, Table
+from graph.domains.request_logs.entities import LOG
+from graph.store.contract import Database
+from graph.store.entity import Item, Key
+from graph.store.query import Query
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.store.engines import empty_table
+from tests.domains.entities import ENTITIES, documented
+from tests.store.engines import empty_database
 
 NOW = 1_691_118_537_000  # 2023-08-04T03:08:57Z, when USGS generated the sample; every ingest here runs then
 TODAYS_LOGS = "LOG#20230804"
@@ -36,18 +40,18 @@ def standing_still() -> int:
 
 @dataclass(frozen=True)
 class Station:
-    """An empty table, a USGS, and an ingest between them that never really waits."""
+    """An empty database, a USGS, and an ingest between them that never really waits."""
 
-    table: Table
+    database: Database
     usgs: UsgsServer
     ingest: Ingest
     http: httpx.AsyncClient
     clock: Clock
     pauses: list[float] = field(default_factory=list)  # seconds that it would have waited before each retry
 
-    def ingest_into(self, table: Table) -> Ingest:
-        """Another ingest, into another table or through another connection to the same one."""
-        return an_ingest(table, self.http, self.usgs.url, self.pauses, self.clock)
+    def ingest_into(self, database: Database) -> Ingest:
+        """Another ingest, into another database or through another connection to the same one."""
+        return an_ingest(database, self.http, self.usgs.url, self.pauses, self.clock)
 
 
 @asynccontextmanager
@@ -55,15 +59,15 @@ async def a_station(engine: str, usgs: UsgsServer, clock: Clock = standing_still
     """A station on that engine, with nothing stored yet."""
     usgs.forget()
     async with (
-        empty_table(engine, EARTHQUAKE_EVENTS, clock=clock) as table,
+        empty_database(engine, ENTITIES, clock=clock) as database,
         httpx.AsyncClient(trust_env=False) as http,
     ):
         pauses: list[float] = []
-        yield Station(table, usgs, an_ingest(table, http, usgs.url, pauses, clock), http, clock, pauses)
+        yield Station(database, usgs, an_ingest(database, http, usgs.url, pauses, clock), http, clock, pauses)
 
 
 def an_ingest(
-    table: Table, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = standing_still
+    database: Database, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = standing_still
 ) -> Ingest:
     """An ingest whose pauses are noted in place of waited for."""
 
@@ -71,7 +75,7 @@ def an_ingest(
         pauses.append(seconds)
 
     usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, between=lambda low, high: high)
-    return Ingest(table, usgs, RequestLogs(table, clock), clock)
+    return Ingest(database, usgs, RequestLogs(database, clock), clock)
 
 
 def a_feature(event_id: Any = "us7000abcd", **properties: Any) -> dict[str, Any]:
@@ -95,34 +99,36 @@ def counts(report: IngestReport) -> tuple[int, int, int, int]:
     return report.fetched, report.upserted, report.skipped, report.rejected
 
 
-async def events_in(table: Table) -> dict[str, Item]:
+async def events_in(database: Database) -> dict[str, Item]:
     """Every event's item by the event's id."""
-    return {item["eventId"]: item async for item in table.scan() if item["entity"] == "EVENT"}
+    return {item["eventId"]: documented(EVENT, item) async for item in database.scan(EVENT)}
 
 
-async def logs_in(table: Table) -> list[Item]:
+async def logs_in(database: Database) -> list[Item]:
     """The items of the request logs."""
-    return (await table.query(EARTHQUAKE_EVENTS.primary, TODAYS_LOGS)).items
+    page = await database.query(Query(entity=LOG, partitions=[("20230804",)]))
+    return [documented(LOG, item) for item in page.items]
 
 
-async def summaries_in(table: Table) -> dict[Key, Item]:
+async def summaries_in(database: Database) -> dict[Key, Item]:
     """Every summary's counts by its key."""
-    items = [item async for item in table.scan() if item["entity"] == "SUMMARY"]
-    beside = {"pk", "sk", "entity", "revision"}
+    beside = {"year", "day", "revision"}
     return {
-        (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in beside} for item in items
+        summary.key_of(item): {name: value for name, value in item.items() if name not in beside}
+        for summary in (DAY_SUMMARY, YEAR_SUMMARY)
+        async for item in database.scan(summary)
     }
 
 
-async def recounted(table: Table) -> dict[Key, Item]:
+async def recounted(database: Database) -> dict[Key, Item]:
     """The counts that the summaries must have, from the events alone."""
     counts: dict[Key, Counter[str]] = {}
-    for item in (await events_in(table)).values():
+    for item in (await events_in(database)).values():
         day = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=item["eventTsMs"])).date()
         tenths = Decimal(str(item["mag"])) * 10
         floor = tenths.to_integral_value(ROUND_FLOOR)
         bins = ["events", f"bin{floor}", *([f"edge{floor}"] if tenths == floor else [])]
         year = f"{day.year:04}"
-        for key in ((f"SUMMARY#{year}", f"DAY#{year}{day:%m%d}"), ("SUMMARY#YEARS", f"YEAR#{year}")):
+        for key in (DAY_SUMMARY.key_for(year, f"{year}{day:%m%d}"), YEAR_SUMMARY.key_for(year)):
             counts.setdefault(key, Counter()).update(bins)
     return {key: dict(counter) for key, counter in counts.items()}

@@ -29,6 +29,7 @@ from tests.domains.earthquakes.ingest.ingests import (
 )
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_COUNT, FDSN_QUERY, UsgsServer, cut_json, html, status
+from tests.domains.entities import everything_in
 
 LIMIT = 5
 START, END = NOW - 40 * DAY_MS, NOW
@@ -78,10 +79,10 @@ async def test_every_event_arrives_once_however_they_lie_in_time(
         assert sum(holdings.given) == len(times)
         assert max(holdings.given, default=0) < LIMIT
         assert holdings.refused == 0
-        assert {event: item["eventTsMs"] for event, item in (await events_in(station.table)).items()} == {
+        assert {event: item["eventTsMs"] for event, item in (await events_in(station.database)).items()} == {
             f"us{n}": time for n, time in enumerate(times)
         }
-        assert await summaries_in(station.table) == await recounted(station.table)
+        assert await summaries_in(station.database) == await recounted(station.database)
 
 
 async def test_events_outside_the_window_or_below_the_magnitude_are_not_fetched(station: Station) -> None:
@@ -106,7 +107,7 @@ async def test_what_is_fetched_is_upserted_skipped_or_rejected_over_all_parts(st
 
     assert counts(report) == (40, 28, 10, 2)
     assert sorted(rejection.event_id or "" for rejection in report.rejections) == ["us3", "us33"]
-    assert len(await events_in(station.table)) == 38
+    assert len(await events_in(station.database)) == 38
 
 
 # Requests
@@ -121,7 +122,7 @@ async def test_a_window_that_fits_is_one_count_and_one_query_and_leaves_no_marks
     assert counts(report) == (4, 4, 0, 0)
     assert len(report.upstream_hash or "") == 64
     expected = {"EVENT", "ARRIVAL", "SUMMARY", "LOG", "LOG_COUNT"}
-    assert {item["entity"] async for item in station.table.scan()} == expected
+    assert {item["entity"] for item in await everything_in(station.database)} == expected
 
 
 async def test_a_limit_that_is_asked_for_is_kept_where_usgs_would_give_more(station: Station) -> None:
@@ -155,7 +156,7 @@ async def test_an_open_end_that_this_clock_takes_for_another_time_than_usgs_is_r
         with pytest.raises(BadUserInput, match="Give both `startTime` and `endTime`"):
             await station.ingest.window(EventQuery(20_000, end_ms=NOW))
 
-        assert await events_in(station.table) == {}
+        assert await events_in(station.database) == {}
 
 
 class CountingTransport(httpx.AsyncHTTPTransport):
@@ -194,8 +195,8 @@ async def counted(station: Station) -> AsyncIterator[tuple[Station, CountingTran
     """The station with its requests counted."""
     transport = CountingTransport()
     async with httpx.AsyncClient(transport=transport) as http:
-        ingest = an_ingest(station.table, http, station.usgs.url, station.pauses)
-        yield Station(station.table, station.usgs, ingest, http, station.clock, station.pauses), transport
+        ingest = an_ingest(station.database, http, station.usgs.url, station.pauses)
+        yield Station(station.database, station.usgs, ingest, http, station.clock, station.pauses), transport
 
 
 async def test_two_requests_are_under_way_at_once_and_never_more(station: Station) -> None:
@@ -235,7 +236,7 @@ async def test_events_that_come_between_count_and_query_are_fetched_too(
     report = await station.ingest.window(WINDOW)
 
     assert counts(report) == (held + 36, held + 36, 0, 0)
-    assert (await events_in(station.table)).keys() == {feature["id"] for feature in features + arriving}
+    assert (await events_in(station.database)).keys() == {feature["id"] for feature in features + arriving}
     assert (LIMIT in holdings.given, holdings.refused > 0) == (cuts, not cuts)
 
 
@@ -265,8 +266,8 @@ async def test_a_millisecond_with_too_many_events_is_told(station: Station) -> N
         "USGS has too many events at 2023-08-04T03:08:56.999+00:00 to give them at once, and a millisecond cannot be "
         "split: raise `minMagnitude`."
     )
-    assert await events_in(station.table) == {}
-    (log,) = await logs_in(station.table)
+    assert await events_in(station.database) == {}
+    (log,) = await logs_in(station.database)
     assert (log["error"], log["status"], log["fetched"]) == ("INVALID_UPSTREAM_RESPONSE", 502, 0)
 
 
@@ -280,7 +281,7 @@ async def test_what_passes_is_tried_again_for_counts_and_queries_and_counted(sta
     assert counts(report) == (4, 4, 0, 0)
     assert report.retries == 4
     assert station.pauses[-1] == 7.0
-    (log,) = await logs_in(station.table)
+    (log,) = await logs_in(station.database)
     assert (log["route"], log["status"], log["retries"], log["fetched"]) == ("/ingest/recent", 200, 4, 4)
 
 
@@ -294,11 +295,11 @@ async def test_an_outage_ends_the_ingest_when_what_is_under_way_has_ended(statio
         await station.ingest.window(WINDOW, lambda *now: told.append(now))
 
     report, progress = told[-1]
-    stored = await events_in(station.table)
+    stored = await events_in(station.database)
     assert 0 < len(stored) < 40
     assert report.fetched == report.upserted == len(stored)
     assert progress.parts > 0
-    (log,) = await logs_in(station.table)
+    (log,) = await logs_in(station.database)
     assert (log["error"], log["fetched"], log["retries"]) == ("UPSTREAM_UNAVAILABLE", len(stored), 3)
     assert len(station.usgs.requests) <= 12 + 2 * 4
 
@@ -308,7 +309,7 @@ async def test_each_ingest_is_logged_once_with_the_size_of_all_bodies(station: S
 
     report = await station.ingest.window(WINDOW)
 
-    (log,) = await logs_in(station.table)
+    (log,) = await logs_in(station.database)
     assert (log["requestId"], log["fetched"], log["upserted"]) == (report.request_id, 40, 40)
     assert log["upstreamSize"] == report.upstream_size
     assert (report.upstream_size or 0) > 40 * 100

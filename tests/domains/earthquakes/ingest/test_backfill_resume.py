@@ -1,7 +1,7 @@
 """A back-fill that is interrupted anywhere is finished by the next one, which does not fetch again what is done."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -13,25 +13,15 @@ import pytest
 
 from graph.core.days import DAY_MS
 from graph.core.errors import UpstreamUnavailable
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import BACKFILL, BACKFILL_PART
 from graph.domains.earthquakes.ingest.backfill import Progress
 from graph.domains.earthquakes.ingest.backfill_marks import KEPT_S, BackfillMarks, Done
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.domains.earthquakes.usgs.windows import Window
-from graph.store.conditions import Condition
-from graph.store.contract import (
-    UNBOUNDED,
-    Action,
-    Bounds,
-    Item,
-    Key,
-    KeyValue,
-    Page,
-    Table,
-    Update,
-)
-from graph.store.design import Index
+from graph.store.contract import Action, Database, Put, Update
+from graph.store.entity import Item, Key
+from graph.store.query import Page, Query
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     Station,
@@ -44,7 +34,8 @@ from tests.domains.earthquakes.ingest.ingests import (
     summaries_in,
 )
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_COUNT, FDSN_QUERY, UsgsServer, status
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import documented
 from tests.store.samples import HeldClock
 
 T = TypeVar("T")
@@ -101,44 +92,30 @@ class Fuse:
         await asyncio.gather(*self.begun, return_exceptions=True)
 
 
-class FusedTable(WatchedTable):
-    """A table that is reached through the fuse."""
+class FusedDatabase(WatchedDatabase):
+    """A database that is reached through the fuse."""
 
-    def __init__(self, table: Table, fuse: Fuse) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database, fuse: Fuse) -> None:
+        super().__init__(database)
         self._fuse = fuse
 
-    async def get(self, key: Key) -> Item | None:
-        return await self._fuse.passing(lambda: self._table.get(key))
+    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+        return await self._fuse.passing(lambda: self._database.get(key, attributes=attributes))
 
-    async def get_many(self, keys: Collection[Key], *, only: Collection[str] | None = None) -> dict[Key, Item]:
-        return await self._fuse.passing(lambda: self._table.get_many(keys, only=only))
+    async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
+        return await self._fuse.passing(lambda: self._database.get_many(keys, attributes=attributes))
 
-    async def put(self, item: Item, *, if_absent: bool = False) -> bool:
-        return await self._fuse.passing(lambda: self._table.put(item, if_absent=if_absent))
+    async def put(self, put: Put) -> bool:
+        return await self._fuse.passing(lambda: self._database.put(put))
 
     async def update(self, update: Update) -> bool:
-        return await self._fuse.passing(lambda: self._table.update(update))
+        return await self._fuse.passing(lambda: self._database.update(update))
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        return await self._fuse.passing(lambda: self._table.transact(actions))
+        return await self._fuse.passing(lambda: self._database.transact(actions))
 
-    async def query(
-        self,
-        index: Index,
-        partition: KeyValue,
-        *,
-        between: Bounds = UNBOUNDED,
-        forward: bool = True,
-        start: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        where: Condition | None = None,
-    ) -> Page:
-        return await self._fuse.passing(
-            lambda: self._table.query(
-                index, partition, between=between, forward=forward, start=start, limit=limit, where=where
-            )
-        )
+    async def query(self, query: Query) -> Page:
+        return await self._fuse.passing(lambda: self._database.query(query))
 
 
 class FusedTransport(httpx.AsyncHTTPTransport):
@@ -156,7 +133,7 @@ class FusedTransport(httpx.AsyncHTTPTransport):
 async def interrupted(station: Station, query: EventQuery, fuse: Fuse) -> bool:
     """Run a back-fill into the fuse. False where it ended before."""
     async with httpx.AsyncClient(transport=FusedTransport(fuse)) as http:
-        ingest = an_ingest(FusedTable(station.table, fuse), http, station.usgs.url, station.pauses)
+        ingest = an_ingest(FusedDatabase(station.database, fuse), http, station.usgs.url, station.pauses)
         fuse.process = asyncio.create_task(ingest.window(query))
         try:
             await fuse.process
@@ -167,9 +144,9 @@ async def interrupted(station: Station, query: EventQuery, fuse: Fuse) -> bool:
         return False
 
 
-async def done_in(table: Table, query: EventQuery) -> list[Done]:
+async def done_in(database: Database, query: EventQuery) -> list[Done]:
     """What is marked as done of a run that was begun."""
-    return await BackfillMarks(table, query, lambda: NOW).resume() or []
+    return await BackfillMarks(database, query, lambda: NOW).resume() or []
 
 
 @pytest.mark.parametrize("how", How)
@@ -182,8 +159,8 @@ async def test_wherever_it_is_interrupted_the_next_one_fetches_the_rest_alone(st
         station.usgs.hold(features, limit=LIMIT)
         if not await interrupted(station, query, Fuse(at, how)):
             break
-        done = await done_in(station.table, query)
-        stored = {event for event in await events_in(station.table) if event.startswith(f"us{at}-")}
+        done = await done_in(station.database, query)
+        stored = {event for event in await events_in(station.database) if event.startswith(f"us{at}-")}
         surely = {f["id"] for f in features for part in done if lies_in(f["properties"]["time"], part.window)}
         assert stored >= surely
         assert len(surely) == sum(part.events for part in done)
@@ -196,12 +173,12 @@ async def test_wherever_it_is_interrupted_the_next_one_fetches_the_rest_alone(st
         assert counts(report) == (fetched, EVENTS - len(stored), fetched - (EVENTS - len(stored)), 0)
         asked = [Window(*request.window) for request in station.usgs.requests if request.path == FDSN_QUERY]
         assert not [1 for window in asked for part in done if window.without([part.window]) != [window]]
-        assert await done_in(station.table, query) == []
-        assert {f["id"] for f in features} <= (await events_in(station.table)).keys()
+        assert await done_in(station.database, query) == []
+        assert {f["id"] for f in features} <= (await events_in(station.database)).keys()
 
     assert at > 20  # operations of a run
     assert skipping >= 8  # of which so many end it when something is done already
-    assert await summaries_in(station.table) == await recounted(station.table)
+    assert await summaries_in(station.database) == await recounted(station.database)
 
 
 def lies_in(time: int, window: Window) -> bool:
@@ -224,7 +201,7 @@ async def stopped(station: Station, query: EventQuery = QUERY, *, answers: int =
         await station.ingest.window(query)
     station.usgs.forget_answers()
     station.usgs.requests.clear()
-    done = await done_in(station.table, query)
+    done = await done_in(station.database, query)
     assert done
     yield done
 
@@ -261,12 +238,12 @@ async def test_a_finished_one_asks_for_everything_anew(station: Station) -> None
 )
 async def test_what_is_done_counts_for_the_same_window_and_magnitude_alone(station: Station, other: EventQuery) -> None:
     async with stopped(station):
-        assert await done_in(station.table, other) == []
+        assert await done_in(station.database, other) == []
 
         report = await station.ingest.window(other)
 
         assert report.fetched == 40
-        assert await done_in(station.table, QUERY) != []
+        assert await done_in(station.database, QUERY) != []
 
 
 @pytest.mark.parametrize("end_ms", [None, NOW + 10 * DAY_MS])
@@ -291,7 +268,7 @@ async def test_marks_expire_after_thirty_days(engine: str, usgs: UsgsServer) -> 
     clock = HeldClock()
     clock.now = NOW
     async with a_station(engine, usgs, clock) as station, stopped(station):
-        marks = [item async for item in station.table.scan() if item["entity"] == "BACKFILL"]
+        marks = [item for entity in (BACKFILL, BACKFILL_PART) async for item in station.database.scan(entity)]
         assert {item["ttl"] for item in marks} == {NOW // 1000 + KEPT_S}
         assert KEPT_S == 30 * 86_400
         clock.now = NOW + KEPT_S * 1000
@@ -308,34 +285,34 @@ async def test_a_count_that_fails_when_it_goes_on_loses_nothing(station: Station
             await station.ingest.window(QUERY)
 
         assert [request.path for request in station.usgs.requests] == [FDSN_COUNT] * 4
-        assert await done_in(station.table, QUERY) == done
+        assert await done_in(station.database, QUERY) == done
 
 
 async def test_two_at_once_store_every_event_once(station: Station) -> None:
     async with stopped(station) as done:
-        ingests: list[Ingest] = [station.ingest, station.ingest_into(station.table)]
+        ingests: list[Ingest] = [station.ingest, station.ingest_into(station.database)]
 
         reports = await asyncio.gather(*[ingest.window(QUERY) for ingest in ingests])
 
         rest = 40 - sum(part.events for part in done)
         assert [report.fetched for report in reports] == [rest, rest]
         assert sum(report.upserted for report in reports) <= rest
-        assert len(await events_in(station.table)) == 40
-        assert await done_in(station.table, QUERY) == []
+        assert len(await events_in(station.database)) == 40
+        assert await done_in(station.database, QUERY) == []
 
 
 async def test_two_that_begin_at_once_share_their_marks(station: Station) -> None:
-    first, second = (BackfillMarks(station.table, QUERY, station.clock) for _ in range(2))
+    first, second = (BackfillMarks(station.database, QUERY, station.clock) for _ in range(2))
     await first.begin()
     await second.begin()
     await first.add(Done(Window(DAY, DAY), 1))
     await second.add(Done(Window(DAY + 1, NOW), 2))
 
-    assert await done_in(station.table, QUERY) == [Done(Window(DAY, DAY), 1), Done(Window(DAY + 1, NOW), 2)]
+    assert await done_in(station.database, QUERY) == [Done(Window(DAY, DAY), 1), Done(Window(DAY + 1, NOW), 2)]
 
 
 async def test_a_run_forgets_no_other(station: Station) -> None:
-    first, second = (BackfillMarks(station.table, QUERY, station.clock) for _ in range(2))
+    first, second = (BackfillMarks(station.database, QUERY, station.clock) for _ in range(2))
     await first.begin()
     await first.forget()
     await second.begin()
@@ -343,15 +320,18 @@ async def test_a_run_forgets_no_other(station: Station) -> None:
 
     await first.forget()
 
-    assert await done_in(station.table, QUERY) == [Done(Window(DAY, NOW), 3)]
+    assert await done_in(station.database, QUERY) == [Done(Window(DAY, NOW), 3)]
 
 
 async def test_marks_are_small_items_of_partitions_of_their_own(station: Station) -> None:
     async with stopped(station) as done:
-        page = await station.table.query(EARTHQUAKE_EVENTS.primary, f"BACKFILL#{DAY}#{NOW}#2.5")
+        page = await station.database.query(Query(entity=BACKFILL, partitions=[(str(DAY), str(NOW), "2.5")]))
 
-        (run,) = page.items
+        (run,) = [documented(BACKFILL, item) for item in page.items]
+        assert (run["pk"], run["sk"]) == (f"BACKFILL#{DAY}#{NOW}#2.5", "RUN")
         assert run.keys() == {"pk", "sk", "entity", "run", "ttl"}
-        parts = await station.table.query(EARTHQUAKE_EVENTS.primary, f"BACKFILL#{run['run']}")
-        assert len(parts.items) == len(done)
-        assert {item["entity"] for item in [run, *parts.items]} == {"BACKFILL"}
+        page = await station.database.query(Query(entity=BACKFILL_PART, partitions=[(run["run"],)]))
+        parts = [documented(BACKFILL_PART, item) for item in page.items]
+        assert len(parts) == len(done)
+        assert {part["pk"] for part in parts} == {f"BACKFILL#{run['run']}"}
+        assert {item["entity"] for item in [run, *parts]} == {"BACKFILL"}

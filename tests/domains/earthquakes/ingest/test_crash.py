@@ -13,16 +13,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import orjson
 
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.ingest import EVENTS_AT_ONCE
-from graph.store.contract import Item, Key
+from graph.store.entity import Item
 from graph.store.sqlite import open_sqlite
-from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
+from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import week_features
+from tests.domains.entities import ENTITIES, everything_in
 from tests.processes import PATIENCE_S, Child
 
 KILLS = 20
@@ -52,8 +51,8 @@ async def test_an_ingest_killed_twenty_times_and_then_finished_equals_a_clean_on
 
     assert len(set(stored)) > 4  # so the kills hit ingests that were at different points
     assert await items_in(killed) == await items_in(tmp_path / "clean.db")
-    async with open_sqlite(killed, EARTHQUAKE_EVENTS) as table:
-        assert await summaries_in(table) == await recounted(table)
+    async with open_sqlite(killed, ENTITIES) as database:
+        assert await summaries_in(database) == await recounted(database)
 
 
 def catalogue() -> Iterator[bytes]:
@@ -117,15 +116,15 @@ def ingesting(store: Path) -> Child[bytes]:
 
 
 async def count_of_events(store: Path) -> int:
-    async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
-        return sum([item["entity"] == "EVENT" async for item in table.scan()])
+    async with open_sqlite(store, ENTITIES) as database:
+        return len(await events_in(database))
 
 
-async def items_in(store: Path) -> dict[Key, Item]:
+async def items_in(store: Path) -> dict[tuple[str, str], Item]:
     """Everything but the request logs and their counts, and when and with which others each event was ingested."""
     left_out = ("LOG", "LOG_COUNT", "ARRIVAL")
-    async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
-        items: list[dict[str, Any]] = [item async for item in table.scan() if item["entity"] not in left_out]
+    async with open_sqlite(store, ENTITIES) as database:
+        items = [item for item in await everything_in(database) if item["entity"] not in left_out]
     return {
         (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in ("ingestedAt", "arrival")}
         for item in items

@@ -13,7 +13,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import EVENTS
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
-from graph.store.contract import Table
+from graph.store.contract import Database
 from tests.domains.earthquakes.builders import at, catalogue_of, ids
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
@@ -37,6 +37,7 @@ from tests.domains.earthquakes.usgs.usgs_server import (
     week,
     week_features,
 )
+from tests.domains.entities import everything_in
 
 THE_WEEK = RecentEvents(feed=UsgsFeed.ALL_WEEK)
 
@@ -58,7 +59,7 @@ async def test_the_real_week_is_stored_once_and_counted_exactly(station: Station
     assert (first.upstream_size, first.upstream_hash) == (1_502_447, sha256(week()))
     assert (first.retries, first.rejections, first.latency_ms) == (0, [], 0)
 
-    catalogue = catalogue_of(station.table)
+    catalogue = catalogue_of(station.database)
     first_of_august = Selection(start_ms=at("2023-08-01"), end_ms=at("2023-08-02") - 1)
     totals = {
         "all": await catalogue.total(Selection()),
@@ -67,12 +68,12 @@ async def test_the_real_week_is_stored_once_and_counted_exactly(station: Station
         "2023-08-01": await catalogue.total(first_of_august),
     }
     assert totals == {"all": 2124, "M≥4.5": 81, "M≥2.5": 253, "2023-08-01": 380}
-    assert await summaries_in(station.table) == await recounted(station.table)
+    assert await summaries_in(station.database) == await recounted(station.database)
 
 
 async def test_the_real_week_is_walked_in_order_of_time_in_both_directions(station: Station) -> None:
     await station.ingest.recent(THE_WEEK)
-    catalogue = catalogue_of(station.table)
+    catalogue = catalogue_of(station.database)
 
     forward = [page async for page in pages_of_seven(catalogue, backward=False)]
     backward = [page async for page in pages_of_seven(catalogue, backward=True)]
@@ -100,7 +101,7 @@ async def pages_of_seven(catalogue: Catalogue, *, backward: bool) -> AsyncIterat
 async def test_an_event_is_stored_as_the_documented_item(station: Station) -> None:
     await station.ingest.recent(RecentEvents(feed=UsgsFeed.M4_5_WEEK))
 
-    assert (await events_in(station.table))["us6000kxme"] == {
+    assert (await events_in(station.database))["us6000kxme"] == {
         "pk": "EVENT#us6000kxme",
         "sk": "EVENT",
         "entity": "EVENT",
@@ -152,7 +153,7 @@ async def test_what_is_asked_for_is_stored(station: Station, asked: RecentEvents
     (received,) = station.usgs.requests
     assert f"{received.path}?{received.query}" == requested
     assert counts(report) == (stored, stored, 0, 0)
-    assert len(await events_in(station.table)) == stored
+    assert len(await events_in(station.database)) == stored
 
 
 @pytest.mark.parametrize(
@@ -189,15 +190,15 @@ async def test_an_event_twice_in_one_payload_is_stored_as_it_came_first(station:
     report = await station.ingest.recent(RecentEvents())
 
     assert counts(report) == (4, 2, 2, 0)
-    assert magnitudes(await events_in(station.table)) == {"us1": 5.0, "us2": 1.0}
-    assert await summaries_in(station.table) == await recounted(station.table)
+    assert magnitudes(await events_in(station.database)) == {"us1": 5.0, "us2": 1.0}
+    assert await summaries_in(station.database) == await recounted(station.database)
 
 
 async def test_an_event_that_was_refused_is_taken_where_it_comes_again_in_order(station: Station) -> None:
     report = await station.ingest.file(file_of([a_feature("us1", mag=None), a_feature("us1", mag=2.0)]))
 
     assert counts(report) == (2, 1, 0, 1)
-    assert magnitudes(await events_in(station.table)) == {"us1": 2.0}
+    assert magnitudes(await events_in(station.database)) == {"us1": 2.0}
 
 
 async def test_a_later_ingest_takes_an_event_once_it_has_a_magnitude(station: Station) -> None:
@@ -208,24 +209,25 @@ async def test_a_later_ingest_takes_an_event_once_it_has_a_magnitude(station: St
 
     assert (counts(early), [each.code for each in early.rejections]) == ((1, 0, 0, 1), ["MAGNITUDE_MISSING"])
     assert counts(late) == (1, 1, 0, 0)
-    assert magnitudes(await events_in(station.table)) == {"us1": 3.1}
+    assert magnitudes(await events_in(station.database)) == {"us1": 3.1}
 
 
 async def test_a_revised_event_stays_as_it_was_stored_first(station: Station) -> None:
     await station.ingest.file(file_of([a_feature("us1", updated=NOW - 2)]))
-    before = await everything(station.table)
+    before = await everything(station.database)
 
     revised = located("us1", -118.0, 36.0, 5.0) | {"properties": a_feature(mag=7.0, updated=NOW)["properties"]}
     report = await station.ingest.file(file_of([revised]))
 
     assert counts(report) == (1, 0, 1, 0)
-    assert await everything(station.table) == before
+    assert await everything(station.database) == before
 
 
 def magnitudes(events: dict[str, Any]) -> dict[str, float]:
     return {event_id: item["mag"] for event_id, item in events.items()}
 
 
-async def everything(table: Table) -> list[Any]:
+async def everything(database: Database) -> list[Any]:
     """All items but the request logs and their counts."""
-    return sorted([item async for item in table.scan() if item["entity"] not in ("LOG", "LOG_COUNT")], key=repr)
+    items = await everything_in(database)
+    return sorted([item for item in items if item["entity"] not in ("LOG", "LOG_COUNT")], key=repr)

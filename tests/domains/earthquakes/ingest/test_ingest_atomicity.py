@@ -11,9 +11,8 @@ import pytest
 
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
-from graph.store.contract import Action, Table
+from graph.store.contract import Action, Database
 from graph.store.location import StoreLocation
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
@@ -27,7 +26,8 @@ from tests.domains.earthquakes.ingest.ingests import (
     summaries_in,
 )
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
 from tests.processes import PATIENCE_S
 
 MANY_DAYS = [a_feature(f"us{n}", mag=n % 70 / 10, time=NOW - n % 40 * DAY_MS) for n in range(240)]
@@ -36,11 +36,11 @@ MANY_DAYS = [a_feature(f"us{n}", mag=n % 70 / 10, time=NOW - n % 40 * DAY_MS) fo
 # A store that fails
 
 
-class Breaking(WatchedTable):
+class Breaking(WatchedDatabase):
     """Fails once, at one of its transactions, which are small: before it is applied, or when it is and nobody hears."""
 
-    def __init__(self, table: Table, failing: int, *, applied: bool) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database, failing: int, *, applied: bool) -> None:
+        super().__init__(database)
         self.transaction_limit = 20
         self._before_failure = failing
         self._applied = applied
@@ -59,37 +59,37 @@ class Breaking(WatchedTable):
 async def test_an_ingest_that_breaks_off_leaves_nothing_uncounted_and_is_finished_by_the_next(
     station: Station, failing: int, applied: bool
 ) -> None:
-    breaking = Breaking(station.table, failing, applied=applied)
+    breaking = Breaking(station.database, failing, applied=applied)
 
     with pytest.raises(DatabaseUnavailable):
         await station.ingest_into(breaking).file(file_of(MANY_DAYS))
 
-    stored = len(await events_in(station.table))
-    (log,) = await logs_in(station.table)
+    stored = len(await events_in(station.database))
+    (log,) = await logs_in(station.database)
     assert log["fetched"] == log["upserted"]
     assert (stored > log["upserted"]) == applied
     assert stored < 240
-    assert await summaries_in(station.table) == await recounted(station.table)
+    assert await summaries_in(station.database) == await recounted(station.database)
 
     report = await station.ingest_into(breaking).file(file_of(MANY_DAYS))
 
     assert (report.fetched, report.upserted, report.skipped) == (240, 240 - stored, stored)
-    assert len(await events_in(station.table)) == 240
-    assert await summaries_in(station.table) == await recounted(station.table)
+    assert len(await events_in(station.database)) == 240
+    assert await summaries_in(station.database) == await recounted(station.database)
 
 
 # Several at once
 
 
 @asynccontextmanager
-async def one_table(engine: str, folder: Path, connections: int) -> AsyncIterator[list[Table]]:
+async def one_table(engine: str, folder: Path, connections: int) -> AsyncIterator[list[Database]]:
     """One empty table through several connections of their own, as several processes have."""
     location = StoreLocation.of(f"sqlite:///{folder}/table.db" if engine == "sqlite" else f"dynamodb://t{uuid4().hex}")
-    await location.create(EARTHQUAKE_EVENTS)
+    await location.create(ENTITIES)
     async with AsyncExitStack() as stack:
         # Five ingests of a week at once are more than an emulator answers in the usual two seconds.
-        opening = [location.open(EARTHQUAKE_EVENTS, timeout_s=PATIENCE_S) for _ in range(connections)]
-        yield [await stack.enter_async_context(table) for table in opening]
+        opening = [location.open(ENTITIES, timeout_s=PATIENCE_S) for _ in range(connections)]
+        yield [await stack.enter_async_context(database) for database in opening]
 
 
 @pytest.mark.parametrize("ingests", [2, 5])
@@ -97,13 +97,16 @@ async def test_ingests_of_the_same_week_at_once_lose_nothing_and_count_each_inse
     engine: str, usgs: UsgsServer, tmp_path: Path, ingests: int
 ) -> None:
     usgs.forget()
-    async with one_table(engine, tmp_path, ingests) as tables, httpx.AsyncClient(trust_env=False) as http:
+    async with one_table(engine, tmp_path, ingests) as databases, httpx.AsyncClient(trust_env=False) as http:
         reports = await asyncio.gather(
-            *[an_ingest(table, http, usgs.url, []).recent(RecentEvents(feed=UsgsFeed.ALL_WEEK)) for table in tables]
+            *[
+                an_ingest(database, http, usgs.url, []).recent(RecentEvents(feed=UsgsFeed.ALL_WEEK))
+                for database in databases
+            ]
         )
 
         assert [report.fetched for report in reports] == [2124] * ingests
         assert [report.upserted + report.skipped for report in reports] == [2124] * ingests
         assert sum(report.upserted for report in reports) == 2124
-        assert (await events_in(tables[0])).keys() == {feature["id"] for feature in week_features()}
-        assert await summaries_in(tables[0]) == await recounted(tables[0])
+        assert (await events_in(databases[0])).keys() == {feature["id"] for feature in week_features()}
+        assert await summaries_in(databases[0]) == await recounted(databases[0])

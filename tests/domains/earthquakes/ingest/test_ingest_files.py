@@ -7,7 +7,8 @@ from io import BytesIO
 
 import orjson
 
-from graph.store.contract import Item, Key, Table
+from graph.store.contract import Database
+from graph.store.entity import Item, Key
 from tests.domains.earthquakes.ingest.ingests import (
     Station,
     a_feature,
@@ -17,7 +18,7 @@ from tests.domains.earthquakes.ingest.ingests import (
     recounted,
     summaries_in,
 )
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
 
 
 async def test_a_file_is_told_about_as_it_is_read(station: Station) -> None:
@@ -68,27 +69,31 @@ async def test_an_event_again_far_behind_in_a_file_is_skipped(station: Station) 
     report = await station.ingest.file(file_of([*once, *again]))
 
     assert counts(report) == (2400, 1200, 1200, 0)
-    assert {event["mag"] for event in (await events_in(station.table)).values()} == {1.0}
-    assert await summaries_in(station.table) == await recounted(station.table)
+    assert {event["mag"] for event in (await events_in(station.database)).values()} == {1.0}
+    assert await summaries_in(station.database) == await recounted(station.database)
 
 
-class LookUps(WatchedTable):
+class LookUps(WatchedDatabase):
     """Keeps of how many keys it was asked at once."""
 
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self.sizes: list[int] = []
 
-    async def get_many(self, keys: Collection[Key], *, only: Collection[str] | None = None) -> dict[Key, Item]:
+    async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
         self.sizes.append(len(keys))
-        return await super().get_many(keys, only=only)
+        return await super().get_many(keys, attributes=attributes)
 
 
 async def test_events_are_looked_up_first_until_all_are_new_and_again_once_one_is_not(station: Station) -> None:
-    table = LookUps(station.table)
+    database = LookUps(station.database)
     features = [a_feature(f"us{n}") for n in range(4999)]
 
-    await station.ingest_into(table).file(file_of([*features[:2500], features[0], *features[2500:]]))
+    await station.ingest_into(database).file(file_of([*features[:2500], features[0], *features[2500:]]))
 
-    assert table.sizes == [1000, 1000, 1000]  # the first thousand, and from the fourth on, the third having shown one
-    assert await summaries_in(station.table) == await recounted(station.table)
+    assert database.sizes == [
+        1000,
+        1000,
+        1000,
+    ]  # the first thousand, and from the fourth on, the third having shown one
+    assert await summaries_in(station.database) == await recounted(station.database)

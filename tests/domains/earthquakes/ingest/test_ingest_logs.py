@@ -17,7 +17,8 @@ from graph.core.errors import (
     UpstreamUnavailable,
 )
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
-from graph.store.contract import Action, Item, Table
+from graph.store.contract import Action, Database, Put
+from graph.store.entity import Item
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     TODAYS_LOGS,
@@ -29,7 +30,8 @@ from tests.domains.earthquakes.ingest.ingests import (
     logs_in,
 )
 from tests.domains.earthquakes.usgs.usgs_server import collection, cut_connection, cut_json, html, status
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import everything_in
 
 FEATURES = [a_feature("us1"), a_feature("us2"), a_feature("us1"), a_feature("us3", mag=None)]
 BODY = bytes(collection(FEATURES).body)
@@ -55,7 +57,7 @@ def a_log(route: str, request_id: str, **attributes: Any) -> Item:
 
 async def the_log(station: Station) -> tuple[Item, str]:
     """The one log, and its request id."""
-    (log,) = await logs_in(station.table)
+    (log,) = await logs_in(station.database)
     return log, log["requestId"]
 
 
@@ -75,7 +77,7 @@ async def test_an_ingest_from_usgs_logs_its_counts_and_what_usgs_sent(station: S
     report = await station.ingest.recent(RecentEvents())
 
     counts = {"fetched": 4, "upserted": 2, "skipped": 1, "rejected": 1, "retries": 1}
-    assert await logs_in(station.table) == [
+    assert await logs_in(station.database) == [
         a_log("/ingest/recent", report.request_id, **counts, **fingerprint(BODY)),
     ]
 
@@ -84,7 +86,7 @@ async def test_an_ingest_of_given_events_logs_its_counts_alone(station: Station)
     report = await station.ingest.events([given("us1"), given("us1"), given("us2", lat=91.0)])
 
     counts = {"fetched": 3, "upserted": 1, "skipped": 1, "rejected": 1}
-    assert await logs_in(station.table) == [a_log("/ingest/events", report.request_id, **counts)]
+    assert await logs_in(station.database) == [a_log("/ingest/events", report.request_id, **counts)]
 
 
 async def test_an_ingest_of_a_file_logs_its_counts_and_the_file(station: Station) -> None:
@@ -93,7 +95,7 @@ async def test_an_ingest_of_a_file_logs_its_counts_and_the_file(station: Station
     report = await station.ingest.file(file)
 
     counts = {"fetched": 4, "upserted": 2, "skipped": 1, "rejected": 1}
-    assert await logs_in(station.table) == [
+    assert await logs_in(station.database) == [
         a_log("/ingest/files", report.request_id, **counts, **fingerprint(file.getvalue())),
     ]
 
@@ -117,7 +119,7 @@ async def test_a_failure_of_usgs_is_logged_with_its_retries_and_what_came_last(
 
     log, request_id = await the_log(station)
     assert log == a_log("/ingest/recent", request_id, status=error.status, error=error.code, retries=3, **known)
-    assert await events_in(station.table) == {}
+    assert await events_in(station.database) == {}
 
 
 async def test_a_refusal_of_usgs_is_logged_without_a_retry(station: Station) -> None:
@@ -155,7 +157,7 @@ async def test_more_than_a_thousand_given_events_are_refused_and_nothing_is_stor
 
     log, request_id = await the_log(station)
     assert log == a_log("/ingest/events", request_id, status=400, error="BAD_USER_INPUT")
-    assert sorted([item["entity"] async for item in station.table.scan()]) == ["LOG", "LOG_COUNT"]
+    assert sorted(item["entity"] for item in await everything_in(station.database)) == ["LOG", "LOG_COUNT"]
     assert (await station.ingest.events([given(f"us{n}") for n in range(1000)])).upserted == 1000
 
 
@@ -170,11 +172,11 @@ async def test_a_file_that_breaks_off_is_logged_with_what_was_stored_of_it(stati
     assert log == a_log("/ingest/files", request_id, status=502, error="INVALID_UPSTREAM_RESPONSE", **known)
 
 
-class Failing(WatchedTable):
+class Failing(WatchedDatabase):
     """Takes so many transactions, and none after them; with `all_writes` no single item either."""
 
-    def __init__(self, table: Table, transactions: int, *, all_writes: bool = False) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database, transactions: int, *, all_writes: bool = False) -> None:
+        super().__init__(database)
         self.left = transactions
         self._all_writes = all_writes
 
@@ -184,10 +186,10 @@ class Failing(WatchedTable):
         self.left -= 1
         return await super().transact(actions)
 
-    async def put(self, item: Item, *, if_absent: bool = False) -> bool:
+    async def put(self, put: Put) -> bool:
         if self._all_writes:
             raise DatabaseUnavailable("the disk is full")
-        return await super().put(item, if_absent=if_absent)
+        return await super().put(put)
 
 
 async def test_a_failure_of_the_store_is_logged_with_all_that_was_known_by_then(station: Station) -> None:
@@ -195,10 +197,10 @@ async def test_a_failure_of_the_store_is_logged_with_all_that_was_known_by_then(
     station.usgs.answer_next(status(429, retry_after="3"), collection([a_feature("x", mag=None), *days]))
 
     with pytest.raises(DatabaseUnavailable):
-        await station.ingest_into(Failing(station.table, transactions=1)).recent(RecentEvents())
+        await station.ingest_into(Failing(station.database, transactions=1)).recent(RecentEvents())
 
     log, request_id = await the_log(station)
-    stored = len(await events_in(station.table))
+    stored = len(await events_in(station.database))
     counts = {"fetched": stored + 1, "upserted": stored, "rejected": 1, "retries": 1}
     body = bytes(collection([a_feature("x", mag=None), *days]).body)
     failure = {"status": 503, "error": "DATABASE_UNAVAILABLE"}
@@ -215,19 +217,19 @@ async def test_a_defect_is_logged_as_one(station: Station) -> None:
 
 
 async def test_an_ingest_whose_log_cannot_be_stored_does_not_succeed(station: Station) -> None:
-    ingest = station.ingest_into(Failing(station.table, transactions=9, all_writes=True))
+    ingest = station.ingest_into(Failing(station.database, transactions=9, all_writes=True))
 
     with pytest.raises(DatabaseUnavailable, match="The catalogue's store does not answer"):
         await ingest.events([given("us1")])
 
-    assert await logs_in(station.table) == []
-    assert list(await events_in(station.table)) == ["us1"]
+    assert await logs_in(station.database) == []
+    assert list(await events_in(station.database)) == ["us1"]
 
 
 async def test_a_failure_is_told_even_where_its_log_cannot_be_stored(
     station: Station, caplog: pytest.LogCaptureFixture
 ) -> None:
-    ingest = station.ingest_into(Failing(station.table, transactions=0, all_writes=True))
+    ingest = station.ingest_into(Failing(station.database, transactions=0, all_writes=True))
     station.usgs.answer_next(status(404))
 
     with caplog.at_level(logging.ERROR), pytest.raises(InvalidUpstreamResponse):

@@ -118,14 +118,14 @@ async def test_each_feature_is_stored_or_rejected_by_its_own_rule(station: Stati
 
     report = await station.ingest.recent(RecentEvents())
 
-    items = await events_in(station.table)
+    items = await events_in(station.database)
     assert {
         feature["id"]: {name: items[feature["id"]].get(name, NOTHING) for name in rules} for feature, rules in STORED
     } == {feature["id"]: rules for feature, rules in STORED}
     assert [(told.event_id, told.code) for told in report.rejections] == [(id_, code) for _, id_, code in REJECTED]
     assert (report.fetched, report.upserted, report.skipped) == (len(mixed), len(STORED), 0)
     assert len(items) == len(STORED)
-    assert await summaries_in(station.table) == await recounted(station.table)
+    assert await summaries_in(station.database) == await recounted(station.database)
 
 
 async def test_a_rejection_says_what_is_wrong(station: Station) -> None:
@@ -144,7 +144,7 @@ async def test_a_rejection_says_what_is_wrong(station: Station) -> None:
 async def test_all_rejections_are_counted_and_the_first_thousand_told(station: Station) -> None:
     report = await station.ingest.file(file_of(a_feature(f"us{n}", mag=None) for n in range(1003)))
 
-    assert (report.fetched, report.rejected, await events_in(station.table)) == (1003, 1003, {})
+    assert (report.fetched, report.rejected, await events_in(station.database)) == (1003, 1003, {})
     assert [told.event_id for told in report.rejections] == [f"us{n}" for n in range(REJECTIONS_TOLD)]
 
 
@@ -189,7 +189,7 @@ async def test_whatever_the_features_are_each_is_counted_once(
         again = await station.ingest.file(file_of(features))
 
         assert first.fetched == first.upserted + first.skipped + first.rejected == len(features)
-        assert len(await events_in(station.table)) == first.upserted
+        assert len(await events_in(station.database)) == first.upserted
         assert (again.upserted, again.skipped) == (0, first.upserted + first.skipped)
         assert again.rejections == first.rejections
-        assert await summaries_in(station.table) == await recounted(station.table)
+        assert await summaries_in(station.database) == await recounted(station.database)

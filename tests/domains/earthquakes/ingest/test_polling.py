@@ -1,4 +1,4 @@
-"""Polling: polite to USGS, in turn with other processes, and nothing but the end of the service ends it."""
+"""Polling: polite to USGS, under one lease with other processes, and nothing but the end of the service ends it."""
 
 import asyncio
 import logging
@@ -14,17 +14,19 @@ from starlette.types import Receive, Scope, Send
 
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, POLL_LEASE, PollState, poll_lease
 from graph.domains.earthquakes.ingest.polling import feed_after, polling
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.ingest.turns import KEY, TURN_MS, PollState, Turns
 from graph.domains.earthquakes.usgs.client import Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
-from graph.store.contract import Action, Table, Update
-from tests.domains.earthquakes.ingest.held_time import HeldTime
+from graph.store.contract import Action, Database, Update
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, events_in, logs_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body, html, stall, status
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import documented
+from tests.held_time import HeldTime
 
 FEEDS = "/earthquakes/feed/v1.0/summary/"
 ALL_DAY = f"{FEEDS}all_day.geojson"
@@ -60,19 +62,19 @@ async def polls(
     station: Station,
     time: HeldTime,
     *,
-    table: Table | None = None,
+    database: Database | None = None,
     ingest: Ingest | None = None,
     every_s: float = MINUTE,
     between: Callable[[float, float], float] = longest,
 ) -> AsyncIterator[None]:
     """A process that polls every minute."""
-    table = table or station.table
-    async with polling(ingest or station.ingest, table, every_s, time, time.sleep, between):
+    database = database or station.database
+    async with polling(ingest or station.ingest, database, every_s, time, time.sleep, between):
         yield
 
 
 async def state_in(station: Station) -> PollState:
-    return await Turns(station.table).state()
+    return PollState.of(await poll_lease(station.database, station.clock).state())
 
 
 def asked(station: Station) -> list[str]:
@@ -97,42 +99,42 @@ async def begun(station: Station, time: HeldTime) -> None:
         await time.all_asleep()
 
 
-# Turns
+# One process at a time
 
 
 async def test_the_first_poll_ingests_a_month(station: Station, time: HeldTime) -> None:
     await begun(station, time)
 
-    (log,) = await logs_in(station.table)
+    (log,) = await logs_in(station.database)
     assert (log["route"], log["status"], log["fetched"], log["upserted"]) == ("/ingest/recent", 200, 2124, 2124)
-    assert len(await events_in(station.table)) == 2124
+    assert len(await events_in(station.database)) == 2124
     assert asked(station) == [ALL_MONTH]
 
 
-async def test_of_three_processes_one_has_each_turn(station: Station, time: HeldTime) -> None:
+async def test_of_three_processes_one_has_each_lease(station: Station, time: HeldTime) -> None:
     async with AsyncExitStack() as processes:
         for _ in range(3):
             await processes.enter_async_context(polls(station, time))
-        for turns in range(1, 6):
+        for polls_made in range(1, 6):
             await time.all_asleep(3)
-            assert len(station.usgs.requests) == turns
+            assert len(station.usgs.requests) == polls_made
             time.move(MINUTE - 1)
             await time.all_asleep(3)
-            assert len(station.usgs.requests) == turns
+            assert len(station.usgs.requests) == polls_made
             time.move(1)
 
 
-async def test_a_process_that_starts_between_two_turns_waits_for_the_next(station: Station, time: HeldTime) -> None:
+async def test_a_process_that_starts_between_two_polls_waits_for_the_next(station: Station, time: HeldTime) -> None:
     async with polls(station, time):
         await time.all_asleep()
         time.move(20)
         async with polls(station, time):
             await time.all_asleep(2)
             assert len(station.usgs.requests) == 1
-            for second, turns in ((59, 1), (60, 2), (119, 2), (120, 3)):
+            for second, polls_made in ((59, 1), (60, 2), (119, 2), (120, 3)):
                 time.move(second - time.passed_s)
                 await time.all_asleep(2)
-                assert len(station.usgs.requests) == turns
+                assert len(station.usgs.requests) == polls_made
 
 
 async def test_a_service_that_starts_again_and_again_asks_once_a_minute(station: Station, time: HeldTime) -> None:
@@ -143,7 +145,7 @@ async def test_a_service_that_starts_again_and_again_asks_once_a_minute(station:
     assert len(station.usgs.requests) == 2
 
 
-async def test_another_process_takes_over_the_turns_of_one_that_ended(station: Station, time: HeldTime) -> None:
+async def test_another_process_takes_over_from_one_that_ended(station: Station, time: HeldTime) -> None:
     await begun(station, time)
     time.move(20)
 
@@ -155,10 +157,10 @@ async def test_another_process_takes_over_the_turns_of_one_that_ended(station: S
         assert len(station.usgs.requests) == 2
 
 
-async def test_of_three_processes_another_goes_on_when_the_one_whose_turn_it_is_dies(
+async def test_of_three_processes_another_goes_on_when_the_holder_of_the_lease_dies(
     station: Station, time: HeldTime
 ) -> None:
-    """Nobody asks USGS before that turn has ended by itself."""
+    """Nobody asks USGS before that lease has ended by itself."""
     asked = stalled(station.usgs)
     async with AsyncExitStack() as others:
         async with polls(station, time):
@@ -168,7 +170,7 @@ async def test_of_three_processes_another_goes_on_when_the_one_whose_turn_it_is_
             await time.all_asleep(2)
         for _ in range(2):
             assert len(station.usgs.requests) == 1
-            time.move(TURN_MS / 2000)
+            time.move(LEASE_MS / 2000)
             await time.all_asleep(2)
 
         assert len(station.usgs.requests) == 2
@@ -188,28 +190,19 @@ def stalled(usgs: UsgsServer) -> threading.Event:
     return asked
 
 
-async def test_of_two_that_take_a_turn_one_gets_it(station: Station, time: HeldTime) -> None:
-    turns = Turns(station.table)
-    state = await turns.state()
-
-    taken = [await turns.take(state, time.now) for _ in range(2)]
-
-    assert [bool(turn) for turn in taken] == [True, False]
-    assert (await turns.state()).next_attempt == time.now + TURN_MS
-
-
-async def test_a_process_that_outlasts_its_turn_changes_nothing(station: Station, time: HeldTime) -> None:
-    turns = Turns(station.table)
-    late = await turns.take(await turns.state(), time.now)
-    state = await turns.state()
-    assert await turns.take(state, time.now)
-    before = await turns.state()
+async def test_a_process_that_outlasts_its_lease_changes_nothing(station: Station, time: HeldTime) -> None:
+    lease = poll_lease(station.database, time)
+    late = await lease.take(await lease.state(), time.now)
+    state = await lease.state()
+    assert await lease.take(state, time.now)
+    before = await lease.state()
     assert late
 
-    await turns.fail(late, state, "UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=0)
-    await turns.succeed(late, state, UsgsFeed.ALL_DAY, Validators('"1"'), began=time.now, next_attempt=0)
+    known = PollState.of(state)
+    await lease.end(late, known.failed("UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=0))
+    await lease.end(late, known.succeeded(UsgsFeed.ALL_DAY, Validators('"1"'), began=time.now, next_attempt=0))
 
-    assert await turns.state() == before
+    assert await lease.state() == before
 
 
 async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, time: HeldTime) -> None:
@@ -218,35 +211,41 @@ async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, tim
         async with polls(station, time):
             await asyncio.to_thread(asked.wait)
 
-    assert await logs_in(station.table) == []
+    assert await logs_in(station.database) == []
 
 
-async def test_a_process_that_dies_in_its_turn_fails(station: Station, time: HeldTime) -> None:
-    turns = Turns(station.table)
+async def test_a_process_that_dies_during_its_lease_is_a_failed_poll(station: Station, time: HeldTime) -> None:
+    lease = poll_lease(station.database, time)
     for _ in range(3):
-        assert await turns.take(await turns.state(), time.now)
+        assert await lease.take(await lease.state(), time.now)
         last = time.now
-        time.move(((await turns.state()).due(last) - last) / 1000)
+        time.move(((await lease.state()).due(last) - last) / 1000)
 
-    assert (await turns.state()).failures == 2
-    assert time.now - last == 4 * TURN_MS
+    assert (await state_in(station)).failures == 2
+    assert time.now - last == 4 * LEASE_MS
     await begun(station, time)
-    assert (await turns.state()).failures == 0
+    assert (await state_in(station)).failures == 0
 
 
-async def test_a_turn_that_was_ended_since_is_not_taken(station: Station, time: HeldTime) -> None:
-    turns = Turns(station.table)
-    late = await turns.take(await turns.state(), time.now)
-    assert late
-    read = await turns.state()
-    await turns.fail(late, read, "UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=time.now + HOUR_MS)
+async def test_the_item_has_the_documented_names(station: Station, time: HeldTime) -> None:
+    await begun(station, time)
+    station.usgs.answer_next(status(503))
+    time.move(MINUTE)
+    await begun(station, time)
 
-    assert await turns.take(read, time.now) is None
+    item = documented(POLL, await station.database.get(POLL_LEASE.key) or {})
+
+    assert (item["pk"], item["sk"]) == ("POLL#USGS", "STATE")
+    assert item.keys() == {
+        *("pk", "sk", "entity", "turn", "nextAttempt", "unended"),
+        *("lastSuccess", "lastWideSuccess", "lastError", "lastErrorAt", "failures", "versions"),
+    }
+    assert (item["entity"], item["nextAttempt"], item["unended"]) == ("POLL", time.now + 120_000, 0)
 
 
 async def test_an_attempt_that_a_wrong_clock_put_off_is_made_now(station: Station, time: HeldTime) -> None:
     await begun(station, time)
-    await station.table.update(Update(KEY, set={"nextAttempt": time.now + 400 * 24 * HOUR_MS}))
+    await station.database.update(Update(POLL_LEASE.key, set={"nextAttempt": time.now + 400 * 24 * HOUR_MS}))
 
     await begun(station, time)
 
@@ -298,7 +297,7 @@ async def test_a_feed_that_has_not_changed_is_a_success_without_events(station: 
             time.move(MINUTE)
         await time.all_asleep()
 
-    logs = await logs_in(station.table)
+    logs = await logs_in(station.database)
     assert [(log["status"], log["fetched"], log["upstreamSize"]) for log in logs[2:]] == [(200, 0, 0)] * 2
     assert [log["fetched"] for log in logs[:2]] == [2124, 228]
     state = await state_in(station)
@@ -317,8 +316,8 @@ async def test_a_changed_feed_is_taken_and_its_version_remembered(station: Stati
             await time.all_asleep()
             assert conditions(station) == known
 
-    assert {"us1", "us2"} < (await events_in(station.table)).keys()
-    assert [log["upserted"] for log in await logs_in(station.table)] == [2124, 1, 1, 0]
+    assert {"us1", "us2"} < (await events_in(station.database)).keys()
+    assert [log["upserted"] for log in await logs_in(station.database)] == [2124, 1, 1, 0]
 
 
 async def test_each_feed_has_a_version_of_its_own(station: Station, time: HeldTime) -> None:
@@ -347,16 +346,16 @@ async def test_a_version_that_cannot_be_sent_back_is_not_kept(station: Station, 
     assert (await state_in(station)).failures == 0
 
 
-class Failing(WatchedTable):
+class Failing(WatchedDatabase):
     """Fails at the first change of the state, or at the first transaction."""
 
-    def __init__(self, table: Table, failure: Exception, *, of: str) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database, failure: Exception, *, of: str) -> None:
+        super().__init__(database)
         self._failures = {of: failure}
 
     async def update(self, update: Update) -> bool:
-        if update.key == KEY:
-            self._fail("turn")
+        if update.key == POLL_LEASE.key:
+            self._fail("lease")
         return await super().update(update)
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
@@ -372,10 +371,10 @@ async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Sta
     await begun(station, time)
     time.move(MINUTE)
     station.usgs.answer_next(version("us1", etag='"1"'))
-    failing = station.ingest_into(Failing(station.table, DatabaseUnavailable("the disk is full"), of="ingest"))
+    failing = station.ingest_into(Failing(station.database, DatabaseUnavailable("the disk is full"), of="ingest"))
     async with polls(station, time, ingest=failing):
         await time.all_asleep()
-        assert "us1" not in await events_in(station.table)
+        assert "us1" not in await events_in(station.database)
         assert (await state_in(station)).last_error == "DATABASE_UNAVAILABLE"
 
         station.usgs.answer_next(version("us1", etag='"1"'))
@@ -383,7 +382,7 @@ async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Sta
         await time.all_asleep()
 
     assert conditions(station) == (None, None)
-    assert "us1" in await events_in(station.table)
+    assert "us1" in await events_in(station.database)
 
 
 # When it fails
@@ -396,7 +395,7 @@ async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Sta
         (RuntimeError("a defect"), "INTERNAL_SERVER_ERROR", "RuntimeError('a defect')"),
     ],
 )
-@pytest.mark.parametrize("of", ["turn", "ingest"])
+@pytest.mark.parametrize("of", ["lease", "ingest"])
 async def test_a_failure_of_the_store_and_a_defect_do_not_end_polling(
     station: Station,
     time: HeldTime,
@@ -406,8 +405,8 @@ async def test_a_failure_of_the_store_and_a_defect_do_not_end_polling(
     cause: str,
     of: str,
 ) -> None:
-    table = Failing(station.table, failure, of=of)
-    async with polls(station, time, table=table, ingest=station.ingest_into(table)):
+    database = Failing(station.database, failure, of=of)
+    async with polls(station, time, database=database, ingest=station.ingest_into(database)):
         await time.all_asleep()
         (warning,) = polling_logs(caplog)
         assert warning.__dict__["keywords"] == {"code": code, "cause": cause}
@@ -420,7 +419,7 @@ async def test_a_failure_of_the_store_and_a_defect_do_not_end_polling(
         state = await state_in(station)
         assert (state.last_success, state.failures) == (time.now, 0)
 
-    assert len(await events_in(station.table)) == 2124
+    assert len(await events_in(station.database)) == 2124
 
 
 @pytest.mark.parametrize(
@@ -496,7 +495,7 @@ async def test_hours_without_usgs_are_one_warning_whichever_process_polls(
         time.move(1800)
         await begun(station, time)
         assert (await state_in(station)).failures == failures
-        assert len(await events_in(station.table)) == 2124
+        assert len(await events_in(station.database)) == 2124
     time.move(1800)
     await begun(station, time)
 

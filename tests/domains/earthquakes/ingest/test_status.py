@@ -1,6 +1,6 @@
 """How well the catalogue is kept up: the graph, `/readyz` and the metrics say it alike, in whichever process."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from math import inf
 from pathlib import Path
@@ -11,16 +11,17 @@ import pytest
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.polling import polling
 from graph.domains.earthquakes.ingest.status import LOOK_EVERY_S, OVERDUE_MS, IngestStatus, Upkeep, watched
 from graph.observability.metrics import Metrics
-from graph.store.contract import Item, Key, Table
+from graph.store.contract import Database
+from graph.store.entity import Item, Key
 from graph.store.sqlite import open_sqlite
-from tests.domains.earthquakes.ingest.held_time import HeldTime
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, an_ingest, file_of
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
+from tests.held_time import HeldTime
 from tests.observability.scraping import scraped
 from tests.service import Service, running, settings
 
@@ -47,9 +48,9 @@ async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterato
         yield station
 
 
-def upkeep(table: Table, time: HeldTime, *, polls: bool = False) -> Upkeep:
+def upkeep(database: Database, time: HeldTime, *, polls: bool = False) -> Upkeep:
     """What a process knows of the table, by default one that does not poll."""
-    return Upkeep(table, Catalogue(table, most_days_counted=100), time, polls=polls)
+    return Upkeep(database, Catalogue(database, most_days_counted=100), time, polls=polls)
 
 
 def lag_s(passed_s: int = 0) -> float:
@@ -60,13 +61,13 @@ def lag_s(passed_s: int = 0) -> float:
 @asynccontextmanager
 async def polled(station: Station, time: HeldTime) -> AsyncIterator[None]:
     """Another process polls, and has done so once."""
-    async with polling(station.ingest, station.table, 60, time, time.sleep, lambda low, high: high):
+    async with polling(station.ingest, station.database, 60, time, time.sleep, lambda low, high: high):
         await time.all_asleep()
         yield
 
 
 async def test_every_process_tells_of_an_outage_and_its_end(station: Station, time: HeldTime) -> None:
-    elsewhere = upkeep(station.table, time)
+    elsewhere = upkeep(station.database, time)
     assert await elsewhere.status() == IngestStatus(as_of=NOW, polling=False)
 
     async with polled(station, time):
@@ -98,18 +99,18 @@ async def test_polling_is_off_once_nobody_polls_any_more(station: Station, time:
     async with polled(station, time):
         pass
     time.move(60 + OVERDUE_MS / 1000)
-    assert (await upkeep(station.table, time).status()).word == "ok"
+    assert (await upkeep(station.database, time).status()).word == "ok"
 
     time.move(0.001)
-    status = await upkeep(station.table, time).status()
+    status = await upkeep(station.database, time).status()
 
     assert (status.word, status.last_success, status.next_attempt) == ("off", NOW, None)
     assert status.newest_event == NEWEST
-    assert (await upkeep(station.table, time, polls=True).status()).polling
+    assert (await upkeep(station.database, time, polls=True).status()).polling
 
 
 async def test_a_process_that_polls_says_so_before_the_first_poll(station: Station, time: HeldTime) -> None:
-    status = await upkeep(station.table, time, polls=True).status()
+    status = await upkeep(station.database, time, polls=True).status()
 
     assert status == IngestStatus(as_of=NOW, polling=True)
     assert (status.word, status.newest_event_lag_seconds) == ("ok", None)
@@ -119,42 +120,42 @@ async def test_an_event_that_is_yet_to_come_hides_no_gap(station: Station, time:
     given = [a_feature("us1", time=NOW - 90_000), a_feature("us2", time=NOW + 86_400_000)]
     await station.ingest.file(file_of(given))
 
-    assert (await upkeep(station.table, time).status()).newest_event == NOW - 90_000
+    assert (await upkeep(station.database, time).status()).newest_event == NOW - 90_000
 
     time.move(86_400)
-    assert (await upkeep(station.table, time).status()).newest_event_lag_seconds == 0
+    assert (await upkeep(station.database, time).status()).newest_event_lag_seconds == 0
 
 
 # What a process looks at by itself
 
 
-class Away(WatchedTable):
+class Away(WatchedDatabase):
     """Does not answer while `error` is set."""
 
     error: Exception | None = None
 
-    async def get(self, key: Key) -> Item | None:
+    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
         if self.error:
             raise self.error
-        return await super().get(key)
+        return await super().get(key, attributes=attributes)
 
 
 @pytest.mark.parametrize("error", [DatabaseUnavailable("the disk is full"), RuntimeError("a defect")])
 async def test_what_is_known_goes_on_while_the_store_is_away(
     station: Station, time: HeldTime, error: Exception
 ) -> None:
-    table = Away(station.table)
-    known = upkeep(table, time)
+    database = Away(station.database)
+    known = upkeep(database, time)
     async with watched(known, time.sleep):
         assert known.known == IngestStatus(as_of=NOW, polling=False)
         await station.ingest.file(file_of([a_feature("us1", time=NOW)]))
 
-        table.error = error
+        database.error = error
         time.move(LOOK_EVERY_S)
         await time.all_asleep()
         assert known.known == IngestStatus(as_of=time.now, polling=False)
 
-        table.error = None
+        database.error = None
         time.move(LOOK_EVERY_S)
         await time.all_asleep()
         assert known.known == IngestStatus(as_of=time.now, polling=False, newest_event=NOW)
@@ -165,8 +166,8 @@ async def test_what_is_known_goes_on_while_the_store_is_away(
 
 
 async def test_metrics_tell_what_is_known_without_asking_the_store(station: Station, time: HeldTime) -> None:
-    metrics, table = Metrics(), WatchedTable(station.table)
-    known = upkeep(table, time)
+    metrics, database = Metrics(), WatchedDatabase(station.database)
+    known = upkeep(database, time)
     metrics.upkeep(known)
 
     def told() -> list[float | None]:
@@ -183,9 +184,9 @@ async def test_metrics_tell_what_is_known_without_asking_the_store(station: Stat
         station.usgs.answer_next(status(503))
         time.move(60)
         await time.all_asleep()
-        table.calls.clear()
+        database.calls.clear()
         assert told() == [NOW / 1000, 0, lag_s(60)]
-        assert table.calls == []
+        assert database.calls == []
         await known.status()
         assert told() == [NOW / 1000, 1, lag_s(60)]
 
@@ -208,12 +209,12 @@ async def test_a_service_that_does_not_poll_tells_how_another_does(
         assert service.ask(STATUS) == {"ingestStatus": {"polling": False, **UNKNOWN}}
         assert ready(service)["status"] == "off"
         async with (
-            open_sqlite(file, EARTHQUAKE_EVENTS, clock=time) as table,
+            open_sqlite(file, ENTITIES, clock=time) as database,
             httpx.AsyncClient(trust_env=False) as http,
         ):
             usgs.forget()
-            ingest = an_ingest(table, http, usgs.url, [], time)
-            async with polling(ingest, table, 60, time, time.sleep, lambda low, high: high):
+            ingest = an_ingest(database, http, usgs.url, [], time)
+            async with polling(ingest, database, 60, time, time.sleep, lambda low, high: high):
                 await time.all_asleep()
                 assert service.ask(STATUS)["ingestStatus"] == {
                     **UNKNOWN,

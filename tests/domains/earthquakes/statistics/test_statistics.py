@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from graph.core.days import date_of
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.entities import TIME_ORDERED
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
@@ -17,7 +18,7 @@ from graph.domains.earthquakes.statistics.statistics import MOST_PERIODS, Interv
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, stored
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, summarised_selections
-from tests.domains.earthquakes.watched_table import WatchedTable
+from tests.domains.earthquakes.watched_database import WatchedDatabase
 
 selections = summarised_selections.filter(lambda selection: selection.summarised)  # the others are refused
 
@@ -25,8 +26,8 @@ selections = summarised_selections.filter(lambda selection: selection.summarised
 @A_FEW
 @given(events=catalogues, selection=selections)
 async def test_every_bin_has_its_events(engine: str, events: list[Event], selection: Selection) -> None:
-    async with stored(engine, events) as table:
-        statistics = await catalogue_of(table).statistics(selection)
+    async with stored(engine, events) as database:
+        statistics = await catalogue_of(database).statistics(selection)
 
         expected = Counter(bin_of(event.mag)[0] for event in events if selects(selection, event))
         assert await statistics.counts() == expected
@@ -35,8 +36,8 @@ async def test_every_bin_has_its_events(engine: str, events: list[Event], select
 @A_FEW
 @given(events=catalogues, selection=selections)
 async def test_the_largest_event_is_found(engine: str, events: list[Event], selection: Selection) -> None:
-    async with stored(engine, events) as table:
-        found = await (await catalogue_of(table).statistics(selection)).largest()
+    async with stored(engine, events) as database:
+        found = await (await catalogue_of(database).statistics(selection)).largest()
 
     selected = [(event.mag, event.event_ts_ms) for event in events if selects(selection, event)]
     assert (found and (found.mag, found.event_ts_ms)) == max(selected, default=None)
@@ -67,8 +68,8 @@ async def test_every_period_has_its_events(
 ) -> None:
     selected = [event for event in events if selects(selection, event)]
     expected = Counter(period(date_of(event.day_bucket), interval) for event in selected)
-    async with stored(engine, events) as table:
-        statistics = await catalogue_of(table).statistics(selection)
+    async with stored(engine, events) as database:
+        statistics = await catalogue_of(database).statistics(selection)
         try:
             series = await statistics.series(interval)
         except BadUserInput:
@@ -87,11 +88,11 @@ async def test_every_period_has_its_events(
 
 async def test_a_series_covers_the_window_where_it_is_closed(engine: str) -> None:
     events = events_at(at("2023-02-28T12:00:00"), at("2023-05-01T00:00:00"), at("2023-05-31T23:59:59.999"))
-    async with stored(engine, events) as table:
+    async with stored(engine, events) as database:
         window = Selection(start_ms=at("2023-01-15T00:00:00"), end_ms=at("2023-07-15T00:00:00"))
-        months = await (await catalogue_of(table).statistics(window)).series(Interval.MONTH)
-        open_months = await (await catalogue_of(table).statistics(Selection())).series(Interval.MONTH)
-        nothing = await (await catalogue_of(table).statistics(Selection(start_ms=at("2024-01-01T00:00:00")))).series(
+        months = await (await catalogue_of(database).statistics(window)).series(Interval.MONTH)
+        open_months = await (await catalogue_of(database).statistics(Selection())).series(Interval.MONTH)
+        nothing = await (await catalogue_of(database).statistics(Selection(start_ms=at("2024-01-01T00:00:00")))).series(
             Interval.DAY
         )
 
@@ -101,57 +102,57 @@ async def test_a_series_covers_the_window_where_it_is_closed(engine: str) -> Non
 
 
 async def test_a_series_of_too_many_periods_is_refused(engine: str) -> None:
-    async with stored(engine, [an_event()]) as table:
+    async with stored(engine, [an_event()]) as database:
         days = Selection(start_ms=at("1800-01-01T00:00:00"), end_ms=at("2023-12-31T00:00:00"))
         with pytest.raises(BadUserInput, match=f"more than {MOST_PERIODS:,} periods"):
-            await (await catalogue_of(table).statistics(days)).series(Interval.DAY)
-        years = await (await catalogue_of(table).statistics(days)).series(Interval.YEAR)
+            await (await catalogue_of(database).statistics(days)).series(Interval.DAY)
+        years = await (await catalogue_of(database).statistics(days)).series(Interval.YEAR)
 
     assert len(years.counts) == 224
 
 
 async def test_magnitudes_between_tenths_are_refused(engine: str) -> None:
-    async with stored(engine, [an_event()]) as table:
+    async with stored(engine, [an_event()]) as database:
         with pytest.raises(BadUserInput, match="must be on a tenth"):
-            await catalogue_of(table).statistics(Selection(magnitudes=MagnitudeRange(4.55)))
+            await catalogue_of(database).statistics(Selection(magnitudes=MagnitudeRange(4.55)))
 
 
 async def test_events_are_read_only_of_days_that_the_window_cuts(engine: str) -> None:
     days = [NOON + number * 86_400_000 for number in range(-3, 4)]
-    async with stored(engine, events_at(*days)) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, events_at(*days)) as database:
+        watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
 
         whole = await catalogue.statistics(Selection())
-        assert ((await whole.counts()).total(), watched.read(TIME_ORDERED)) == (7, set())
+        assert ((await whole.counts()).total(), watched.read(EVENT, TIME_ORDERED)) == (7, set())
         await whole.series(Interval.DAY)
-        assert watched.read(TIME_ORDERED) == set()
+        assert watched.read(EVENT, TIME_ORDERED) == set()
 
         cut = await catalogue.statistics(Selection(start_ms=days[1] + 1, end_ms=days[5]))
         assert (await cut.counts()).total() == 4
         await cut.series(Interval.MONTH)
-        assert watched.read(TIME_ORDERED) == {"DAY#20230801", "DAY#20230805"}
+        assert watched.read(EVENT, TIME_ORDERED) == {("20230801",), ("20230805",)}
 
 
 async def test_the_largest_event_is_looked_for_where_its_bin_has_events(engine: str) -> None:
     strong = an_event("strong", NOON, mag=6.53)
     stronger = an_event("stronger", NOON + 400 * 86_400_000, mag=6.57)
     weak = [an_event(f"e{n}", NOON + n * 86_400_000, mag=3.1) for n in range(40)]
-    async with stored(engine, [*weak, strong, stronger]) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, [*weak, strong, stronger]) as database:
+        watched = WatchedDatabase(database)
 
         largest = await (await catalogue_of(watched).statistics(Selection())).largest()
 
         assert largest == stronger
-        assert watched.read(TIME_ORDERED) == {"DAY#20230803", "DAY#20240906"}
+        assert watched.read(EVENT, TIME_ORDERED) == {("20230803",), ("20240906",)}
 
 
 async def test_the_latest_of_the_largest_is_found_without_reading_all_of_them(engine: str) -> None:
     alike = [an_event(f"e{n:03}", NOON + n * 86_400_000, mag=3.1) for n in range(500)]
-    async with stored(engine, [*alike, an_event("strong", mag=6.5)]) as table:
-        watched = WatchedTable(table)
+    async with stored(engine, [*alike, an_event("strong", mag=6.5)]) as database:
+        watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
 
         weak = await catalogue.statistics(Selection(magnitudes=MagnitudeRange(None, 3.1)))
         assert await weak.largest() == alike[-1]
-        assert len(watched.read(TIME_ORDERED)) <= 32
+        assert len(watched.read(EVENT, TIME_ORDERED)) <= 32

@@ -158,4 +158,4 @@ async def test_usgs_loses_one_feature_to_each_number_out_of_range(station: Stati
     assert counts(report) == (len(bad) + 2, 2, 0, len(bad))
     assert [rejection.code for rejection in report.rejections] == ["FEATURE_UNREADABLE"] * len(bad)
     assert report.rejections[0].message == "Feature 2 is unreadable: it holds a number out of range."
-    assert (report.retries, set(await events_in(station.table))) == (0, {"before", "after"})
+    assert (report.retries, set(await events_in(station.database))) == (0, {"before", "after"})

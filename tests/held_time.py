@@ -2,8 +2,9 @@
 
 import asyncio
 
-from tests.domains.earthquakes.ingest.ingests import NOW
 from tests.processes import PATIENCE_S
+
+NOW = 1_691_118_537_000  # epoch milliseconds: 2023-08-04T03:08:57Z
 
 
 class HeldTime:

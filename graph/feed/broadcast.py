@@ -1,0 +1,252 @@
+"""Records as they are stored: first those that came since, then those that come, to every subscriber.
+
+    notifications → new changes → their records, loaded once in a process → each subscriber's backlog
+
+Changes are numbered without a gap, so there is no seam where a record could be lost or come twice: a
+subscriber reads changes by itself until it has seen as many as this process has, and from that very
+moment on is handed each further one.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from graph.core.errors import InvalidCursor
+from graph.feed.sequence import Change, ChangeSequence, sliced
+from graph.feed.subscriber import Subscriber
+from graph.work.tasks import BackgroundTasks, Sleep, attempt
+
+CHANGES_AT_ONCE = 4  # of up to a thousand records each
+CHANGES_REPLAYED_AT_ONCE = 32  # of which a poll makes many with few records
+REPLAYED_AT_ONCE = 200  # records; a slice of them is read in some milliseconds
+REPLAYS_AT_ONCE = 2  # that read a slice
+HANDED_AT_ONCE = 10  # subscribers, before other tasks run
+WAIT_S = 0.5  # for a subscriber to take half of its backlog, before the others are handed more
+RETRY_S = 1.0
+
+R = TypeVar("R")
+
+Charge = Callable[[int, int], Awaitable[None]]
+"""Charges a subscriber for records of the past, and waits until it can: how many are read, and how many sent."""
+
+
+async def free_of_charge(read: int, sent: int) -> None:
+    """Charge nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records(Generic[R]):
+    """What a broadcast has to know of a domain's records."""
+
+    load: Callable[[Sequence[str]], Awaitable[Mapping[str, R]]]  # those of the records that exist, by their keys
+    number_of: Callable[[R], int]  # of a record's change; 0 where it was stored before any had one
+    cursor_of: Callable[[R], str]
+    key_of_cursor: Callable[[str], str]  # may raise InvalidCursor
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(Generic[R]):
+    """What a subscriber gets: a record, or how many were dropped."""
+
+    cursor: str  # of the last record that was handed over: where to go on
+    record: R | None = None
+    dropped: int = 0
+
+
+class Broadcast(Generic[R]):
+    """The changes of one sequence, sent to all subscribers, for as long as there are any."""
+
+    def __init__(self, sequence: ChangeSequence, records: Records[R], *, sleep: Sleep = asyncio.sleep) -> None:
+        self.sent = 0  # records, to all subscribers
+        self.dropped = 0
+        self._sequence = sequence
+        self._records = records
+        self._sleep = sleep
+        self._number = 0  # of the last change that was handed to subscribers
+        self._subscribers: set[Subscriber[R]] = set()  # those that have joined
+        self._open = 0  # subscriptions, those that replay included
+        self._tasks = BackgroundTasks()
+        self._following: asyncio.Task[None] | None = None  # while any subscription is open
+        self._ended = asyncio.Event()
+        self._none_open = asyncio.Event()
+        self._replaying = asyncio.Semaphore(REPLAYS_AT_ONCE)
+
+    async def subscribe(
+        self, wants: Callable[[R], bool], after: str | None = None, charge: Charge = free_of_charge
+    ) -> AsyncGenerator[Notice[R], None]:
+        """The records that pass a filter, of all that are stored behind a record, or from now on; until `end`.
+
+        Args:
+            after: the cursor of a record.
+            charge: called before records of the past are read, and before they are sent. What it raises ends the
+                iteration.
+
+        Raises:
+            InvalidCursor: It is none, or of a record that does not exist.
+            DatabaseUnavailable: The store does not answer. The iteration may raise it too.
+        """
+        latest = await self._sequence.latest()
+        subscriber, missed = Subscriber(wants, latest), None
+        if after is not None:
+            key = self._records.key_of_cursor(after)
+            if (record := (await self._records.load([key])).get(key)) is None:
+                raise InvalidCursor("after")
+            subscriber.number = self._records.number_of(record)
+            if subscriber.number:
+                (change,) = await self._sequence.since(subscriber.number - 1, 1)
+                missed = change.behind(key)
+        return self._notices(subscriber, missed, latest, charge)
+
+    async def end(self, seconds: float) -> None:
+        """Complete all subscriptions, and wait until they are, but no longer than so many seconds."""
+        self._ended.set()
+        for subscriber in self._subscribers:
+            subscriber.woken.set()
+        if self._open:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._none_open.wait()
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        await self._tasks.close()
+
+    @property
+    def subscriptions(self) -> int:
+        """How many are open."""
+        return self._open
+
+    async def _notices(
+        self, subscriber: Subscriber[R], missed: Change | None, latest: int, charge: Charge
+    ) -> AsyncGenerator[Notice[R], None]:
+        self._enter(latest)
+        try:
+            async with aclosing(self._replayed(subscriber, missed, charge)) as replayed:
+                async for notice in replayed:
+                    yield notice
+            # No other task ran since all was seen.
+            subscriber.join()
+            self._subscribers.add(subscriber)
+            cursor = ""
+            while True:
+                while subscriber.backlog:
+                    record = subscriber.take()
+                    cursor = self._records.cursor_of(record)
+                    yield Notice(cursor, record)
+                if subscriber.dropped:
+                    yield Notice(cursor, dropped=subscriber.notify())
+                elif subscriber.failure:
+                    raise subscriber.failure
+                elif self._ended.is_set():
+                    break
+                else:
+                    subscriber.woken.clear()
+                    await subscriber.woken.wait()
+        finally:
+            self._subscribers.discard(subscriber)
+            subscriber.end()
+            self._leave()
+
+    async def _replayed(
+        self, subscriber: Subscriber[R], missed: Change | None, charge: Charge
+    ) -> AsyncGenerator[Notice[R], None]:
+        """What the subscriber has not seen of what all others have, slice by slice."""
+        changes = [missed] if missed else []
+        while not self._ended.is_set():
+            for some in sliced(changes, REPLAYED_AT_ONCE):
+                if self._ended.is_set():
+                    return
+                await self._unless_ended(charge(sum(len(change.keys) for change in some), 0))
+                async with self._replaying:
+                    read = await self._read(some)
+                for number, records in read:
+                    for record in subscriber.wanted(records):
+                        await self._unless_ended(charge(0, 1))
+                        if self._ended.is_set():
+                            return
+                        self.sent += 1
+                        yield Notice(self._records.cursor_of(record), record)
+                    subscriber.number = number
+            if subscriber.number >= self._number:
+                break
+            changes = await self._sequence.since(subscriber.number, CHANGES_REPLAYED_AT_ONCE)
+
+    async def _unless_ended(self, work: Awaitable[None]) -> None:
+        """Wait for it, but not beyond the end."""
+        working, ending = asyncio.ensure_future(work), asyncio.ensure_future(self._ended.wait())
+        try:
+            await asyncio.wait((working, ending), return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                working.result()
+        finally:
+            working.cancel()
+            ending.cancel()
+
+    def _enter(self, latest: int) -> None:
+        self._open += 1
+        self._none_open.clear()
+        if self._following is None:
+            self._number = latest
+            self._following = self._tasks.start("broadcasting", self._follow)
+
+    def _leave(self) -> None:
+        self._open -= 1
+        if not self._open and self._following:
+            self._following.cancel()
+            self._following = None
+            self._none_open.set()
+
+    async def _follow(self) -> None:
+        """Hand over what is stored."""
+        async with aclosing(self._sequence.notifications()) as notifications:
+            async for _ in notifications:
+                while not await attempt(self._catch_up, failure="Subscribers wait for the store"):
+                    await self._sleep(RETRY_S)
+
+    async def _catch_up(self) -> None:
+        while changes := await self._sequence.since(self._number, CHANGES_AT_ONCE):
+            for number, records in await self._read(changes):
+                self._number = number
+                await self._hand_to_all(number, records)
+                await self._for_room()
+
+    async def _hand_to_all(self, number: int, records: Sequence[R]) -> None:
+        """Hand over a change. A subscriber that joins meanwhile has seen it."""
+        for handed, subscriber in enumerate(list(self._subscribers)):
+            if subscriber in self._subscribers and subscriber.number < number:
+                subscriber.number = number
+                self._hand(subscriber, records)
+            if handed % HANDED_AT_ONCE == HANDED_AT_ONCE - 1:
+                await asyncio.sleep(0)
+
+    async def _for_room(self) -> None:
+        """Wait for subscribers with much to take, but not long: others want to know what comes next."""
+        crowded = [each for each in self._subscribers if not each.slow and not each.roomy.is_set()]
+        try:
+            async with asyncio.timeout(WAIT_S):
+                for subscriber in crowded:
+                    await subscriber.roomy.wait()
+        except TimeoutError:
+            for subscriber in crowded:
+                subscriber.slow = not subscriber.roomy.is_set()
+
+    def _hand(self, subscriber: Subscriber[R], records: Sequence[R]) -> None:
+        try:
+            wanted = subscriber.wanted(records)
+        except Exception as defect:  # which must not lose anything for the others
+            self._subscribers.discard(subscriber)
+            subscriber.fail(defect)
+            return
+        if wanted:
+            dropped = subscriber.hand(wanted)
+            self.sent += len(wanted) - dropped
+            self.dropped += dropped
+
+    async def _read(self, changes: Sequence[Change]) -> list[tuple[int, list[R]]]:
+        """Number and records of each change."""
+        keys = [key for change in changes for key in change.keys]
+        await asyncio.sleep(0)  # neither the store nor a quick client need let other tasks run
+        records = await self._records.load(keys)
+        return [(change.number, [records[key] for key in change.keys if key in records]) for change in changes]

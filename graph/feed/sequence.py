@@ -1,0 +1,160 @@
+"""The order in which records were stored, the same for every process and on every store.
+
+Each transaction that stores records takes the next number: it applies only where the number before
+is the latest one. So a change with a lower number was stored before, no number is left out, and nothing
+is ever stored into the past. A record holds the number of its change in an attribute. Records without
+it were stored before all that have it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Self
+
+from graph.store.attributes import Document, Whole
+from graph.store.conditions import Absent, Compare
+from graph.store.contract import Database, Put, Update
+from graph.store.design import TableDesign
+from graph.store.entity import Entity, Item
+from graph.store.query import Query
+
+DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceEntities:
+    """What a sequence keeps in a table, by the names that its domain gives."""
+
+    change: Entity  # `number`, and the keys of the records that were stored with it, in their order
+    latest: Entity  # `number` of the latest change
+    keys: str  # attribute of a change: the keys of its records
+    number: str  # attribute of a record: the number of its change; the record's entity declares it
+
+    @classmethod
+    def of(cls, table: TableDesign, partition: str, name: str, *, keys: str, number: str) -> Self:
+        """Declare a sequence whose changes stand in a partition, the latest number in another.
+
+        Args:
+            name: of the entity of a change.
+        """
+        key = Whole("number", least=1, digits=DIGITS, in_key_alone=True)
+        return cls(
+            Entity(name, table, key=(partition, "{number}"), attributes=(key, Document(keys))),
+            Entity(
+                f"LATEST_{name}",
+                table,
+                key=(f"{partition}#LATEST", "STATE"),
+                attributes=(Whole("number", least=1),),
+                label=name,
+            ),
+            keys,
+            number,
+        )
+
+    def number_of(self, item: Item) -> int:
+        """The number of a record's change; 0 where it was stored before any was given."""
+        return int(item.get(self.number, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Some records that were stored together."""
+
+    number: int  # from 1
+    keys: tuple[str, ...]
+
+    def behind(self, key: str) -> "Change":
+        """The part of it that comes after one of its records."""
+        return Change(self.number, self.keys[self.keys.index(key) + 1 :])
+
+
+def sliced(changes: Iterable[Change], most: int) -> Iterator[list[Change]]:
+    """The changes, cut and put together so that each list has at most so many records."""
+    some: list[Change] = []
+    room = most
+    for change in changes:
+        rest = change.keys
+        while len(rest) > room:
+            yield [*some, Change(change.number, rest[:room])]
+            some, rest, room = [], rest[room:], most
+        some.append(Change(change.number, rest))
+        room -= len(rest)
+    if some:
+        yield some
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A number that the next transaction may take."""
+
+    number: int
+    reading: int  # of the latest number: reservations of one reading follow each other
+    entities: SequenceEntities
+
+    def numbered(self, records: Iterable[Item]) -> list[Item]:
+        """The items of records to put, with the number of their change."""
+        return [{**record, self.entities.number: self.number} for record in records]
+
+    def actions(self, keys: Sequence[str]) -> tuple[Put, Update]:
+        """The actions that take the number for the records with these keys. They join the transaction of the puts."""
+        of = self.entities
+        change = Put(of.change, {"number": self.number, of.keys: list(keys)})
+        before = Compare("number", "=", self.number - 1) if self.number > 1 else Absent("number")
+        return change, Update(of.latest.key_for(), set={"number": self.number}, condition=before)
+
+
+class ChangeSequence:
+    """The changes of one sequence, in order."""
+
+    ACTIONS = 2  # that a reservation adds to a transaction
+
+    def __init__(self, database: Database, entities: SequenceEntities) -> None:
+        self._entities = entities
+        self._database = database
+        self._last: int | None = None  # number that was given away; None where it has to be read
+        self._readings = 0
+        self._reading = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def latest(self) -> int:
+        """The number of the last change; 0 where there is none."""
+        state = await self._database.get(self._entities.latest.key_for())
+        return int(state["number"]) if state else 0
+
+    async def since(self, number: int, most: int) -> list[Change]:
+        """The changes after a number, in order, at most so many."""
+        query = Query(entity=self._entities.change, between=(number + 1, None), limit=most)
+        page = await self._database.query(query)
+        return [Change(int(item["number"]), tuple(item[self._entities.keys])) for item in page.items]
+
+    def notifications(self) -> AsyncGenerator[None, None]:
+        """Yields soon after there may be new changes, as `Database.changes` does."""
+        return self._database.changes()
+
+    @asynccontextmanager
+    async def reserve(self) -> AsyncIterator[Reservation]:
+        """Reserve the next number for a transaction that is sent at once. Call `missed` if it was not applied.
+
+        Where transactions are applied in the order in which they are sent, several are under way, and committed
+        together: if one is not applied, those behind it are not either, and all of them try again. Elsewhere they
+        would be in each other's way, so one waits for another.
+        """
+        async with nullcontext() if self._database.in_order else self._one_at_a_time:
+            if self._last is None:
+                async with self._reading:
+                    if self._last is None:
+                        self._last = await self.latest()
+                        self._readings += 1
+            self._last += 1
+            reservation = Reservation(self._last, self._readings, self._entities)
+            try:
+                yield reservation
+            except BaseException:
+                self.missed(reservation)
+                raise
+
+    def missed(self, reservation: Reservation) -> None:
+        """Note that a transaction was not applied."""
+        if reservation.reading == self._readings:
+            self._last = None

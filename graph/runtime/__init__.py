@@ -1,0 +1,1 @@
+"""What runs a service: leases, which of many processes does a job."""

@@ -1,0 +1,165 @@
+"""A lease: of many processes, one does a job at a time, and another takes over when it dies.
+
+A lease is one item of a table. A process that takes it puts the next attempt off to the end of the
+lease, so that no other one begins. If the process dies, the lease ends by itself. A process that has
+done the job ends the lease: it says when the next attempt is due, and leaves attributes of the job
+for the next holder. Both are conditional writes: of two processes that take a lease one succeeds, and
+a process that outlasted its lease changes nothing.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from graph.core.clock import Clock
+from graph.core.errors import GraphError
+from graph.observability.logs import get_logger
+from graph.store.attributes import Attribute, Text, Whole
+from graph.store.conditions import Absent, AllOf, Compare, Condition
+from graph.store.contract import Database, Update
+from graph.store.entity import Item, Key
+from graph.work.tasks import Sleep
+
+LOOK_EVERY_S = 60.0  # whether the job is due, and whether its holder still lives
+LONGEST_MS = 1_800_000  # of a lease after several processes that died in theirs
+FARTHEST_MS = 25 * 3_600_000  # that a next attempt may be off; one that is farther off was set by a clock that is wrong
+DOUBLINGS = 8
+
+logger = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseItem:
+    """Where a lease is stored, and the names of its attributes. All others of that entity belong to the job."""
+
+    key: Key
+    holder: str = "holder"  # id of the latest lease
+    due: str = "due"  # the next attempt, epoch milliseconds; while the lease is held, its end
+    unended: str = "unended"  # leases that were taken since one was ended
+
+
+LEASE_ATTRIBUTES: tuple[Attribute, ...] = (
+    Text("holder", optional=True),
+    Whole("due", unit="epoch ms", optional=True),
+    Whole("unended", unit="leases", optional=True),
+)
+"""What an entity declares whose items are leases, where a domain gives no other names."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseState:
+    """A lease as it was read; with nothing in it before the first one was taken."""
+
+    holder: str | None
+    next_attempt: int | None  # epoch milliseconds
+    unended: int  # the latest of them may be held still
+    attributes: Item  # all that is stored, those of the job included
+
+    def due(self, now: int) -> int:
+        """When the next attempt is, epoch milliseconds."""
+        due = self.next_attempt or 0
+        return now if due - now > FARTHEST_MS else due
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a job ended."""
+
+    next_attempt: int  # epoch milliseconds
+    attributes: Mapping[str, Any] = field(default_factory=dict)  # for the next holder
+
+
+Job = Callable[[LeaseState, int], Awaitable[Done]]
+"""Does the job, given the state that the holders before have left, and the time, epoch milliseconds.
+
+If it raises, its lease ends by itself and counts as one whose holder died.
+"""
+
+
+class Lease:
+    """Takes and ends the leases of one job."""
+
+    def __init__(
+        self, database: Database, item: LeaseItem, clock: Clock, *, lasts_ms: int, longest_ms: int = LONGEST_MS
+    ) -> None:
+        """Say of which job.
+
+        Args:
+            lasts_ms: longer than the job ever takes. After each holder that died, a lease lasts twice as long.
+            longest_ms: bound of this growth.
+        """
+        self._database = database
+        self._item = item
+        self._clock = clock
+        self._lasts_ms = lasts_ms
+        self._longest_ms = max(longest_ms, lasts_ms)
+
+    async def state(self) -> LeaseState:
+        """The lease as it is stored."""
+        stored = await self._database.get(self._item.key) or {}
+        names = self._item
+        return LeaseState(stored.get(names.holder), stored.get(names.due), stored.get(names.unended, 0), stored)
+
+    async def take(self, state: LeaseState, now: int) -> str | None:
+        """The id of a lease that begins now; None where another process has changed it since `state` was read."""
+        names, holder = self._item, str(uuid4())
+        lasts_ms = min(self._lasts_ms * 2 ** min(state.unended, DOUBLINGS), self._longest_ms)
+        taken = {names.holder: holder, names.due: now + lasts_ms, names.unended: state.unended + 1}
+        unchanged: Condition = Absent(names.holder)
+        if state.holder and state.next_attempt is not None:
+            unchanged = AllOf(
+                (Compare(names.holder, "=", state.holder), Compare(names.due, "=", state.next_attempt)),
+            )
+        return holder if await self._change(taken, unchanged) else None
+
+    async def end(self, holder: str, done: Done) -> bool:
+        """End a lease. False where it had ended before and another one was taken: nothing is changed then."""
+        names = self._item
+        ended = {**done.attributes, names.due: done.next_attempt, names.unended: 0}
+        return await self._change(ended, Compare(names.holder, "=", holder))
+
+    async def run_if_due(self, job: Job) -> int:
+        """Do the job if it is due and no other process does it. When it is due next, epoch milliseconds."""
+        state, now = await self.state(), self._clock()
+        due = state.due(now)
+        if due > now or not (holder := await self.take(state, now)):
+            return due
+        done = await job(state, now)
+        await self.end(holder, done)
+        return done.next_attempt
+
+    async def run_forever(
+        self, job: Job, *, failed: Callable[[Exception], None] | None = None, sleep: Sleep = asyncio.sleep
+    ) -> None:
+        """Do the job whenever it is due and no other process does it.
+
+        Args:
+            failed: called with what a look or the job raises; of several looks in a row that fail, with the first.
+                It is logged by default.
+        """
+        failed = failed or self._log
+        failing = False
+        while True:
+            wait_s = LOOK_EVERY_S
+            try:
+                due = await self.run_if_due(job)
+            except Exception as error:  # the store, or a defect: one look must not end all later ones
+                if not failing:
+                    failed(error)
+                failing = True
+            else:
+                failing = False
+                wait_s = (due - self._clock()) / 1000
+            await sleep(min(wait_s, LOOK_EVERY_S) if wait_s > 0 else LOOK_EVERY_S)
+
+    async def _change(self, attributes: Mapping[str, Any], condition: Condition) -> bool:
+        return await self._database.update(Update(self._item.key, set=attributes, condition=condition))
+
+    def _log(self, error: Exception) -> None:
+        known = isinstance(error, GraphError)
+        cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)
+        logger.warning(
+            "A job under a lease fails, and goes on", job=self._item.key.entity.name, cause=cause, exc_info=not known
+        )

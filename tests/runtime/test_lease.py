@@ -1,0 +1,271 @@
+"""Of many processes one does a job at a time, another takes over when it dies, and only the holder ends a lease."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Collection
+from contextlib import AsyncExitStack
+from functools import partial
+
+import pytest
+
+from graph.core.errors import DatabaseUnavailable
+from graph.runtime.lease import DOUBLINGS, FARTHEST_MS, LOOK_EVERY_S, Done, Job, Lease, LeaseItem, LeaseState
+from graph.store.contract import Database, Put, Update
+from graph.store.entity import Item, Key
+from graph.work.tasks import BackgroundTasks
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.held_time import NOW, HeldTime
+from tests.runtime.leases import LEASE, POLL
+
+LASTS_MS = 120_000
+EVERY_MS = 60_000
+SWEEPING = LeaseItem(LEASE.key_for("SWEEPING"))
+
+
+def a_lease(database: Database, time: HeldTime, item: LeaseItem = SWEEPING, *, longest_ms: int = 1_800_000) -> Lease:
+    """The lease as one process sees it."""
+    return Lease(database, item, time, lasts_ms=LASTS_MS, longest_ms=longest_ms)
+
+
+class FailingDatabase(WatchedDatabase):
+    """A real database that does not answer while `failure` is set."""
+
+    failure: Exception | None = None
+
+    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+        if self.failure:
+            raise self.failure
+        return await super().get(key, attributes=attributes)
+
+
+class Jobs:
+    """Does nothing in no time, and notes when."""
+
+    def __init__(self, time: HeldTime) -> None:
+        self.begun: list[int] = []  # epoch milliseconds
+        self.found: list[object] = []  # what the holder before has left
+        self._time = time
+
+    async def run(self, state: LeaseState, now: int) -> Done:
+        self.begun.append(now)
+        self.found.append(state.attributes.get("done"))
+        return Done(self._time.now + EVERY_MS, {"done": len(self.begun)})
+
+
+async def test_of_many_that_take_a_lease_at_once_one_gets_it(database: Database, time: HeldTime) -> None:
+    processes = [a_lease(database, time) for _ in range(10)]
+    state = await processes[0].state()
+    assert state == LeaseState(None, None, 0, {})
+
+    holders = await asyncio.gather(*[process.take(state, time.now) for process in processes])
+
+    (holder,) = filter(None, holders)
+    held = await processes[0].state()
+    assert (held.holder, held.next_attempt, held.unended) == (holder, time.now + LASTS_MS, 1)
+
+
+async def test_a_lease_that_is_held_is_not_due_before_its_end(database: Database, time: HeldTime) -> None:
+    lease, jobs = a_lease(database, time), Jobs(time)
+    assert await lease.take(await lease.state(), time.now)
+
+    time.move(LASTS_MS / 1000 - 0.001)
+    assert await lease.run_if_due(jobs.run) == NOW + LASTS_MS
+    assert jobs.begun == []
+
+    time.move(0.001)
+    assert await lease.run_if_due(jobs.run) == time.now + EVERY_MS
+    assert jobs.begun == [time.now]
+
+
+async def test_what_a_holder_leaves_the_next_one_finds(database: Database, time: HeldTime) -> None:
+    jobs = Jobs(time)
+    for _ in range(3):
+        await a_lease(database, time).run_if_due(jobs.run)
+        time.move(EVERY_MS / 1000)
+
+    assert jobs.found == [None, 1, 2]
+    state = await a_lease(database, time).state()
+    assert (state.attributes["done"], state.unended, state.due(time.now)) == (3, 0, time.now)
+
+
+async def test_an_item_has_the_names_that_the_job_gives(database: Database, time: HeldTime) -> None:
+    named = LeaseItem(POLL.key_for(), holder="turn", due="nextAttempt", unended="open")
+    await a_lease(database, time, named).run_if_due(Jobs(time).run)
+
+    item = await database.get(POLL.key_for())
+    assert item
+    assert len(item.pop("turn")) == 36
+    assert item == {"pk": "POLL", "sk": "STATE", "entity": "POLL", "nextAttempt": NOW + EVERY_MS, "open": 0, "done": 1}
+
+
+async def test_a_holder_that_outlasts_its_lease_changes_nothing(database: Database, time: HeldTime) -> None:
+    lease = a_lease(database, time)
+    late = await lease.take(await lease.state(), time.now)
+    time.move(LASTS_MS / 1000)
+    holder = await lease.take(await lease.state(), time.now)
+    before = await lease.state()
+    assert late
+    assert holder
+
+    assert not await lease.end(late, Done(0, {"done": 7}))
+    assert await lease.state() == before
+
+    assert await lease.end(holder, Done(time.now, {"done": 8}))
+    assert (await lease.state()).attributes["done"] == 8
+
+
+async def test_a_lease_that_was_ended_since_it_was_read_is_not_taken(database: Database, time: HeldTime) -> None:
+    lease = a_lease(database, time)
+    holder = await lease.take(await lease.state(), time.now)
+    assert holder
+    read = await lease.state()
+    await lease.end(holder, Done(time.now + EVERY_MS))
+
+    assert await lease.take(read, time.now) is None
+
+
+async def test_after_each_death_a_lease_lasts_twice_as_long_up_to_a_bound(database: Database, time: HeldTime) -> None:
+    lease = a_lease(database, time, longest_ms=LASTS_MS * 10)
+    lasted = []
+    for _ in range(6):
+        assert await lease.take(await lease.state(), time.now)
+        lasted.append(((await lease.state()).due(time.now) - time.now) // LASTS_MS)
+        time.move(lasted[-1] * LASTS_MS / 1000)
+    assert lasted == [1, 2, 4, 8, 10, 10]
+
+    assert await lease.run_if_due(Jobs(time).run) == time.now + EVERY_MS
+    time.move(EVERY_MS / 1000)
+    assert await lease.take(await lease.state(), time.now)
+    assert (await lease.state()).next_attempt == time.now + LASTS_MS
+
+
+async def test_the_growth_ends_even_where_no_lease_was_ever_ended(database: Database, time: HeldTime) -> None:
+    lease = a_lease(database, time, longest_ms=2**62)
+    await database.put(Put(LEASE, {"job": "SWEEPING", "unended": 5000}))
+
+    assert await lease.take(await lease.state(), time.now)
+
+    assert (await lease.state()).next_attempt == time.now + LASTS_MS * 2**DOUBLINGS
+
+
+async def test_an_attempt_that_a_wrong_clock_put_off_is_due_now(database: Database, time: HeldTime) -> None:
+    lease, jobs = a_lease(database, time), Jobs(time)
+    for off, runs in ((FARTHEST_MS, 1), (FARTHEST_MS + 1, 2)):
+        await lease.run_if_due(jobs.run)
+        await database.update(Update(SWEEPING.key, set={"due": time.now + off}))
+        await lease.run_if_due(jobs.run)
+        assert len(jobs.begun) == runs
+        await database.update(Update(SWEEPING.key, set={"due": time.now + EVERY_MS}))
+
+
+async def test_leases_of_two_jobs_have_nothing_to_do_with_each_other(database: Database, time: HeldTime) -> None:
+    other = LeaseItem(LEASE.key_for("DELIVERING"))
+    for item in (SWEEPING, other):
+        lease = a_lease(database, time, item)
+        assert await lease.take(await lease.state(), time.now)
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_there_are_never_two_holders_and_some_process_always_goes_on(
+    database: Database, time: HeldTime, seed: int
+) -> None:
+    chance = random.Random(seed)
+    held_until = 0
+    holders: list[int] = []
+
+    def job_of(process: int) -> Job:
+        async def job(state: LeaseState, now: int) -> Done:
+            nonlocal held_until
+            assert now >= held_until, "another process holds the lease"
+            holders.append(process)
+            held_until = (await leases[process].state()).due(now)
+            await asyncio.sleep(0)
+            if chance.random() < 0.3:
+                raise ProcessLookupError  # it dies: the lease goes on, and nobody ends it
+            held_until = now + EVERY_MS
+            return Done(held_until)
+
+        return job
+
+    leases = [a_lease(database, time) for _ in range(4)]
+    for _ in range(60):
+        looks = [leases[process].run_if_due(job_of(process)) for process in chance.sample(range(4), 4)]
+        results = await asyncio.gather(*looks, return_exceptions=True)
+        assert all(isinstance(result, int | ProcessLookupError) for result in results), results
+        time.move(chance.choice((5, 30, 60, 120)))
+
+    assert len(holders) >= 10
+    assert len({*holders}) > 1
+
+
+async def test_of_three_processes_another_goes_on_when_the_holder_dies(database: Database, time: HeldTime) -> None:
+    jobs, begun = Jobs(time), asyncio.Event()
+
+    async def never_ends(state: LeaseState, now: int) -> Done:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with AsyncExitStack() as others:
+        async with BackgroundTasks() as dying:
+            dying.start("first", partial(a_lease(database, time).run_forever, never_ends, sleep=time.sleep))
+            await begun.wait()
+            tasks = await others.enter_async_context(BackgroundTasks())
+            for name in ("second", "third"):
+                tasks.start(name, partial(a_lease(database, time).run_forever, jobs.run, sleep=time.sleep))
+            await time.all_asleep(2)
+        for _ in range(2):
+            assert jobs.begun == []
+            time.move(LASTS_MS / 2000)
+            await time.all_asleep(2)
+        assert jobs.begun == [NOW + LASTS_MS]
+
+        time.move(EVERY_MS / 1000)
+        await time.all_asleep(2)
+        assert jobs.begun == [NOW + LASTS_MS, NOW + LASTS_MS + EVERY_MS]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_failures_in_a_row_are_logged_once_and_end_nothing(
+    database: Database, time: HeldTime, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing, jobs = FailingDatabase(database), Jobs(time)
+    async with BackgroundTasks() as tasks:
+        tasks.start("sweeping", partial(a_lease(failing, time).run_forever, jobs.run, sleep=time.sleep))
+        for failure in (away := DatabaseUnavailable("the disk is full"), away, None, ValueError("a defect"), None):
+            await time.all_asleep()
+            failing.failure = failure
+            time.move(LOOK_EVERY_S)
+        await time.all_asleep()
+
+    logged = [record for record in caplog.records if record.name == "graph.runtime.lease"]
+    assert [(record.levelno, bool(record.exc_info)) for record in logged] == [
+        (logging.WARNING, False),
+        (logging.WARNING, True),
+    ]
+    assert logged[0].__dict__["keywords"] == {"job": "LEASE#SWEEPING", "cause": "the disk is full"}
+    assert len(jobs.begun) == 3
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_a_job_that_fails_is_tried_again_when_its_lease_has_ended(
+    database: Database, time: HeldTime, caplog: pytest.LogCaptureFixture
+) -> None:
+    jobs, failures = Jobs(time), [ValueError("a defect"), ValueError("another")]
+
+    async def job(state: LeaseState, now: int) -> Done:
+        done = await jobs.run(state, now)
+        if failures:
+            raise failures.pop()
+        return done
+
+    async with BackgroundTasks() as tasks:
+        tasks.start("sweeping", partial(a_lease(database, time).run_forever, job, sleep=time.sleep))
+        for _ in range(7):
+            await time.all_asleep()
+            time.move(LOOK_EVERY_S)
+        await time.all_asleep()
+
+    assert [begun - NOW for begun in jobs.begun] == [0, LASTS_MS, 3 * LASTS_MS, 3 * LASTS_MS + EVERY_MS]
+    assert len([record for record in caplog.records if record.name == "graph.runtime.lease"]) == 2
