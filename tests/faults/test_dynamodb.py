@@ -80,8 +80,8 @@ class Shaken:
     async def check_summaries(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """That each event is counted once, as the table itself has it."""
         monkeypatch.setenv("AWS_ENDPOINT_URL", self.endpoint)
-        async with open_dynamodb(self.table, ENTITIES) as table:
-            assert await summaries_in(table) == await recounted(table)
+        async with open_dynamodb(ENTITIES, prefix=self.prefix) as database:
+            assert await summaries_in(database) == await recounted(database)
 
 
 @asynccontextmanager

@@ -32,7 +32,7 @@ from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
 from tests.observability.scraping import parsed, scraped
 from tests.processes import serving
 from tests.service import Service, running
-from tests.store.engines import create_table, empty_database, open_dynamodb
+from tests.store.engines import create_tables, empty_database, open_dynamodb
 from tests.store.samples import SAMPLES, sample
 
 EVENT = '{ event(eventId: "us1") { mag } }'
@@ -213,7 +213,7 @@ def test_the_process_and_the_build_are_told(service: Service) -> None:
 
 async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -> None:
     name, metrics = f"metered-{uuid4().hex}", Metrics()
-    await create_table(name, SAMPLES)
+    await create_tables(name, SAMPLES)
 
     def units() -> tuple[float | None, ...]:
         scrape = parsed(generate_latest(metrics.registry).decode())
@@ -238,9 +238,9 @@ async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -
 
 
 def test_a_service_on_dynamodb_tells_its_units_and_connections(dynamodb_endpoint: str) -> None:
-    name = f"metered-{uuid4().hex}"
-    asyncio.run(create_table(name, ENTITIES))
-    with running(Settings(store=f"dynamodb://{name}")) as service:
+    prefix = f"metered-{uuid4().hex}-"
+    asyncio.run(create_tables(ENTITIES, prefix=prefix))
+    with running(Settings(store=f"dynamodb://{prefix}")) as service:
         service.ask(INGEST, ingested("us1"))
         before = scraped(service.url)
         service.ask(EVENT)
