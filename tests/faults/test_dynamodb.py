@@ -19,14 +19,14 @@ from pydantic import SecretStr
 
 from graph.app import create_app
 from graph.settings import Settings
-from tests.domains.entities import ENTITIES
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
+from tests.domains.entities import ENTITIES
 from tests.faults.tcp_proxy import Fault, Proxy, proxy
 from tests.processes import PATIENCE_S
 from tests.service import serving, unhurried
-from tests.store.engines import create_table, open_dynamodb
+from tests.store.engines import create_tables, open_dynamodb
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on, proxying
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class Shaken:
     """A service whose store is out of reach at times."""
 
     client: httpx.AsyncClient
-    table: str
+    prefix: str  # of its table
     endpoint: str  # of DynamoDB itself
 
     async def ask(self, query: str, **variables: Any) -> dict[str, Any]:
@@ -86,22 +86,22 @@ class Shaken:
 
 @asynccontextmanager
 async def shaken(
-    endpoint: str, through: str, monkeypatch: pytest.MonkeyPatch, *, table: str | None = None, **limits: Any
+    endpoint: str, through: str, monkeypatch: pytest.MonkeyPatch, *, prefix: str | None = None, **limits: Any
 ) -> AsyncIterator[Shaken]:
     """A service on a table, its own unless one is named, which it reaches through something that fails."""
-    if table is None:
-        table = f"shaken-{uuid4().hex}"
-        await create_table(table, ENTITIES, stream=False)
+    if prefix is None:
+        prefix = f"shaken-{uuid4().hex}-"
+        await create_tables(ENTITIES, prefix=prefix, stream=False)
     monkeypatch.setenv("AWS_ENDPOINT_URL", through)
     settings = Settings(
-        store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET), **limits
+        store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET), **limits
     )
     service = serving(create_app(unhurried(settings)))
     url = await asyncio.to_thread(service.__enter__)
     try:
         async with httpx.AsyncClient(base_url=url, headers=bearer(), timeout=PATIENCE_S) as client:
             await client.get("/healthz")  # which is answered once the service has started
-            yield Shaken(client, table, endpoint)
+            yield Shaken(client, prefix, endpoint)
     finally:
         await asyncio.to_thread(service.__exit__, None, None, None)
 
@@ -125,7 +125,7 @@ async def hurried(
 ) -> AsyncIterator[Shaken]:
     """A service on the same table, which does not wait for long."""
     limits = {"store_timeout": SHORT_S}
-    async with shaken(dynamodb_endpoint, between.url, monkeypatch, table=on_tcp.table, **limits) as service:
+    async with shaken(dynamodb_endpoint, between.url, monkeypatch, prefix=on_tcp.prefix, **limits) as service:
         yield service
 
 

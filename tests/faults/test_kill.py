@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 from graph.store.location import StoreLocation
-from tests.domains.entities import ENTITIES
 from tests.bearers import bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in
+from tests.domains.entities import ENTITIES
 from tests.processes import PATIENCE_S, Server, serving
 
 CLIENTS = 100

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from graph.store.sqlite import open_sqlite
-from tests.domains.entities import ENTITIES
 from tests.attacks.leaks import leaks
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.entities import ENTITIES
 from tests.processes import PATIENCE_S, Child, quakegraph, started
 from tests.service import Service, running, settings
 
