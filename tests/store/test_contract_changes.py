@@ -12,21 +12,21 @@ import pytest
 
 from graph.store.contract import Delete, Put, Update
 from graph.store.location import StoreLocation
-from graph.store.meter import MeteredTable
+from graph.store.meter import MeteredDatabase
 from tests.processes import PATIENCE_S
 from tests.store.one_entity import OneEntity
-from tests.store.samples import SAMPLE, SAMPLES, key, sample
-from tests.store.test_meter import Recorder
+from tests.store.recorder import Recorder
+from tests.store.samples import SAMPLE, key, sample
 
 PUT_BY_A_PROCESS = """
 import asyncio, sys
 from graph.store.location import StoreLocation
 from tests.processes import PATIENCE_S
-from tests.store.samples import SAMPLE, SAMPLES, key, sample
+from tests.store.samples import SAMPLE, key, sample
 
 async def put():
-    async with StoreLocation.of(sys.argv[1]).open(SAMPLES, timeout_s=PATIENCE_S) as table:
-        await table.put(sample(by="another process"))
+    async with StoreLocation.of(sys.argv[1]).open([SAMPLE], timeout_s=PATIENCE_S) as database:
+        await database.put(Put(SAMPLE, sample(by="another process")))
 
 asyncio.run(put())
 """
@@ -36,18 +36,18 @@ Rings = AsyncGenerator[None, None]
 
 @pytest.fixture
 async def url(engine: str, tmp_path: Path) -> str:
-    """The store URL of a table with one item."""
-    url = f"sqlite:///{tmp_path / 'table.db'}" if engine == "sqlite" else f"dynamodb://rung-{uuid4().hex}"
-    await StoreLocation.of(url).create(SAMPLES)
-    async with StoreLocation.of(url).open(SAMPLES, timeout_s=PATIENCE_S) as table:
-        await table.put(sample(n=1))
+    """The store URL of tables with one item."""
+    url = f"sqlite:///{tmp_path / 'table.db'}" if engine == "sqlite" else f"dynamodb://rung-{uuid4().hex}-"
+    await StoreLocation.of(url).create([SAMPLE])
+    async with StoreLocation.of(url).open([SAMPLE], timeout_s=PATIENCE_S) as database:
+        await database.put(Put(SAMPLE, sample(n=1)))
     return url
 
 
 @pytest.fixture
 async def table(url: str) -> AsyncIterator[OneEntity]:
-    async with StoreLocation.of(url).open(SAMPLES, timeout_s=PATIENCE_S) as table:
-        yield table
+    async with StoreLocation.of(url).open([SAMPLE], timeout_s=PATIENCE_S) as database:
+        yield OneEntity(database, SAMPLE)
 
 
 @pytest.fixture
@@ -96,8 +96,8 @@ async def test_a_change_rings_while_it_is_waited_for(table: OneEntity, rings: Ri
 
 
 async def test_a_change_by_another_that_has_the_table_open_rings(url: str, table: OneEntity, rings: Rings) -> None:
-    async with StoreLocation.of(url).open(SAMPLES, timeout_s=PATIENCE_S) as other:
-        await other.put(sample("q"))
+    async with StoreLocation.of(url).open([SAMPLE], timeout_s=PATIENCE_S) as other:
+        await other.put(Put(SAMPLE, sample("q")))
 
     async def seen() -> bool:
         return await table.get(("q", "s")) is not None
@@ -178,10 +178,10 @@ async def test_nothing_is_left_of_an_iteration_that_was_closed(table: OneEntity)
     gc.collect()
 
 
-async def test_a_metered_table_passes_changes_on(table: OneEntity) -> None:
+async def test_a_metered_database_passes_changes_on(table: OneEntity) -> None:
     recorder = Recorder()
 
-    async with aclosing(MeteredTable(table, recorder).changes()) as rings:
+    async with aclosing(MeteredDatabase(table.database, recorder).changes()) as rings:
         await next_of(rings)
         await table.put(sample("q"))
         await next_of(rings)

@@ -42,7 +42,7 @@ async def test_no_query_count_or_scan_returns_it(table: OneEntity) -> None:
     assert await table.count(BY_TIME, ["mon"]) == 2
     assert await table.count(table.design.primary, ["p"], where=where) == 2
     assert sorted([item["sk"] async for item in table.scan()]) == ["lasting", "living"]
-    assert sorted([item["sk"] async for item in table.scan(where=where)]) == ["lasting", "living"]
+    assert sorted([item["sk"] async for item in table.scan(attributes=["sk"])]) == ["lasting", "living"]
 
 
 async def test_a_page_is_full_without_it(table: OneEntity) -> None:
@@ -84,8 +84,8 @@ async def test_a_put_takes_its_place(table: OneEntity) -> None:
 async def test_a_put_in_a_transaction_takes_its_place(table: OneEntity) -> None:
     new = [sample("p", sk, new=True) for sk in ("expired", "living")]
 
-    assert await table.transact([Put(item, if_absent=True) for item in new]) == (1,)
-    assert await table.transact([Put(new[0], if_absent=True)]) == ()
+    assert await table.transact([Put(SAMPLE, item, if_absent=True) for item in new]) == (1,)
+    assert await table.transact([Put(SAMPLE, new[0], if_absent=True)]) == ()
 
     assert await table.get(("p", "expired")) == new[0]
     assert await table.get(("p", "living")) == LIVING

@@ -14,9 +14,10 @@ from graph.store.conditions import (
     Present,
     predicate,
 )
+from graph.store.contract import Update
 from graph.store.values import InvalidItem
 from tests.store.one_entity import OneEntity
-from tests.store.samples import BY_TIME, sks, timed
+from tests.store.samples import BY_TIME, key, sks, timed
 
 VALUES: list[dict[str, Any]] = [
     {},
@@ -30,8 +31,11 @@ VALUES: list[dict[str, Any]] = [
     {"number": -0.5, "text": "Quake"},
 ]
 
-IN_THE_INDEX, OUTSIDE = ("mag", "kind"), ("level", "note")
-"""Names for the number and the text: those that `ByTime` is narrowed by, and others."""
+OF_ANOTHER_TYPE = (4, 5, 6, 7)
+"""Those that an attribute cannot have which is declared as a number or a text."""
+
+DECLARED, OTHERS = ("mag", "kind"), ("level", "note")
+"""Names for the number and the text: those that are declared and narrow `ByTime`, and others."""
 
 CONDITIONS: list[tuple[Condition, list[int]]] = [
     (Compare("number", "=", 4), [3]),
@@ -86,24 +90,38 @@ def renamed(condition: Condition, names: tuple[str, str]) -> Condition:
             return AnyOf(tuple(renamed(part, names) for part in conditions))
 
 
-@pytest.mark.parametrize("names", [IN_THE_INDEX, OUTSIDE], ids=["in the index", "outside"])
+@pytest.mark.parametrize("names", [DECLARED, OTHERS], ids=["declared", "others"])
 async def test_a_filter_admits_the_same_items_on_every_engine(table: OneEntity, names: tuple[str, str]) -> None:
     real = dict(zip(("number", "text"), names, strict=True))
-    items = [
-        timed(str(i), i, **{real[name]: value for name, value in values.items()}) for i, values in enumerate(VALUES)
-    ]
-    await table.put_many(items)
+    every = {
+        i: timed(str(i), i, **{real[name]: value for name, value in values.items()}) for i, values in enumerate(VALUES)
+    }
+    possible = {i: item for i, item in every.items() if names == OTHERS or i not in OF_ANOTHER_TYPE}
+    await table.put_many([*possible.values()])
 
-    for condition, expected in CONDITIONS:
+    for condition, matching in CONDITIONS:
         where = renamed(condition, names)
-        assert [i for i, item in enumerate(items) if predicate(where)(item)] == expected, where
+        expected = [i for i in matching if i in possible]
+        assert [i for i, item in possible.items() if predicate(where)(item)] == expected, where
         admitted = [str(i) for i in expected]
         assert sks((await table.query(BY_TIME, "mon", where=where)).items) == admitted, where
         assert (
             sks((await table.query(table.design.primary, "p", where=where, forward=False)).items) == admitted[::-1]
         ), where
         assert await table.count(BY_TIME, ["mon"], where=where) == len(expected), where
-        assert sorted([item["sk"] async for item in table.scan(where=where)]) == admitted, where
+        assert await table.count(table.design.primary, ["p"], where=where) == len(expected), where
+
+
+@pytest.mark.parametrize("i", OF_ANOTHER_TYPE)
+async def test_a_declared_attribute_takes_no_value_of_another_type(table: OneEntity, i: int) -> None:
+    for name, declared in (("number", "mag"), ("text", "kind")):
+        value = VALUES[i][name]
+        with pytest.raises(InvalidItem):
+            await table.put(timed("a", 1, **{declared: value}))
+        with pytest.raises(InvalidItem):
+            await table.update(Update(key("p", "a"), set={declared: value}))
+
+    assert (await table.query(BY_TIME, "mon")).items == []
 
 
 async def test_a_filtered_page_is_full_however_little_of_it_matches(table: OneEntity) -> None:

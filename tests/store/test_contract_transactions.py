@@ -101,7 +101,7 @@ async def test_of_concurrent_inserts_of_one_item_exactly_one_succeeds(table: One
         Put(SAMPLE, sample("q", a=float("inf"))),
         Put(SAMPLE, sample("q", a="x" * 409_600)),
         Put(SAMPLE, sample("first")),
-        Put({"pk": "q"}),
+        Put(SAMPLE, {"pk": "q"}),
         Update(key("first", "s"), set={"a": 1}),
         Update(key("text", "s"), add={"a": 1}),
         Update(key("q", "s")),

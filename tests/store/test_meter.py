@@ -3,58 +3,34 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
-from graph.store.contract import Delete, Put, Update
+from graph.store.contract import Database, Delete, Put, Update
 from graph.store.dynamodb.retry_policy import CONNECTIONS
 from graph.store.location import StoreLocation
-from graph.store.meter import MeteredTable, PoolUse
+from graph.store.meter import MeteredDatabase, PoolUse
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
 from graph.store.values import InvalidItem
-from tests.store.engines import create_table, empty_table, open_dynamodb
+from tests.store.engines import create_tables, empty_database, open_dynamodb
 from tests.store.fault_proxy import Answer, Forward, proxying
 from tests.store.one_entity import OneEntity
-from tests.store.samples import BY_TIME, SAMPLE, SAMPLES, key, sample, sks, timed
-
-
-class Recorder:
-    """A meter that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, str]] = []  # operation, outcome
-        self.consumed: list[tuple[str, float]] = []
-        self.pools: dict[str, tuple[int, Callable[[], PoolUse]]] = {}
-
-    @contextmanager
-    def call(self, operation: str) -> Iterator[None]:
-        try:
-            yield
-        except BaseException as error:
-            self.calls.append((operation, type(error).__name__))
-            raise
-        self.calls.append((operation, "OK"))
-
-    def units(self, kind: Literal["read", "write"], count: float) -> None:
-        self.consumed.append((kind, count))
-
-    def pool(self, name: str, size: int, use: Callable[[], PoolUse]) -> None:
-        self.pools[name] = size, use
+from tests.store.recorder import Recorder
+from tests.store.samples import BY_TIME, SAMPLE, key, sample, sks, timed
 
 
 @pytest.fixture
 async def table(engine: str) -> AsyncIterator[OneEntity]:
-    async with empty_table(engine, SAMPLES) as table:
-        yield table
+    async with empty_database(engine, [SAMPLE]) as database:
+        yield OneEntity(database, SAMPLE)
 
 
 async def test_each_call_answers_as_without_a_meter_and_is_told_by_its_name(table: OneEntity) -> None:
     recorder = Recorder()
-    metered = MeteredTable(table, recorder)
+    metered = OneEntity(MeteredDatabase(table.database, recorder), SAMPLE)
 
     assert await metered.put(sample("p", "1"))
     assert not await metered.put(sample("p", "1", n=9), if_absent=True)
@@ -63,7 +39,7 @@ async def test_each_call_answers_as_without_a_meter_and_is_told_by_its_name(tabl
     assert await metered.transact([Put(SAMPLE, sample("p", "2"))]) == ()
     assert await metered.get(("p", "1")) == {**sample("p", "1"), "n": 2}
     assert await metered.get_many([("p", "1"), ("p", "3")], attributes=["n"]) == {("p", "1"): {"n": 2}}
-    assert sks((await metered.query(SAMPLES.primary, "p", limit=2)).items) == ["1", "2"]
+    assert sks((await metered.query(SAMPLE.table.primary, "p", limit=2)).items) == ["1", "2"]
     page = await metered.query_many(BY_TIME, [timed("t1", 1)["day"]], between=(2, 3))
     assert sks(page.items) == ["t2"]
     assert await metered.count(BY_TIME, [timed("t1", 1)["day"]]) == 2
@@ -71,16 +47,17 @@ async def test_each_call_answers_as_without_a_meter_and_is_told_by_its_name(tabl
     assert await metered.delete(Delete(key("p", "1")))
     await metered.ping()
 
-    told = ["put", "put", "put_many", "update", "transact", "get", "get_many", "query", "query_many", "count", "scan"]
+    told = ["put", "put", "put_many", "update", "transact", "get", "get_many", "query", "query", "count", "scan"]
     told += ["delete", "ping"]
     assert recorder.calls == [(operation, "OK") for operation in told]
-    assert (metered.design, metered.transaction_limit) == (table.design, table.transaction_limit)
-    assert set(told) | {"changes"} == OneEntity.__abstractmethods__  # to wait for a change takes as long as it takes
+    assert metered.transaction_limit == table.transaction_limit
+    assert metered.database.in_order == table.database.in_order
+    assert set(told) | {"changes"} == Database.__abstractmethods__  # to wait for a change takes as long as it takes
 
 
 async def test_what_a_call_raises_is_its_outcome(table: OneEntity) -> None:
     recorder = Recorder()
-    metered = MeteredTable(table, recorder)
+    metered = OneEntity(MeteredDatabase(table.database, recorder), SAMPLE)
 
     with pytest.raises(InvalidItem):
         await metered.put({"pk": ""})
@@ -93,10 +70,10 @@ async def test_what_a_call_raises_is_its_outcome(table: OneEntity) -> None:
     assert recorder.calls == [("put", "InvalidItem"), ("put", "CancelledError")]
 
 
-async def test_a_table_that_is_opened_with_a_meter_is_metered(tmp_path: Path) -> None:
+async def test_a_database_that_is_opened_with_a_meter_is_metered(tmp_path: Path) -> None:
     recorder = Recorder()
-    async with StoreLocation("sqlite", str(tmp_path / "table.db")).open(SAMPLES, meter=recorder) as table:
-        await table.ping()
+    async with StoreLocation("sqlite", str(tmp_path / "table.db")).open([SAMPLE], meter=recorder) as database:
+        await database.ping()
 
         assert recorder.calls == [("ping", "OK")]
         assert {name: size for name, (size, _) in recorder.pools.items()} == {"readers": 2, "writer": 1}
@@ -140,15 +117,15 @@ async def test_connections_to_dynamodb_are_told_with_the_requests_that_wait_for_
         await going_on.wait()
         return await forward(request)
 
-    await create_table("samples-held", SAMPLES)
+    await create_tables([SAMPLE], prefix="held-")
     async with proxying(dynamodb_endpoint) as fault_proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        async with open_dynamodb("samples-held", SAMPLES, meter=recorder) as table:
+        async with open_dynamodb([SAMPLE], prefix="held-", meter=recorder) as database:
             size, use = recorder.pools["connections"]
             assert (size, use()) == (CONNECTIONS, PoolUse(0, 0))
 
             fault_proxy.rule = hold
-            reads = [asyncio.create_task(table.get(("p", "s"))) for _ in range(CONNECTIONS + 3)]
+            reads = [asyncio.create_task(database.get(key("p", "s"))) for _ in range(CONNECTIONS + 3)]
             for _ in range(CONNECTIONS):
                 await arrived.acquire()
             assert use() == PoolUse(CONNECTIONS, 3)

@@ -9,7 +9,7 @@ import pytest
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.changes import POLL_S, changes
 from tests.processes import PATIENCE_S
-from tests.store.samples import SAMPLES
+from tests.store.samples import SAMPLE
 
 
 class Revisions:
@@ -67,10 +67,10 @@ async def test_it_rings_at_most_ten_times_a_second() -> None:
     assert POLL_S >= 1 / 10
 
 
-async def test_it_goes_on_as_the_table_is_closed(tmp_path: Path) -> None:
-    """Whoever iterates ends before the table does; where not, no error of SQLite's is what they get."""
-    async with open_sqlite(tmp_path / "table.db", SAMPLES) as table:
-        rings = table.changes()
+async def test_it_goes_on_as_the_database_is_closed(tmp_path: Path) -> None:
+    """Whoever iterates ends before the database does; where not, no error of SQLite's is what they get."""
+    async with open_sqlite(tmp_path / "table.db", [SAMPLE]) as database:
+        rings = database.changes()
         await anext(rings)
 
     async with asyncio.timeout(PATIENCE_S):

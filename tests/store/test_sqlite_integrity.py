@@ -1,4 +1,4 @@
-"""What a table in SQLite knows of its file: how often it is checked, what counts as damage, and that locks are kept."""
+"""What a SQLite database knows of its file: how often it is checked, what counts as damage, and that locks stay."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import ENTITIES, EVENT
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.integrity import PAUSES_A_CHECK, Integrity, is_damage
 from graph.store.sqlite.opened_file import MAGIC, OpenedFile
@@ -89,14 +89,14 @@ def ruin(store: Path) -> None:
 
 
 async def test_a_failure_of_a_read_counts_until_a_check_finds_nothing(store: Path) -> None:
-    async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
-        await table.ping()
+    async with open_sqlite(store, ENTITIES) as database:
+        await database.ping()
         ruin(store)
         with pytest.raises(DatabaseUnavailable) as read:
-            async for _ in table.scan():
+            async for _ in database.scan(EVENT):
                 pass
         with pytest.raises(DatabaseUnavailable) as pinged:
-            await table.ping()
+            await database.ping()
     assert read.value.detail.startswith("SQLite cannot read: ")
     assert pinged.value.detail.startswith(f"{store} is damaged: ")
     assert str(store) not in str(pinged.value)
@@ -171,7 +171,7 @@ except sqlite3.OperationalError as error:
 """
 
 
-async def test_one_table_that_closes_leaves_the_locks_of_another_in_place(store: Path) -> None:
+async def test_one_database_that_closes_leaves_the_locks_of_another_in_place(store: Path) -> None:
     """POSIX drops a process's locks on a file with any descriptor of it that the process closes."""
 
     def other_process() -> str:
@@ -179,10 +179,10 @@ async def test_one_table_that_closes_leaves_the_locks_of_another_in_place(store:
         return asked.stdout.strip()
 
     held = dict(OpenedFile._held)
-    async with open_sqlite(store, EARTHQUAKE_EVENTS) as table:
-        async with open_sqlite(store, EARTHQUAKE_EVENTS) as same:
+    async with open_sqlite(store, ENTITIES) as database:
+        async with open_sqlite(store, ENTITIES) as same:
             await same.ping()
-        await table.ping()
+        await database.ping()
         assert other_process() == "database is locked"
     assert other_process() == "alone"
     assert OpenedFile._held == held

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from graph.store.contract import Put
 from graph.store.sqlite import open_sqlite
-from graph.store.sqlite.short_reads import ROWS_A_UNIT, UNITS_A_TURN, Lengthy, ShortReads
+from graph.store.sqlite.short_reads import UNITS_A_TURN, VALUES_A_UNIT, Lengthy, ShortReads
 from graph.store.sqlite.threads import ReadConnection
 from tests.store.one_entity import OneEntity
-from tests.store.samples import BY_TIME, SAMPLES, sks, timed
+from tests.store.samples import BY_TIME, SAMPLE, sks, timed
 
 FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
@@ -24,8 +25,8 @@ def short(tmp_path: Path) -> ShortReads:
 
 @pytest.fixture
 async def table(tmp_path: Path) -> AsyncIterator[OneEntity]:
-    async with open_sqlite(tmp_path / "table.db", SAMPLES) as table:
-        yield table
+    async with open_sqlite(tmp_path / "table.db", [SAMPLE]) as database:
+        yield OneEntity(database, SAMPLE)
 
 
 def one(db: sqlite3.Connection) -> int:
@@ -70,9 +71,9 @@ async def test_all_reads_of_a_turn_have_one_budget(short: ShortReads) -> None:
     assert read_for_long() > UNITS_A_TURN * 0.9, "the next turn has another"
 
 
-async def test_rows_that_are_decoded_take_from_the_same_budget(short: ShortReads) -> None:
+async def test_values_that_are_read_take_from_the_same_budget(short: ShortReads) -> None:
     """However few steps SQLite takes to find them."""
-    half = ROWS_A_UNIT * UNITS_A_TURN // 2
+    half = VALUES_A_UNIT * UNITS_A_TURN // 2
 
     def decode(db: ReadConnection) -> int:
         db.before_decoding(half)
@@ -116,8 +117,8 @@ async def test_a_revision_is_the_same_until_anybody_writes(tmp_path: Path, table
     revisions = [await table.revision(), await table.revision()]
     await table.put(timed("t1", 1))
     revisions.append(await table.revision())
-    async with open_sqlite(tmp_path / "table.db", SAMPLES) as other:
-        await other.put(timed("t2", 2))
+    async with open_sqlite(tmp_path / "table.db", [SAMPLE]) as other:
+        await other.put(Put(SAMPLE, timed("t2", 2)))
     revisions += [await table.revision(), await table.revision()]
 
     assert None not in revisions
@@ -141,9 +142,9 @@ async def test_a_partition_of_many_is_searched_by_its_rank(tmp_path: Path, table
     """SQLite has no statistics: which index it takes is told by the statement, and seen in its plan."""
     db = sqlite3.connect(tmp_path / "table.db")
     indexes = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
-    assert {"samples.ByTime", "samples.ByTime.mag"} <= indexes
+    assert {"samples.SAMPLE.ByTime", "samples.SAMPLE.ByTime.mag"} <= indexes
     statement = (
-        'EXPLAIN QUERY PLAN SELECT item FROM samples INDEXED BY "samples.ByTime.mag" '
+        'EXPLAIN QUERY PLAN SELECT sk FROM "samples.SAMPLE" INDEXED BY "samples.SAMPLE.ByTime.mag" '
         "WHERE day IN (SELECT value FROM json_each(?)) AND at IS NOT NULL AND mag >= ?"
     )
     assert "(day=? AND mag>?)" in db.execute(statement, ("[]", 4)).fetchone()[3]
@@ -171,7 +172,8 @@ async def test_the_loop_closes_its_own_connection_and_a_later_read_only_fails(
             reads += 1
             await asyncio.sleep(0)
 
-    async with open_sqlite(tmp_path / "own.db", SAMPLES) as table:
+    async with open_sqlite(tmp_path / "own.db", [SAMPLE]) as database:
+        table = OneEntity(database, SAMPLE)
         await table.put_many([timed(f"t{number}", number) for number in range(100)])
         reading = asyncio.create_task(read_on(table))
         await asyncio.sleep(0)

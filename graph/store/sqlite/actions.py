@@ -8,7 +8,8 @@ from typing import Any
 from graph.store.conditions import Condition, kind_of, predicate
 from graph.store.contract import Action, Delete, Put, Update
 from graph.store.entity import Entity, Item, Key
-from graph.store.sqlite.table import OTHERS, EntityTable
+from graph.store.sqlite.projection import OTHERS
+from graph.store.sqlite.table import EntityTable
 from graph.store.values import InvalidItem
 
 ROWS_A_STATEMENT = 100  # SQLite takes that many without a word to Python in between, and without its lock

@@ -25,7 +25,8 @@ from graph.store.query import Page, Partition, Query
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.changes import changes
 from graph.store.sqlite.integrity import Integrity, forgetting_damage
-from graph.store.sqlite.query import ROWS_A_SLICE, PreparedQuery, check_partitions, fetch, projection
+from graph.store.sqlite.projection import projection
+from graph.store.sqlite.query import ROWS_A_SLICE, PreparedQuery, check_partitions, fetch
 from graph.store.sqlite.short_reads import Lengthy, ShortReads
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import Job, ReadConnection, Readers, ReadJob, T, Writer

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -10,7 +9,7 @@ import orjson
 from graph.store.conditions import AllOf, Compare, Condition, conjuncts, predicate, values_of
 from graph.store.entity import Entity, Item
 from graph.store.query import Partition, Query
-from graph.store.sqlite.projection import Projection, Row
+from graph.store.sqlite.projection import Projection, Row, projection
 from graph.store.sqlite.reading import reading
 from graph.store.sqlite.sql import names_in, translate
 from graph.store.sqlite.table import EntityTable
@@ -19,6 +18,7 @@ from graph.store.values import InvalidItem, check_value
 
 ROWS_A_SLICE = 1000  # that one job reads at most, so that callers take turns
 ROWS_A_CALL = 100  # that are fetched at a time; the job may end in between
+VALUES_A_ROW = 3  # a row itself costs as much as so many values
 ROWS_TESTED_AT_ONCE = 250  # where a limit may be reached early, as the rows behind it would be read in vain
 
 
@@ -30,18 +30,12 @@ class Slice:
     last_row: Item | None  # matching or not: go on behind it; None when nothing is left
 
 
-@lru_cache(maxsize=512)
-def projection(entity: Entity, wanted: frozenset[str] | None) -> Projection:
-    """The columns of these attributes; requests ask for the same ones again and again."""
-    return Projection.of(entity, wanted)
-
-
 def fetch(db: ReadConnection, columns: Projection, sql: str, values: Sequence[Any]) -> list[Row]:
     """All rows of a statement, unless the connection ends the job meanwhile."""
     cursor = db.execute(sql, values)
     rows: list[Row] = []
     while some := cursor.fetchmany(ROWS_A_CALL):
-        db.before_decoding(len(some) * columns.width)
+        db.before_decoding(len(some) * (columns.width + VALUES_A_ROW))
         rows += some
     return rows
 

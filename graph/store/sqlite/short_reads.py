@@ -3,7 +3,7 @@
 To look up an event takes SQLite 3 µs, and a page of a hundred 100 µs. To hand that to a thread and
 be told takes another 50, and the threads then contend for the interpreter. So a read begins on the
 loop, and has a budget of steps of SQLite's machine there, which all reads of one turn of the loop
-share. Rows that are decoded take from the same budget. A read that needs more, or whose file is busy,
+share. Values that become Python's take from the same budget. A read that needs more, or whose file is busy,
 is begun again on a thread, where it may take as long as it takes: no sum of reads holds up the loop
 by more than the budget. What is not in the system's memory counts by its steps like all else, so a
 disk's delay adds to that.
@@ -15,9 +15,9 @@ import sqlite3
 from graph.store.sqlite.threads import ReadConnection, ReadJob, T
 
 STEPS_A_UNIT = 1000  # of SQLite's machine, some 20 µs
-ROWS_A_UNIT = 8  # to decode them takes as long
+VALUES_A_UNIT = 150  # of rows: to make items of them takes as long
 UNITS_A_READ = 60  # of steps alone; a page of a thousand takes about half of that
-UNITS_A_TURN = 200  # of steps and rows; a page of a thousand takes some 160
+UNITS_A_TURN = 200  # of steps and values; a page of a thousand with twenty attributes takes some 180
 
 
 class Lengthy(Exception):
@@ -33,7 +33,7 @@ class ShortReads:
         self._most = 0
         db.execute("PRAGMA busy_timeout = 0")  # the loop waits for no other process
         db.set_progress_handler(self._count, STEPS_A_UNIT)
-        db.before_decoding = self._count_rows
+        db.before_decoding = self._count_values
 
     def read(self, job: ReadJob[T]) -> T:
         """Do the job.
@@ -61,9 +61,9 @@ class ShortReads:
         self._spent += 1
         return self._spent > self._most
 
-    def _count_rows(self, rows: int) -> None:
-        """Take the decoding of rows from the budget, or leave it to a thread."""
-        units = rows // ROWS_A_UNIT
+    def _count_values(self, values: int) -> None:
+        """Take the reading of values from the budget, or leave it to a thread."""
+        units = values // VALUES_A_UNIT
         if self._spent + units > UNITS_A_TURN:
             raise Lengthy
         self._spent += units

@@ -14,10 +14,9 @@ import orjson
 from graph.store.attributes import Attribute, Document, Real, Truth, Whole
 from graph.store.design import Index
 from graph.store.entity import Entity
-from graph.store.sqlite.projection import Projection
+from graph.store.sqlite.projection import OTHERS, Projection
 from graph.store.sqlite.sql import quoted
 
-OTHERS = "others"  # the column of what is not declared
 ONLY = "only"  # the key of a table whose entity has just one item
 RESERVED = frozenset({OTHERS, ONLY, "rowid"})
 MOST_VALUES = 30_000  # that one statement binds; SQLite's own limit is 32,766
@@ -84,7 +83,7 @@ class EntityTable:
     @cached_property
     def whole(self) -> Projection:
         """All attributes of an item."""
-        return Projection.of(self.entity, None)
+        return Projection(self.entity, None)
 
     def row(self, item: Mapping[str, Any]) -> list[Any]:
         """An item's columns."""
@@ -161,10 +160,7 @@ class EntityTable:
 
     def scan(self, projection: Projection) -> str:
         """Reads items behind a row, at most the bound number."""
-        return (
-            f"SELECT {projection.sql_with('rowid')} FROM {self.table} "
-            f"WHERE rowid > ?{self.is_live} ORDER BY rowid LIMIT ?"
-        )
+        return f"SELECT rowid, {projection.sql} FROM {self.table} WHERE rowid > ?{self.is_live} ORDER BY rowid LIMIT ?"
 
     def index_name(self, index: Index, ranked_by: str | None = None) -> str:
         """The name of an index as the file has it; with `ranked_by`, of the one in that order."""

@@ -113,10 +113,10 @@ class Writer:
 
 
 class ReadConnection(sqlite3.Connection):
-    """A connection for reading. Its jobs announce the rows that they are about to decode."""
+    """A connection for reading. Its jobs announce the values that they read, some rows at a time."""
 
-    before_decoding: Callable[[int], None] = staticmethod(lambda rows: None)
-    """Called with a number of rows, it raises where the job should not go on."""
+    before_decoding: Callable[[int], None] = staticmethod(lambda values: None)
+    """Called with a number of values, it raises where the job should not go on."""
 
 
 ReadJob = Callable[[ReadConnection], T]
@@ -181,6 +181,6 @@ class Reading(Generic[T]):
         """End the job, if it is under way. From any thread."""
         self._called_off = True
 
-    def _end_if_called_off(self, rows: int) -> None:
+    def _end_if_called_off(self, values: int) -> None:
         if self._called_off:
             raise sqlite3.OperationalError("interrupted")
