@@ -140,6 +140,37 @@ class Entity:
         """Where an item stands in an index."""
         return {name: item[name] for name in self.position_names(index)}
 
+    def with_keys(self, item: Mapping[str, Any]) -> Item:
+        """An item as DynamoDB keeps it: with its keys, and what it is, and without what stands in a key alone.
+
+        The keys of an index are left out where the item lacks an attribute of theirs.
+        """
+        whole = {name: value for name, value in item.items() if name not in self.held_by_keys}
+        for templates in self.templates.values():
+            if all(name in item for name in templates.names):
+                for template in templates:
+                    whole[template.key.name] = template.render([item[name] for name in template.names])
+        if self.says is not None:
+            whole[ENTITY] = self.says
+        return whole
+
+    @cached_property
+    def says(self) -> str | None:
+        """What DynamoDB's items say that they are; None where an attribute of theirs has that name."""
+        return None if ENTITY in self.named else self.label or self.name
+
+    @cached_property
+    def held_by_keys(self) -> dict[str, Template]:
+        """The attributes that stand in a key alone, each with the template of that key."""
+        held: dict[str, Template] = {}
+        for templates in self.templates.values():
+            for template in templates:
+                for each in template.fields:
+                    itself = each.name == template.key.name and template.key.type == "S" and not isinstance(each, Text)
+                    if each.in_key_alone or itself:
+                        held.setdefault(each.name, template)
+        return held
+
     def check(self, item: Mapping[str, Any]) -> None:
         """Raise `InvalidItem` unless the item can be stored."""
         if self._checks.count(item) < len(item):
@@ -147,7 +178,7 @@ class Entity:
                 if name not in self.named:
                     self._check_undeclared(name)
         if not self._always_fits:
-            check_size(item)
+            check_size(item, lambda: self.with_keys(item))
         self._check_keys(item)
 
     def check_changes(self, values: Mapping[str, Any], added: Mapping[str, int | float]) -> None:
@@ -182,7 +213,7 @@ class Entity:
         for name in added:
             check_number(item[name])
         if not self._always_fits:
-            check_size(item)
+            check_size(item, lambda: self.with_keys(item))
         self._check_keys(item)
 
     def check_key(self, values: Sequence[Any]) -> None:

@@ -4,7 +4,7 @@ They run for every item of an ingest, hence the order of the tests: the commones
 an item's exact size only where a cheap upper bound says that it could matter.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,7 @@ DEPTH = 32  # levels of lists and mappings, the item itself being the first
 LEAST_INTEGER, GREATEST_INTEGER = -(2**63), 2**63 - 1
 LEAST_MAGNITUDE, MAGNITUDE_END = 1e-130, 1e126  # of a number that is not zero; the end is exclusive
 
+_BESIDE_BYTES = 32 * 1024  # the most that an item's keys take
 _NUMBER_BYTES = 21  # the most that a number takes: a sign, 38 digits by twos, an exponent
 _BYTES_PER_CHARACTER = 4  # the most that UTF-8 takes
 _NEST_BYTES = 3  # a list or mapping itself, and 1 more for each element
@@ -24,9 +25,14 @@ class InvalidItem(ValueError):
     """The item or key breaks the store's rules: a fault of the calling code, not of the store."""
 
 
-def check_size(values: Mapping[str, Any]) -> None:
-    """Raise `InvalidItem` unless each value can be stored, and all of them are no larger than an item."""
-    if _bytes_at_most(values, 1) > ITEM_BYTES and (size := item_bytes(values)) > ITEM_BYTES:
+def check_size(values: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]] | None = None) -> None:
+    """Raise `InvalidItem` unless each value can be stored, and all of them are no larger than an item.
+
+    Args:
+        stored: the values as they are stored, with keys, where that is more.
+    """
+    most = ITEM_BYTES if stored is None else ITEM_BYTES - _BESIDE_BYTES
+    if _bytes_at_most(values, 1) > most and (size := item_bytes(stored() if stored else values)) > ITEM_BYTES:
         raise InvalidItem(f"the item has {size} bytes, and an item at most {ITEM_BYTES}")
 
 

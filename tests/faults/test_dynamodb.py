@@ -51,7 +51,7 @@ class Shaken:
     """A service whose store is out of reach at times."""
 
     client: httpx.AsyncClient
-    prefix: str  # of its table
+    prefix: str  # of its tables
     endpoint: str  # of DynamoDB itself
 
     async def ask(self, query: str, **variables: Any) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Shaken:
 async def shaken(
     endpoint: str, through: str, monkeypatch: pytest.MonkeyPatch, *, prefix: str | None = None, **limits: Any
 ) -> AsyncIterator[Shaken]:
-    """A service on a table, its own unless one is named, which it reaches through something that fails."""
+    """A service on tables, its own unless their prefix is given, which it reaches through something that fails."""
     if prefix is None:
         prefix = f"shaken-{uuid4().hex}-"
         await create_tables(ENTITIES, prefix=prefix, stream=False)
@@ -123,7 +123,7 @@ async def on_tcp(dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.Mon
 async def hurried(
     dynamodb_endpoint: str, on_tcp: Shaken, between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Shaken]:
-    """A service on the same table, which does not wait for long."""
+    """A service on the same tables, which does not wait for long."""
     limits = {"store_timeout": SHORT_S}
     async with shaken(dynamodb_endpoint, between.url, monkeypatch, prefix=on_tcp.prefix, **limits) as service:
         yield service

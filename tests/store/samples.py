@@ -92,6 +92,14 @@ VISIT = Entity(
 )
 TOTALS = Entity("TOTALS", PEOPLE, key=("TOTALS", "ALL"), attributes=(Whole("visits", optional=True),), open=True)
 
+
+def keyed(design: TableDesign) -> Entity:
+    """An entity whose keys in the table, but not in its indexes, are its attributes as they are."""
+    keys = design.partition_key, design.sort_key
+    attributes = tuple(Text(each.name) if each.type == "S" else Real(each.name) for each in keys)
+    return Entity("KEYED", design, key=(f"{{{keys[0].name}}}", f"{{{keys[1].name}}}"), attributes=attributes)
+
+
 NOON = 1_700_000_000_000  # epoch milliseconds, where the tests' clock stands
 NOON_SECONDS = NOON // 1000
 

@@ -9,10 +9,8 @@ the entity's: it is not read.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
-from graph.store.attributes import Text
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present
 from graph.store.design import Index
 from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
@@ -33,7 +31,8 @@ class ItemCodec:
 
     def __init__(self, entity: Entity) -> None:
         self.entity = entity
-        self.label = None if ENTITY in entity.named else entity.label or entity.name
+        self.label = entity.says
+        self._held_by = entity.held_by_keys
         self.primary = entity.templates[entity.table.primary]
         keys = {attribute.name for attribute in entity.table.key_attributes}
         self._hidden = (keys | {ENTITY}) - entity.named.keys()
@@ -41,14 +40,8 @@ class ItemCodec:
         self._decoders: dict[frozenset[str] | None, Decoder] = {}
 
     def encode(self, item: Mapping[str, Any]) -> EncodedItem:
-        """The item with its keys. Those of an index are left out where it lacks an attribute of theirs."""
-        whole = {name: value for name, value in item.items() if name not in self._held_by}
-        for templates in self.entity.templates.values():
-            if all(name in item for name in templates.names):
-                whole |= _rendered(templates, item)
-        if self.label is not None:
-            whole[ENTITY] = self.label
-        return encode_item(whole)
+        """The item with its keys."""
+        return encode_item(self.entity.with_keys(item))
 
     def key(self, key: Key) -> EncodedItem:
         """A primary key."""
@@ -165,20 +158,6 @@ class ItemCodec:
             return found
 
         return Decoder(stored, with_attributes_of_keys)
-
-    @cached_property
-    def _held_by(self) -> dict[str, Template]:
-        """The attributes that stand in a key alone, each with the template of that key."""
-        held: dict[str, Template] = {}
-        for templates in self.entity.templates.values():
-            for template in templates:
-                for field in template.fields:
-                    itself = (
-                        field.name == template.key.name and template.key.type == "S" and not isinstance(field, Text)
-                    )
-                    if field.in_key_alone or itself:
-                        held.setdefault(field.name, template)
-        return held
 
     def _of_key(self, key: Key) -> Item:
         return dict(zip(self.entity.key_names, key.values, strict=True))

@@ -159,11 +159,11 @@ class Requests:
         codec = self.codec(entity)
         terms = [] if codec.label is None else [f"{aliases.name(ENTITY)} = {aliases.value(codec.label)}"]
         for template in codec.primary if by_key else ():
-            name, beginning = aliases.name(template.key.name), template.literals[0]
+            name, beginning = template.key.name, template.literals[0]
             if not template.fields:
-                terms.append(f"{name} = {aliases.value(beginning)}")
+                terms.append(f"{aliases.name(name)} = {aliases.value(beginning)}")
             elif beginning:
-                terms.append(f"begins_with({name}, {aliases.value(beginning)})")
+                terms.append(f"begins_with({aliases.name(name)}, {aliases.value(beginning)})")
         return terms
 
     def _guards(self, entity: Entity, condition: Condition | None, now: int, aliases: Aliases) -> list[str]:

@@ -1,0 +1,485 @@
+"""What stands in DynamoDB: the documented items, as version 0.1 wrote them, and no more of them is read than needed."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from functools import cache
+from typing import Any
+from uuid import uuid4
+
+import botocore.session
+import pytest
+
+from graph.store.attributes import Document, Real, Text, Whole
+from graph.store.conditions import Absent, Compare, OneOf, Present
+from graph.store.contract import Database, Delete, Put, Update
+from graph.store.design import Index, KeyAttribute, TableDesign
+from graph.store.dynamodb import create_tables, open_dynamodb
+from graph.store.entity import Entity, Item
+from graph.store.query import Query
+from graph.store.values import InvalidItem
+from tests.store.fault_proxy import FaultProxy
+from tests.store.recorder import Recorder
+
+BY_TIME = Index("TimeOrderedIndex", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
+BY_NAME = Index("NameIndex", KeyAttribute("gsi2pk", "S"), KeyAttribute("gsi2sk", "S"))
+PK, SK = KeyAttribute("pk", "S"), KeyAttribute("sk", "S")
+EARTHQUAKES = TableDesign("earthquakes-{env}", PK, SK, indexes=(BY_TIME, BY_NAME), ttl="ttl")
+OTHERS = TableDesign("others", KeyAttribute("station", "N"), KeyAttribute("number", "N"))
+
+EVENT = Entity(
+    "EVENT",
+    EARTHQUAKES,
+    key=("EVENT#{eventId}", "EVENT"),
+    indexes={BY_TIME: ("DAY#{dayBucket}", "{eventTsMs}"), BY_NAME: ("SOURCE#{source}", "{alert}")},
+    attributes=(
+        Text("eventId", longest=64),
+        Whole("eventTsMs"),
+        Real("mag"),
+        Text("dayBucket", longest=8),
+        Text("place", longest=512),
+        Text("source", optional=True),
+        Text("alert", optional=True),
+    ),
+)
+SIGHTING = Entity(
+    "SIGHTING",
+    EARTHQUAKES,
+    key=("SIGHTING#{number}", "SIGHTING"),
+    indexes={BY_TIME: ("DAY#{day}", "{at}")},
+    attributes=(Whole("number", digits=6, in_key_alone=True), Text("day", in_key_alone=True), Whole("at")),
+)
+LOG = Entity(
+    "LOG",
+    EARTHQUAKES,
+    key=("LOG#{day}", "{timestamp}#{requestId}"),
+    attributes=(
+        Text("day", longest=8, in_key_alone=True),
+        Whole("timestamp", digits=13),
+        Text("requestId", longest=64),
+        Whole("ttl"),
+    ),
+)
+DAY_SUMMARY = Entity(
+    "DAY_SUMMARY",
+    EARTHQUAKES,
+    key=("SUMMARY#{year}", "DAY#{day}"),
+    attributes=(Text("year", in_key_alone=True), Text("day", in_key_alone=True), Whole("events")),
+    open=True,
+    label="SUMMARY",
+)
+YEAR_SUMMARY = Entity(
+    "YEAR_SUMMARY",
+    EARTHQUAKES,
+    key=("SUMMARY#YEARS", "YEAR#{year}"),
+    attributes=(Text("year", in_key_alone=True), Whole("events")),
+    open=True,
+    label="SUMMARY",
+)
+READING = Entity(
+    "READING",
+    OTHERS,
+    key=("{station}", "{number}"),
+    attributes=(Whole("station"), Whole("number"), Document("values", optional=True), Text("unit", optional=True)),
+)
+ENTITIES = (EVENT, SIGHTING, LOG, DAY_SUMMARY, YEAR_SUMMARY, READING)
+
+NOW_S = 1_700_000_000
+
+
+class Raw:
+    """The items as they are, by botocore."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+    async def put(self, item: dict[str, Any], table: str = "earthquakes-test") -> None:
+        await asyncio.to_thread(client().put_item, TableName=f"{self.prefix}{table}", Item=item)
+
+    async def items(self, table: str = "earthquakes-test") -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (await asyncio.to_thread(client().scan, TableName=f"{self.prefix}{table}"))[
+            "Items"
+        ]
+        return found
+
+    async def empty(self) -> None:
+        for design, table in ((EARTHQUAKES, "earthquakes-test"), (OTHERS, "others")):
+            for item in await self.items(table):
+                key = {each.name: item[each.name] for each in (design.partition_key, design.sort_key)}
+                await asyncio.to_thread(client().delete_item, TableName=f"{self.prefix}{table}", Key=key)
+
+
+@cache
+def client() -> Any:
+    """Made while nothing but the fixture `dynamodb_endpoint` has set AWS's configuration."""
+    return botocore.session.get_session().create_client("dynamodb")
+
+
+@pytest.fixture(scope="module")
+def prefix(dynamodb_endpoint: str) -> str:
+    """That of the tables of all these tests."""
+    client()
+    prefix = f"items-{uuid4().hex}-"
+    asyncio.run(create_tables(ENTITIES, prefix=prefix, environment="test", stream=False))
+    return prefix
+
+
+@pytest.fixture
+async def raw(prefix: str) -> AsyncIterator[Raw]:
+    raw = Raw(prefix)
+    yield raw
+    await raw.empty()
+
+
+@pytest.fixture
+async def database(raw: Raw, fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Database]:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    async with open_dynamodb(ENTITIES, prefix=raw.prefix, environment="test", clock=lambda: NOW_S * 1000) as database:
+        yield database
+
+
+STORED_EVENT: dict[str, Any] = {
+    "pk": {"S": "EVENT#us1"},
+    "sk": {"S": "EVENT"},
+    "entity": {"S": "EVENT"},
+    "gsi1pk": {"S": "DAY#20230803"},
+    "gsi1sk": {"N": "1691064000000"},
+    "eventId": {"S": "us1"},
+    "eventTsMs": {"N": "1691064000000"},
+    "mag": {"N": "4.55"},
+    "dayBucket": {"S": "20230803"},
+    "place": {"S": "10 km N of Nowhere"},
+}
+AN_EVENT: Item = {
+    "eventId": "us1",
+    "eventTsMs": 1_691_064_000_000,
+    "mag": 4.55,
+    "dayBucket": "20230803",
+    "place": "10 km N of Nowhere",
+}
+STORED_LOG: dict[str, Any] = {
+    "pk": {"S": "LOG#20230803"},
+    "sk": {"S": "1691064000000#b2c0"},
+    "entity": {"S": "LOG"},
+    "timestamp": {"N": "1691064000000"},
+    "requestId": {"S": "b2c0"},
+    "ttl": {"N": str(NOW_S + 1)},
+}
+A_LOG: Item = {"day": "20230803", "timestamp": 1_691_064_000_000, "requestId": "b2c0", "ttl": NOW_S + 1}
+STORED_DAY: dict[str, Any] = {
+    "pk": {"S": "SUMMARY#2023"},
+    "sk": {"S": "DAY#20230803"},
+    "entity": {"S": "SUMMARY"},
+    "events": {"N": "3"},
+    "bin45": {"N": "3"},
+}
+A_DAY: Item = {"year": "2023", "day": "20230803", "events": 3, "bin45": 3}
+STORED_YEAR: dict[str, Any] = {
+    "pk": {"S": "SUMMARY#YEARS"},
+    "sk": {"S": "YEAR#2023"},
+    "entity": {"S": "SUMMARY"},
+    "events": {"N": "3"},
+}
+A_YEAR: Item = {"year": "2023", "events": 3}
+STORED_SIGHTING: dict[str, Any] = {
+    "pk": {"S": "SIGHTING#000007"},
+    "sk": {"S": "SIGHTING"},
+    "entity": {"S": "SIGHTING"},
+    "gsi1pk": {"S": "DAY#20230803"},
+    "gsi1sk": {"N": "5"},
+    "at": {"N": "5"},
+}
+A_SIGHTING: Item = {"number": 7, "day": "20230803", "at": 5}
+
+EACH = pytest.mark.parametrize(
+    ("entity", "item", "stored"),
+    [
+        (EVENT, AN_EVENT, STORED_EVENT),
+        (LOG, A_LOG, STORED_LOG),
+        (DAY_SUMMARY, A_DAY, STORED_DAY),
+        (YEAR_SUMMARY, A_YEAR, STORED_YEAR),
+        (SIGHTING, A_SIGHTING, STORED_SIGHTING),
+    ],
+    ids=lambda value: value.name if isinstance(value, Entity) else "",
+)
+
+
+@EACH
+async def test_an_item_is_written_as_it_is_documented(
+    database: Database, raw: Raw, entity: Entity, item: Item, stored: dict[str, Any]
+) -> None:
+    await database.put(Put(entity, item))
+    assert await raw.items() == [stored]
+    await database.delete(Delete(entity.key_of(item)))
+    await database.put_many([Put(entity, item)])
+    assert await raw.items() == [stored]
+    await database.delete(Delete(entity.key_of(item)))
+    await database.put(Put(entity, item, if_absent=True))
+    assert await raw.items() == [stored]
+
+
+@EACH
+async def test_an_item_that_version_0_1_wrote_is_read(
+    database: Database, raw: Raw, entity: Entity, item: Item, stored: dict[str, Any]
+) -> None:
+    await raw.put(stored)
+
+    assert await database.get(entity.key_of(item)) == item
+    assert await database.get_many([entity.key_of(item)]) == {entity.key_of(item): item}
+    partition = entity.partition_of(entity.table.primary, item)
+    assert (await database.query(Query(entity=entity, partitions=[partition]))).items == [item]
+    assert [found async for found in database.scan(entity)] == [item]
+
+
+@EACH
+async def test_each_entity_is_told_from_the_others(
+    database: Database, raw: Raw, entity: Entity, item: Item, stored: dict[str, Any]
+) -> None:
+    for each in (STORED_EVENT, STORED_LOG, STORED_DAY, STORED_YEAR, STORED_SIGHTING):
+        await raw.put(each)
+
+    assert [found async for found in database.scan(entity)] == [item]
+    for index in entity.indexes:
+        if index == BY_NAME:
+            continue  # the event has no alert
+        query = Query(entity=entity, index=index, partitions=[entity.partition_of(index, item)])
+        assert (await database.query(query)).items == [item]
+        assert await database.count(query) == 1
+
+
+async def test_entities_that_say_the_same_of_themselves_are_told_apart_in_one_partition(
+    database: Database, raw: Raw
+) -> None:
+    await raw.put(STORED_YEAR)
+    await raw.put({**STORED_DAY, "pk": {"S": "SUMMARY#YEARS"}})
+
+    assert (await database.query(Query(entity=YEAR_SUMMARY))).items == [A_YEAR]
+    days = await database.query(Query(entity=DAY_SUMMARY, partitions=[("YEARS",)]))
+    assert days.items == [{**A_DAY, "year": "YEARS"}]
+
+
+async def test_the_keys_of_an_index_are_written_where_all_their_attributes_are(database: Database, raw: Raw) -> None:
+    await database.put(Put(EVENT, {**AN_EVENT, "source": "USGS"}))
+    assert await raw.items() == [{**STORED_EVENT, "source": {"S": "USGS"}}]
+
+    await database.put(Put(EVENT, {**AN_EVENT, "source": "USGS", "alert": "green"}))
+    keys = {"gsi2pk": {"S": "SOURCE#USGS"}, "gsi2sk": {"S": "green"}}
+    assert await raw.items() == [{**STORED_EVENT, "source": {"S": "USGS"}, "alert": {"S": "green"}, **keys}]
+
+
+async def test_an_update_that_makes_an_item_writes_it_as_it_is_documented(database: Database, raw: Raw) -> None:
+    assert await database.update(Update(DAY_SUMMARY.key_for("2023", "20230803"), add={"events": 3, "bin45": 3}))
+    assert await raw.items() == [STORED_DAY]
+    await database.delete(Delete(DAY_SUMMARY.key_for("2023", "20230803")))
+
+    known = {name: value for name, value in AN_EVENT.items() if name != "eventId"}
+    assert await database.update(Update(EVENT.key_for("us1"), set=known))
+    assert await raw.items() == [STORED_EVENT]
+
+
+async def test_an_update_of_what_an_index_is_ordered_by_moves_the_item_in_it(database: Database, raw: Raw) -> None:
+    await database.put(Put(EVENT, AN_EVENT))
+
+    assert await database.update(Update(EVENT.key_for("us1"), set={"dayBucket": "20230804", "eventTsMs": 7}))
+
+    moved = {"dayBucket": {"S": "20230804"}, "eventTsMs": {"N": "7"}}
+    assert await raw.items() == [{**STORED_EVENT, **moved, "gsi1pk": {"S": "DAY#20230804"}, "gsi1sk": {"N": "7"}}]
+    assert await database.update(Update(EVENT.key_for("us1"), set={"dayBucket": "20230805"}, add={"eventTsMs": 1}))
+    moved = {"dayBucket": {"S": "20230805"}, "eventTsMs": {"N": "8"}}
+    assert await raw.items() == [{**STORED_EVENT, **moved, "gsi1pk": {"S": "DAY#20230805"}, "gsi1sk": {"N": "8"}}]
+
+
+async def test_attributes_that_are_keys_are_stored_once(database: Database, raw: Raw) -> None:
+    reading: Item = {"station": 3, "number": 1, "values": [1, 2.5]}
+    await database.put(Put(READING, reading))
+
+    stored = {
+        "station": {"N": "3"},
+        "number": {"N": "1"},
+        "values": {"L": [{"N": "1"}, {"N": "2.5"}]},
+        "entity": {"S": "READING"},
+    }
+    assert await raw.items("others") == [stored]
+    assert await database.get(READING.key_for(3, 1)) == reading
+    assert await database.update(Update(READING.key_for(3, 1), set={"unit": "mm"}))
+    assert await raw.items("others") == [{**stored, "unit": {"S": "mm"}}]
+
+
+async def test_what_else_an_item_has_is_not_read(database: Database, raw: Raw) -> None:
+    await raw.put({**STORED_EVENT, "colour": {"S": "blue"}})
+
+    assert await database.get(EVENT.key_for("us1")) == AN_EVENT
+
+
+async def test_one_request_reads_items_of_several_tables(database: Database, fault_proxy: FaultProxy, raw: Raw) -> None:
+    await database.put(Put(EVENT, AN_EVENT))
+    await database.put(Put(DAY_SUMMARY, A_DAY))
+    await database.put(Put(READING, {"station": 3, "number": 1}))
+    keys = [EVENT.key_for("us1"), EVENT.key_for("us2"), DAY_SUMMARY.key_of(A_DAY), READING.key_for(3, 1)]
+
+    found = await database.get_many(keys, attributes={"mag", "events", "number"})
+
+    assert found == {keys[0]: {"mag": 4.55}, keys[2]: {"events": 3}, keys[3]: {"number": 1}}
+    (request,) = fault_proxy.of("BatchGetItem")
+    assert sorted(request["RequestItems"]) == [f"{raw.prefix}earthquakes-test", f"{raw.prefix}others"]
+
+
+async def test_a_transaction_spans_tables(database: Database, raw: Raw) -> None:
+    event, reading = Put(EVENT, AN_EVENT, if_absent=True), Put(READING, {"station": 3, "number": 1}, if_absent=True)
+    await database.put(reading)
+
+    assert await database.transact([event, reading]) == (1,)
+    assert await raw.items() == []
+    await database.delete(Delete(reading.key))
+    assert await database.transact([event, reading]) == ()
+    assert (len(await raw.items()), len(await raw.items("others"))) == (1, 1)
+
+
+# Reading no more than is needed
+
+
+def projected(request: dict[str, Any]) -> set[str]:
+    names = request["ExpressionAttributeNames"]
+    return {names[alias] for alias in request["ProjectionExpression"].split(", ")}
+
+
+async def test_a_query_reads_the_attributes_that_are_needed_and_the_position(
+    database: Database, fault_proxy: FaultProxy
+) -> None:
+    await database.put(Put(EVENT, AN_EVENT))
+    query = Query(entity=EVENT, index=BY_TIME, partitions=[("20230803",)], attributes=frozenset({"mag"}))
+
+    page = await database.query(query)
+
+    position = {name: AN_EVENT[name] for name in ("dayBucket", "eventTsMs", "eventId")}
+    assert page.items == [{**position, "mag": 4.55}]
+    (request,) = fault_proxy.of("Query")
+    assert projected(request) == {"dayBucket", "eventTsMs", "eventId", "mag", "pk"}
+    assert await database.count(query) == 1
+    assert "ProjectionExpression" not in fault_proxy.of("Query")[1]
+
+
+async def test_what_stands_in_a_key_alone_is_read_from_the_key(database: Database, fault_proxy: FaultProxy) -> None:
+    await database.put(Put(SIGHTING, A_SIGHTING))
+
+    page = await database.query(
+        Query(entity=SIGHTING, index=BY_TIME, partitions=[("20230803",)], attributes=frozenset())
+    )
+
+    assert page.items == [{"day": "20230803", "at": 5, "number": 7}]
+    assert projected(fault_proxy.of("Query")[0]) == {"pk", "gsi1pk", "at"}
+    assert await database.get(SIGHTING.key_for(7), attributes=["number"]) == {"number": 7}
+    assert projected(fault_proxy.of("GetItem")[0]) == {"pk", "ttl"}
+
+
+async def test_a_look_up_reads_the_attributes_that_are_needed_and_the_expiry(
+    database: Database, fault_proxy: FaultProxy
+) -> None:
+    keys = [EVENT.key_for("us1"), LOG.key_of({**A_LOG, "requestId": "gone"})]
+    await database.put_many([Put(EVENT, AN_EVENT), Put(LOG, {**A_LOG, "requestId": "gone", "ttl": NOW_S})])
+
+    assert await database.get(keys[0], attributes=["mag"]) == {"mag": 4.55}
+    assert await database.get(keys[0], attributes=[]) == {}
+    assert await database.get(keys[1], attributes=["timestamp"]) is None
+    assert await database.get_many(keys, attributes=["mag"]) == {keys[0]: {"mag": 4.55}}
+
+    assert [projected(request) for request in fault_proxy.of("GetItem")] == [
+        {"mag", "pk", "ttl"},
+        {"pk", "ttl"},
+        {"timestamp", "pk", "ttl"},
+    ]
+    ((request,),) = [request["RequestItems"].values() for request in fault_proxy.of("BatchGetItem")]
+    assert projected(request) == {"mag", "pk", "sk", "ttl"}
+
+
+async def test_a_scan_reads_the_attributes_that_are_needed_and_the_key(
+    database: Database, fault_proxy: FaultProxy
+) -> None:
+    await database.put(Put(EVENT, AN_EVENT))
+
+    assert [item async for item in database.scan(EVENT, attributes={"mag"})] == [{"mag": 4.55}]
+
+    (request,) = fault_proxy.of("Scan")
+    assert projected(request) == {"mag", "pk", "sk"}
+
+
+async def test_an_event_is_charged_as_one_item_whatever_is_read_of_it(raw: Raw) -> None:
+    recorder = Recorder()
+    async with open_dynamodb(ENTITIES, prefix=raw.prefix, environment="test", meter=recorder) as database:
+        await database.put(Put(EVENT, AN_EVENT))
+        recorder.consumed.clear()
+        query = Query(entity=EVENT, index=BY_TIME, partitions=[("20230803",)])
+        await database.query(query)
+        await database.query(Query(entity=EVENT, index=BY_TIME, partitions=[("20230803",)], attributes=frozenset()))
+
+    assert recorder.consumed == [("read", 0.5), ("read", 0.5)]
+
+
+# Bounds and positions
+
+
+async def test_bounds_of_a_key_that_is_made_of_several_attributes_hold_for_the_first(database: Database) -> None:
+    logs = [{**A_LOG, "timestamp": at, "requestId": name} for at in (1, 2, 3, 10) for name in ("a", "é")]
+    await database.put_many([Put(LOG, log) for log in logs])
+
+    async def found(**arguments: Any) -> list[tuple[int, str]]:
+        page = await database.query(Query(entity=LOG, partitions=[("20230803",)], **arguments))
+        return [(item["timestamp"], item["requestId"]) for item in page.items]
+
+    every = [(at, name) for at in (1, 2, 3, 10) for name in ("a", "é")]
+    assert await found() == every
+    assert await found(between=(2, 3)) == every[2:6]
+    assert await found(between=(2, None), forward=False) == every[:1:-1]
+    assert await found(between=(None, 3)) == every[:6]
+    assert await found(between=(4, 9)) == []
+    assert await found(start=logs[2]) == every[3:]
+    assert await found(start=logs[2], between=(3, 10)) == every[4:]
+    assert await found(start=logs[5], between=(1, 2)) == []
+
+
+async def test_bounds_of_a_key_with_a_beginning_hold_for_its_attribute(database: Database) -> None:
+    days = [{**A_DAY, "day": f"2023080{n}"} for n in range(5)]
+    await database.put_many([Put(DAY_SUMMARY, day) for day in days])
+
+    async def found(*between: Any, **arguments: Any) -> list[str]:
+        query = Query(entity=DAY_SUMMARY, partitions=[("2023",)], between=(between[0], between[1]), **arguments)
+        return [item["day"][-1] for item in (await database.query(query)).items]
+
+    assert await found("20230801", "20230803") == ["1", "2", "3"]
+    assert await found("20230803", None) == ["3", "4"]
+    assert await found(None, "20230801", forward=False) == ["1", "0"]
+    assert await found("20230801", None, start=days[0], limit=2) == ["1", "2"]
+
+
+async def test_what_a_key_cannot_be_bounded_by_is_refused(database: Database) -> None:
+    with pytest.raises(InvalidItem):
+        await database.query(Query(entity=EVENT, partitions=[("us1",)], between=("A", None)))
+    with pytest.raises(InvalidItem):
+        await database.query(Query(entity=LOG, index=BY_TIME, partitions=[("20230803",)]))
+    with pytest.raises(InvalidItem):
+        await database.query(Query(entity=EVENT, index=BY_TIME, partitions=[("20230803",)], start={"eventId": "us1"}))
+
+
+# Conditions on what stands in a key alone
+
+
+async def test_whether_an_item_has_what_stands_in_its_key_is_whether_it_exists(database: Database) -> None:
+    key = DAY_SUMMARY.key_for("2023", "20230803")
+    assert not await database.update(Update(key, add={"events": 1}, condition=Present("day")))
+    assert await database.update(Update(key, add={"events": 1}, condition=Absent("day")))
+    assert await database.update(Update(key, add={"events": 1}, condition=Present("day")))
+
+
+@pytest.mark.parametrize("condition", [Compare("day", "=", "20230803"), OneOf("day", ("20230803",))])
+async def test_nothing_can_be_compared_with_what_stands_in_a_key_alone(
+    database: Database, condition: Compare | OneOf
+) -> None:
+    key = DAY_SUMMARY.key_for("2023", "20230803")
+    with pytest.raises(InvalidItem, match="`day`"):
+        await database.update(Update(key, add={"events": 1}, condition=condition))
+
+
+async def test_an_entity_that_the_database_was_not_opened_with_is_refused(database: Database) -> None:
+    other = Entity("OTHER", OTHERS, key=("{station}", "{number}"), attributes=(Whole("station"), Whole("number")))
+
+    with pytest.raises(InvalidItem, match="without OTHER"):
+        await database.get(other.key_for(1, 2))
