@@ -25,7 +25,15 @@ from tests.domains.request_logs.held import HeldGraph, held_graph
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-FULL = {"mag_type": "mww", "status": "reviewed", "updated": 7, "url": "u", "tsunami": 1, "felt": 3, "alert": "red"}
+FULL: dict[str, Any] = {
+    "mag_type": "mww",
+    "status": "reviewed",
+    "updated": 7,
+    "url": "u",
+    "tsunami": 1,
+    "felt": 3,
+    "alert": "red",
+}
 POSITION = {"eventId", "eventTsMs", "dayBucket"}
 FIELDS = sorted(
     {"id", "eventId", "eventTsMs", "time", "mag", "place", "lat", "lon", "depth", "dayBucket", "source", "ingestedAt"}
