@@ -95,8 +95,8 @@ class Bench:
         return Context(
             catalogue=self.parts.catalogue,
             ingest=self.parts.ingest,
-            live=EventBroadcast(self.parts.table, self.parts.catalogue),
-            upkeep=Upkeep(self.parts.table, self.parts.catalogue, now_ms, polls=False),
+            live=EventBroadcast(self.parts.database, self.parts.catalogue),
+            upkeep=Upkeep(self.parts.database, self.parts.catalogue, now_ms, polls=False),
             request_logs=self.parts.request_logs,
             log_buffer=LogBuffer(self.parts.request_logs, LogBudget(LogLimits.of(Settings())), capacity=0),
             page_sizes=PageSizes(),

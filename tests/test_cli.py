@@ -13,6 +13,9 @@ import pytest
 
 from graph import __version__
 from graph.cli import main
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import DAY_SUMMARY
+from graph.domains.earthquakes.summaries import year_key
 from graph.settings import Settings
 from graph.store.cloudformation import template
 from graph.store.contract import Put, Update
@@ -120,7 +123,7 @@ def test_the_module_and_the_script_are_the_same_command() -> None:
 
 WRONG = {
     "port": ["eighty", "-1", "65536", "80.5"],
-    "store": ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://", "quakes.db"],
+    "store": ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://a/b", "quakes.db"],
     "store_timeout": ["0", "61", "long"],
     "workers": ["0", "65", "two", "1.5"],
     "poll": ["-1", "59", "86401", "often", "nan", "inf"],
@@ -220,7 +223,7 @@ def test_every_command_with_a_store_names_what_is_wrong_with_it(words: tuple[str
     broken = quakegraph(*words, *rest, settings={"GRAPH_STORE": "sqlite:///letter.db"})
 
     assert (wrong.exit_code, missing.exit_code, broken.exit_code) == (2, 1, 1)
-    said = "Error: --store: 'here' is no store: write sqlite:///FILE or dynamodb://TABLE."
+    said = "Error: --store: 'here' is no store: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX."
     assert wrong.stderr.splitlines()[-1] == said
     assert missing.stderr == "Error: SQLite cannot open none/quakes.db: unable to open database file\n"
     assert broken.stderr == "Error: SQLite cannot open letter.db: file is not a database\n"
@@ -236,7 +239,7 @@ def test_the_schema_is_printed_as_it_is_checked_in() -> None:
 def test_the_template_of_the_table_is_printed() -> None:
     result = quakegraph("tables", "template")
 
-    assert result.stdout == template(ENTITIES)
+    assert result.stdout == template([EARTHQUAKE_EVENTS])
     assert "TimeOrderedIndex" in result.stdout
 
 
@@ -249,7 +252,7 @@ def test_a_table_is_made_in_a_file() -> None:
 
 
 def test_a_table_is_made_in_dynamodb_and_used(dynamodb_endpoint: str) -> None:
-    store = ("--store", f"dynamodb://quakes-{uuid4().hex}")
+    store = ("--store", f"dynamodb://quakes-{uuid4().hex}-")
 
     before = quakegraph("ingest", "-", *store, stdin=b"")
     made = quakegraph("tables", "create", "--no-stream", *store)
@@ -280,8 +283,8 @@ def spoil(file: Path) -> None:
     """Make two summaries say something else than the events."""
 
     async def work() -> None:
-        async with StoreLocation.of(f"sqlite:///{file}").open(ENTITIES) as table:
-            await table.update(Update(("SUMMARY#YEARS", "YEAR#2023"), add={"events": 5, "revision": 1}))
-            await table.transact([Put({"pk": "SUMMARY#2023", "sk": "DAY#20230801", "entity": "SUMMARY", "events": 1})])
+        async with StoreLocation.of(f"sqlite:///{file}").open(ENTITIES) as database:
+            await database.update(Update(year_key("2023"), add={"events": 5, "revision": 1}))
+            await database.transact([Put(DAY_SUMMARY, {"year": "2023", "day": "20230801", "events": 1})])
 
     asyncio.run(work())

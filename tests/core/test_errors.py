@@ -16,7 +16,7 @@ from graph.settings import Settings
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
 from tests.domains.entities import ENTITIES
 from tests.service import Service, running, settings
-from tests.store.engines import create_table
+from tests.store.engines import create_tables
 from tests.store.fault_proxy import Answer, always, proxying
 
 DOCUMENTED = {
@@ -181,35 +181,35 @@ TABLE_IS_GONE = Answer.error(
 async def test_a_table_that_is_gone_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    database = f"errors-{uuid4().hex}"
-    await create_table(database, ENTITIES)
+    prefix = f"errors-{uuid4().hex}-"
+    await create_tables(ENTITIES, prefix=prefix)
     async with proxying(dynamodb_endpoint) as fault_proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
 
         def scenario() -> None:
-            with running(Settings(store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9")) as service:
+            with running(Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9")) as service:
                 assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
                 fault_proxy.rule = always(TABLE_IS_GONE)
                 assert refusal(service, LATEST)[0] == "DATABASE_UNAVAILABLE"
 
         await asyncio.to_thread(scenario)
-    assert f"table {table} does not exist: run `quakegraph tables create`" in causes(caplog)
+    assert f"table {prefix}earthquake-events does not exist: run `quakegraph tables create`" in causes(caplog)
 
 
 async def test_an_endpoint_that_is_gone_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    database = f"errors-{uuid4().hex}"
-    await create_table(database, ENTITIES)
+    prefix = f"errors-{uuid4().hex}-"
+    await create_tables(ENTITIES, prefix=prefix)
     async with AsyncExitStack() as stack:
         fault_proxy = await stack.enter_async_context(proxying(dynamodb_endpoint))
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        with running(Settings(store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9")) as service:
+        with running(Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9")) as service:
             assert await asyncio.to_thread(service.ask, "{ events { totalCount } }") == {"events": {"totalCount": 0}}
             await stack.aclose()  # from here on nothing listens there
             code, _ = await asyncio.to_thread(refusal, service, LATEST)
     assert code == "DATABASE_UNAVAILABLE"
-    assert f"table {table} does not answer: check the network and AWS_ENDPOINT_URL" in causes(caplog)
+    assert f"table {prefix}earthquake-events does not answer: check the network and AWS_ENDPOINT_URL" in causes(caplog)
 
 
 def test_anything_unforeseen_is_logged_with_its_trace_under_the_id_that_the_client_is_told(

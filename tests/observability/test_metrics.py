@@ -25,6 +25,7 @@ from graph.observability.tracing import Untraced
 from graph.settings import Settings
 from graph.store.contract import Put
 from graph.store.dynamodb.retry_policy import CONNECTIONS
+from graph.store.query import Query
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, status, week_features
 from tests.domains.entities import ENTITIES
@@ -32,8 +33,8 @@ from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
 from tests.observability.scraping import parsed, scraped
 from tests.processes import serving
 from tests.service import Service, running
-from tests.store.engines import create_table, empty_database, open_dynamodb
-from tests.store.samples import SAMPLES, sample
+from tests.store.engines import create_tables, empty_database, open_dynamodb
+from tests.store.samples import SAMPLE, key, sample
 
 EVENT = '{ event(eventId: "us1") { mag } }'
 INGEST = "mutation I($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
@@ -212,35 +213,35 @@ def test_the_process_and_the_build_are_told(service: Service) -> None:
 
 
 async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -> None:
-    name, metrics = f"metered-{uuid4().hex}", Metrics()
-    await create_table(name, SAMPLES)
+    prefix, metrics = f"metered-{uuid4().hex}-", Metrics()
+    await create_tables([SAMPLE], prefix=prefix)
 
     def units() -> tuple[float | None, ...]:
         scrape = parsed(generate_latest(metrics.registry).decode())
         return tuple(scrape.value("quakegraph_dynamodb_units_total", kind=kind) for kind in ("read", "write"))
 
-    async with open_dynamodb(name, SAMPLES, meter=metrics) as database:
+    async with open_dynamodb([SAMPLE], prefix=prefix, meter=metrics) as database:
         assert units() == (0, 0)
-        await database.put(sample("p", "1", text="x" * 9000))
+        await database.put(Put(SAMPLE, sample("p", "1", text="x" * 9000)))
         assert units() == (0, 9)  # one for each KB
-        await database.put_many([sample("p", "2"), sample("p", "3")])
+        await database.put_many([Put(SAMPLE, sample("p", "2")), Put(SAMPLE, sample("p", "3"))])
         assert units() == (0, 11)
-        await database.transact([Put(sample("p", "4"))])
+        await database.transact([Put(SAMPLE, sample("p", "4"))])
         assert units() == (0, 15)  # as the emulator counts; DynamoDB says 2 for it
-        await database.get(("p", "1"))
+        await database.get(key("p", "1"))
         assert units() == (3, 15)  # one for 4 KB, since the read is consistent
-        await database.get_many([("p", "1"), ("p", "2")])
+        await database.get_many([key("p", "1"), key("p", "2")])
         assert units() == (7, 15)
-        await database.query(SAMPLES.primary, "p")
-        await database.count(SAMPLES.primary, ["p"])
-        _ = [item async for item in database.scan()]
+        await database.query(Query(entity=SAMPLE, partitions=[("p",)]))
+        await database.count(Query(entity=SAMPLE, partitions=[("p",)]))
+        _ = [item async for item in database.scan(SAMPLE)]
         assert units() == (16, 15)
 
 
 def test_a_service_on_dynamodb_tells_its_units_and_connections(dynamodb_endpoint: str) -> None:
-    name = f"metered-{uuid4().hex}"
-    asyncio.run(create_table(name, ENTITIES))
-    with running(Settings(store=f"dynamodb://{name}")) as service:
+    prefix = f"metered-{uuid4().hex}-"
+    asyncio.run(create_tables(ENTITIES, prefix=prefix))
+    with running(Settings(store=f"dynamodb://{prefix}")) as service:
         service.ask(INGEST, ingested("us1"))
         before = scraped(service.url)
         service.ask(EVENT)

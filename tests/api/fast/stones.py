@@ -14,7 +14,6 @@ from strawberry.types import Info
 from graph.api.fast.resolvers import shorten
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
-from graph.store.contract import KeptItem
 from graph.store.records import Record, Stored
 
 
@@ -218,7 +217,7 @@ def items(draw: st.DrawFn, depth: int = 0) -> dict[str, Any]:
 
 def quarries() -> st.SearchStrategy[Quarry]:
     """Some stones, of which one may be none."""
-    stones = st.lists(items().map(KeptItem).map(StoneRecord), max_size=3)
+    stones = st.lists(items().map(StoneRecord), max_size=3)
     odd = st.lists(st.sampled_from(ODD), max_size=1)
     return st.builds(lambda some, others: Quarry([*some, *others]), stones, st.just([]) | st.just([]) | odd)
 
@@ -359,4 +358,4 @@ def right_stone(**changes: Any) -> StoneRecord:
         "below": None,
         "beside": [],
     }
-    return StoneRecord(KeptItem({**item, **changes}))
+    return StoneRecord({**item, **changes})

@@ -86,7 +86,10 @@ def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: Us
             )
             for time in ("today", "2023-02-29", "1691118537000", "0001-01-01T00:00:00+14:00")
         ],
-        ("--recent --store mysql://quakes", "--store: 'mysql://quakes' is no store: write sqlite:///FILE or dynamodb://TABLE."),
+        (
+            "--recent --store mysql://quakes",
+            "--store: 'mysql://quakes' is no store: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.",
+        ),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_ends_with_one_line_and_asks_nobody(
