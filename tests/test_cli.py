@@ -124,7 +124,7 @@ def test_the_module_and_the_script_are_the_same_command() -> None:
 WRONG = {
     "domains": ["volcanoes", "request_logs", "earthquakes, volcanoes"],
     "port": ["eighty", "-1", "65536", "80.5"],
-    "store": ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://", "quakes.db"],
+    "store": ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://a/b", "quakes.db"],
     "store_timeout": ["0", "61", "long"],
     "workers": ["0", "65", "two", "1.5"],
     "poll": ["-1", "59", "86401", "often", "nan", "inf"],

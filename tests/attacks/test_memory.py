@@ -20,8 +20,8 @@ from tests.api.documents.hostile import OTHERS, TOO_COMPLEX
 from tests.api.documents.test_preparing import FIELDS
 from tests.application import Ask, application
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.schemas import schema
 from tests.effort import rounds
+from tests.schemas import schema
 from tests.service import settings
 from tests.settings import Settings
 

@@ -96,7 +96,7 @@ async def test_an_item_has_the_names_that_the_job_gives(database: Database, time
     item = await database.get(POLL.key_for())
     assert item
     assert len(item.pop("turn")) == 36
-    assert item == {"pk": "POLL", "sk": "STATE", "entity": "POLL", "nextAttempt": NOW + EVERY_MS, "open": 0, "done": 1}
+    assert item == {"nextAttempt": NOW + EVERY_MS, "open": 0, "done": 1}
 
 
 async def test_a_holder_that_outlasts_its_lease_changes_nothing(database: Database, time: HeldTime) -> None:
