@@ -26,7 +26,7 @@ from graph.settings import Misconfigured, Settings
 
 WINDOW_S = 60
 PARTS = 10  # of what a caller has a minute, one of which is asked for at once where there is time
-PATIENCE_S = 0.5  # for the shared store; a caller waits for it on every request
+STORE_TIMEOUT_S = 0.5  # for the shared store; a caller waits for it on every request
 
 Sleep = Callable[[float], Awaitable[object]]
 
@@ -83,7 +83,7 @@ class PointsPerMinute(Rates):
                 f"The operation costs {points:,} points, and a caller has {self._points:,} a minute: ask for less."
             )
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(STORE_TIMEOUT_S):
                 cost, needed = max(points, 1), max(points, 1) + leaving
                 allowed = not leaving or await self._limiter.test(self._item, spender, cost=needed)
                 allowed = allowed and await self._limiter.hit(self._item, spender, cost=cost)

@@ -1,4 +1,4 @@
-"""What is told of each request of the graph, wherever it is told: a count, a span and a line of the log."""
+"""What is fields of each request of the graph, wherever it is fields: a count, a span and a line of the log."""
 
 import logging
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Operation = Literal["query", "mutation", "subscription", "none"]
 """Type of a request's operation; none where the request was refused before it was known."""
 
 logger = get_logger(__name__)
-levels = logging.getLogger(__name__)  # asked first, since a line that nobody reads takes time to be put together
+stdlib_logger = logging.getLogger(__name__)  # asked first, since a line that nobody reads takes time to be put together
 
 
 @dataclass(slots=True)
@@ -57,10 +57,10 @@ class Telemetry:
 
     def request(self, headers: Mapping[str, str]) -> "AbstractContextManager[Answer]":
         """Around a request of the graph, from its arrival until its answer is ready to be sent."""
-        return _Telling(self.metrics, self.tracing.operation(headers))
+        return _RequestRecord(self.metrics, self.tracing.operation(headers))
 
 
-class _Telling:
+class _RequestRecord:
     """Tells of one request at its end."""
 
     __slots__ = ("_answer", "_metrics", "_operation", "_span", "_started")
@@ -81,24 +81,24 @@ class _Telling:
         known = None if answer.operation == "none" else answer.operation
         self._span.end(known, answer.name, None if answer.code == OK else answer.code)
         self._metrics.add(answer.operation, answer.code, seconds)
-        _say(answer, seconds)
+        _log(answer, seconds)
         self._operation.__exit__(*raised)
 
 
-def _say(answer: Answer, seconds: float) -> None:
+def _log(answer: Answer, seconds: float) -> None:
     """The line that an operator looks for: how a request went. Never its document or variables.
 
     What went well is a line for debugging, since the request logs have it, and writing it would
     take longer than to answer a small query.
     """
     level = logging.DEBUG if answer.code == OK else logging.INFO
-    if not levels.isEnabledFor(level):
+    if not stdlib_logger.isEnabledFor(level):
         return
-    told: dict[str, object] = {}
+    fields: dict[str, object] = {}
     if answer.name:
-        told["operation_name"] = answer.name
+        fields["operation_name"] = answer.name
     if answer.points is not None:
-        told["points"] = answer.points
+        fields["points"] = answer.points
     logger.log(
         level,
         "Answered",
@@ -106,5 +106,5 @@ def _say(answer: Answer, seconds: float) -> None:
         code=answer.code,
         status=answer.status,
         milliseconds=round(seconds * 1000, 1),
-        **told,
+        **fields,
     )

@@ -24,10 +24,10 @@ from graph.core.errors import BadRequest, Overloaded
 from graph.serving.heads import BoundedHeads
 from graph.serving.limits import ConnectionLimits, refusal
 
-TURNS = count()  # tells what was first, for which a loop's clock is too coarse
+WAIT_NUMBERS = count()  # tells what was first, for which a loop's clock is too coarse
 
 
-def connections_within(limits: ConnectionLimits) -> type[asyncio.Protocol]:
+def connection_class(limits: ConnectionLimits) -> type[asyncio.Protocol]:
     """What uvicorn makes a connection with, for its setting `http`."""
     return cast("type[asyncio.Protocol]", partial(ClientConnection, limits=limits))
 
@@ -46,7 +46,9 @@ class ClientConnection(BoundedHeads):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.app: Any = self._in_time(cast("ASGIApp", self.app))
-        self.waiting_since: int | None = None  # a number of `TURNS`; None while a whole request is being answered
+        self.waiting_since: int | None = (
+            None  # a number of `WAIT_NUMBERS`; None while a whole request is being answered
+        )
         self._limits = limits
         self._answering: RequestResponseCycle | None = None
         self._is_late = False
@@ -60,7 +62,7 @@ class ClientConnection(BoundedHeads):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
         """Wait for a first request, if there is room."""
         super().connection_made(transport)
-        self.waiting_since = next(TURNS)
+        self.waiting_since = next(WAIT_NUMBERS)
         self._expect_request()
         if len(self.connections) > self._limits.number:
             self._make_room()
@@ -128,7 +130,7 @@ class ClientConnection(BoundedHeads):
         if is_last and self._refusal and not self.transport.is_closing():
             self._refuse(self._refusal)
         if self.cycle.response_complete:  # the last one; others may stand in the pipeline
-            self.waiting_since = next(TURNS)
+            self.waiting_since = next(WAIT_NUMBERS)
         if self.transport.get_write_buffer_size():
             self._expect_taking()
 
@@ -212,7 +214,7 @@ class ClientConnection(BoundedHeads):
         self._is_ending = True
         self._unset_keepalive_if_required()
         self._until_sent = self.loop.call_later(self._limits.seconds, self.transport.abort)
-        self.waiting_since = next(TURNS)
+        self.waiting_since = next(WAIT_NUMBERS)
         self.flow.resume_reading()
         self.transport.write_eof()
 

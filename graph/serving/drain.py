@@ -21,10 +21,10 @@ import uvicorn
 
 from graph.observability.logs import get_logger
 from graph.serving.connections import ClientConnection
-from graph.serving.listener import turn_away
+from graph.serving.listener import refuse_newcomers
 
 TICK_S = 0.1  # as uvicorn's
-COMPLETED_WITHIN_S = 2.0  # all subscriptions; who does not take even the end of it is cut off
+COMPLETION_TIMEOUT_S = 2.0  # all subscriptions; who does not take even the end of it is cut off
 
 logger = get_logger(__name__)
 
@@ -62,7 +62,7 @@ class DrainingServer(uvicorn.Server):
             await self._drain(sockets or [])
             self._draining = False  # from here on, SIGINT means what it means to uvicorn
         if endings := self.lifespan.state.get("endings"):
-            await endings.end(COMPLETED_WITHIN_S)
+            await endings.end(COMPLETION_TIMEOUT_S)
         await super().shutdown(sockets)
 
     async def _drain(self, listeners: list[socket.socket]) -> None:
@@ -72,14 +72,14 @@ class DrainingServer(uvicorn.Server):
         await self._pass_time()
         if self._all_end is None or self._all_end():
             for listener in listeners:
-                turn_away(listener)
+                refuse_newcomers(listener)
             # The loop looks after its sockets at the latest between two timers.
             await asyncio.sleep(TICK_S)
             await asyncio.sleep(TICK_S)
         for server in self.servers:
             server.close()
         logger.info("No connection is taken any more")
-        await self._pass_time(until=self._nobody_may_ask)
+        await self._pass_time(until=self._nobody_waits)
 
     async def _pass_time(self, until: Callable[[], bool] = lambda: False) -> None:
         loop = asyncio.get_running_loop()
@@ -88,6 +88,6 @@ class DrainingServer(uvicorn.Server):
             await self.on_tick(0)  # puts date and `Connection: close` into the headers of all answers
             await asyncio.sleep(TICK_S)
 
-    def _nobody_may_ask(self) -> bool:
+    def _nobody_waits(self) -> bool:
         connections = list(self.server_state.connections)
         return not any(isinstance(one, ClientConnection) and one.waiting_since is not None for one in connections)

@@ -6,7 +6,7 @@ from http import HTTPStatus
 import orjson
 
 from graph.core.errors import GraphError
-from graph.transport.errors import told
+from graph.transport.errors import format_error
 from graph.transport.request_ids import SECURITY_HEADERS
 
 
@@ -20,7 +20,7 @@ class ConnectionLimits:
 
 def refusal(error: GraphError) -> bytes:
     """An answer of HTTP/1.1 with this error, which is the last on its connection."""
-    body = orjson.dumps({"errors": [told(error)]})
+    body = orjson.dumps({"errors": [format_error(error)]})
     headers = {
         "Content-Type": "application/json",
         "Content-Length": str(len(body)),

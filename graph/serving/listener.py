@@ -33,7 +33,7 @@ NO_NEWCOMERS = (
 logger = get_logger(__name__)
 
 
-def turn_away(listener: socket.socket) -> None:
+def refuse_newcomers(listener: socket.socket) -> None:
     """Take no new connection; those that the kernel has taken can still be accepted.
 
     This holds for every process that has the socket.

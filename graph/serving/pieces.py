@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 PIECE_BYTES = 4096  # in which most requests fit; 200 of the smallest, 3 ms
-PIECES_A_TURN = 4  # of the loop; the smallest chunks of a body take 1 ms a piece
+PIECES_PER_ITERATION = 4  # of the loop; the smallest chunks of a body take 1 ms a piece
 
 
 class PacedFlow(FlowControl):
@@ -44,7 +44,7 @@ class PacedParsing(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._unparsed = bytearray()
         self._is_held = False  # nothing is read, as data waits
-        self._turn: asyncio.Handle | None = None  # the next one that parses
+        self._next_parse: asyncio.Handle | None = None  # the next one that parses
         self.drops_rest = False  # of the data: it is refused, or belongs to another protocol
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
@@ -55,7 +55,7 @@ class PacedParsing(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse the first pieces now, and others in later turns of the loop."""
         self._unparsed += data
-        if self._turn is None:
+        if self._next_parse is None:
             self._parse_some()
 
     def parse(self, piece: bytes) -> None:
@@ -63,9 +63,9 @@ class PacedParsing(HttpToolsProtocol):
         super().data_received(piece)
 
     def _parse_some(self) -> None:
-        self._turn = None
+        self._next_parse = None
         self.drops_rest = self.transport.is_closing()  # nothing is executed that cannot be answered
-        for _ in range(PIECES_A_TURN):
+        for _ in range(PIECES_PER_ITERATION):
             if self.drops_rest or self.flow.read_paused or self.pipeline or not self._unparsed:
                 break
             piece = bytes(self._unparsed[:PIECE_BYTES])
@@ -84,14 +84,14 @@ class PacedParsing(HttpToolsProtocol):
         if not self._unparsed:
             self._is_held = False
             self.transport.resume_reading()
-        elif self._turn is None and not self.pipeline:
-            self._turn = self.loop.call_soon(self._parse_some)
+        elif self._next_parse is None and not self.pipeline:
+            self._next_parse = self.loop.call_soon(self._parse_some)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Drop what waits."""
         self._unparsed.clear()
-        if self._turn is not None:
-            self._turn.cancel()
+        if self._next_parse is not None:
+            self._next_parse.cancel()
         super().connection_lost(exc)
 
     # Where the rest of the data is not for the parser

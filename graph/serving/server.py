@@ -29,10 +29,10 @@ from graph.observability.logs import configure_logging
 from graph.observability.metrics import SHARED_FOLDER
 from graph.opening import open_services
 from graph.pages import graphiql
-from graph.serving.connections import connections_within
+from graph.serving.connections import connection_class
 from graph.serving.drain import DrainingServer
 from graph.serving.limits import ConnectionLimits
-from graph.serving.sockets import sockets_within
+from graph.serving.sockets import socket_class
 from graph.serving.workers import Workers
 from graph.settings import Settings
 from graph.transport.request import MOST_BODY_BYTES
@@ -126,10 +126,10 @@ def configuration(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     limits = ConnectionLimits(settings.request_timeout, settings.max_connections)
     return uvicorn.Config(
         app,
-        http=connections_within(limits),
+        http=connection_class(limits),
         log_config=None,
         access_log=False,  # `telemetry` says more
-        ws=sockets_within(limits),
+        ws=socket_class(limits),
         ws_max_size=MOST_BODY_BYTES,
         ws_per_message_deflate=False,  # which would take more memory than all else of an idle socket
         ws_ping_interval=None,  # the protocol above has its own

@@ -20,7 +20,7 @@ from websockets.exceptions import InvalidState, SecurityError
 from websockets.frames import Frame
 
 from graph.core.errors import BadRequest
-from graph.serving.frame_turns import FrameTurns
+from graph.serving.frame_budget import FrameBudget
 from graph.serving.limits import ConnectionLimits, refusal
 
 MOST_PONG_BYTES = 1024 * 1024  # and whatever else is not taken yet, when a ping is answered
@@ -33,22 +33,22 @@ logger.addFilter(
 )  # the client's defect, which ends its connection
 
 
-def sockets_within(limits: ConnectionLimits) -> type[asyncio.Protocol]:
+def socket_class(limits: ConnectionLimits) -> type[asyncio.Protocol]:
     """What uvicorn makes of a connection that becomes a WebSocket, for its setting `ws`."""
-    return cast("type[asyncio.Protocol]", partial(ClientSocket, limits=limits, turns=FrameTurns()))
+    return cast("type[asyncio.Protocol]", partial(ClientSocket, limits=limits, frame_budget=FrameBudget()))
 
 
 class ClientSocket(WebSocketsSansIOProtocol):
     """A WebSocket, whose client takes what is sent, or is let go."""
 
-    def __init__(self, *args: Any, limits: ConnectionLimits, turns: FrameTurns, **named: Any) -> None:
+    def __init__(self, *args: Any, limits: ConnectionLimits, frame_budget: FrameBudget, **named: Any) -> None:
         super().__init__(*args, **named)
         # Both tell of each connection, and one of them with the whole URL.
         self.logger = self.conn.logger = logger
         self.frames_handled = 0  # since the connection began, its opening handshake included
         self._limits = limits
         self._unread = bytearray()  # data whose turn has not come
-        self._turns = turns
+        self._frame_budget = frame_budget
         self._until_taken: asyncio.TimerHandle | None = None
         self._until_ended: asyncio.TimerHandle | None = None
 
@@ -74,15 +74,15 @@ class ClientSocket(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
 
     def _handle_frames(self) -> None:
-        while self._unread and self._turns.left > 0 and not self.transport.is_closing():
-            size = self._turns.left * LEAST_FRAME_BYTES  # no more frames than are left
+        while self._unread and self._frame_budget.left > 0 and not self.transport.is_closing():
+            size = self._frame_budget.left * LEAST_FRAME_BYTES  # no more frames than are left
             piece = bytes(self._unread[:size])
             del self._unread[:size]
             super().data_received(piece)
         if self.conn.handshake_exc is not None and not self.handshake_initiated:
             self._refuse_handshake(self.conn.handshake_exc)
         if self._unread:
-            self._turns.wait(self._read_on)
+            self._frame_budget.wait(self._read_on)
 
     def _has_room(self) -> bool:
         """Whether messages may come. The application takes none any more once it has closed the connection."""
@@ -91,7 +91,7 @@ class ClientSocket(WebSocketsSansIOProtocol):
     def handle_events(self) -> None:
         """Handle the frames that were parsed."""
         self.frames_handled += len(self.conn.events)
-        self._turns.spend(len(self.conn.events))
+        self._frame_budget.spend(len(self.conn.events))
         super().handle_events()
 
     def handle_cont(self, event: Frame) -> None:
@@ -162,7 +162,7 @@ class ClientSocket(WebSocketsSansIOProtocol):
         """Forget it. What waits is dropped, so that no message comes behind the news of the end."""
         self._unread.clear()
         super().connection_lost(exc)
-        self._turns.forget(self._read_on)
+        self._frame_budget.forget(self._read_on)
         _cancel(self._until_taken)
         _cancel(self._until_ended)
 

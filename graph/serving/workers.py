@@ -36,9 +36,9 @@ logger = get_logger(__name__)
 class Worker(Process):
     """One of the processes."""
 
-    def __init__(self, config: Config, listener: socket.socket, work: Work, told: Connection) -> None:
+    def __init__(self, config: Config, listener: socket.socket, work: Work, all_end: Connection) -> None:
         self._work = work
-        self._told = told
+        self._all_end = all_end
         super().__init__(config, [listener])
         self.process.daemon = True  # ends with the supervisor, should something unforeseen end that
 
@@ -56,7 +56,7 @@ class Worker(Process):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         Thread(target=_end_with_supervisor, daemon=True).start()
         for listener in sockets or []:
-            self._work(listener, self._told.poll)
+            self._work(listener, self._all_end.poll)
 
     def is_alive(self, timeout: float = 0) -> bool:
         """Whether the process lives. uvicorn asks it too, and kills one that imports for longer than five seconds."""
@@ -69,7 +69,7 @@ class Workers(Multiprocess):
     def __init__(self, number: int, work: Work, listener: socket.socket) -> None:
         self._work = work
         self._failed = False
-        self._told, self._teller = get_context("spawn").Pipe(duplex=False)  # its end is the workers'
+        self._all_end, self._all_end_sender = get_context("spawn").Pipe(duplex=False)  # its end is the workers'
         handlers = {number: signal.getsignal(number) for number in SIGNALS if number not in ENDING}
         super().__init__(Config("", workers=number, log_config=None), [listener])
         for other, handler in handlers.items():
@@ -88,7 +88,7 @@ class Workers(Multiprocess):
             self.processes.append(self._started())
 
     def _started(self) -> Worker:
-        worker = Worker(self.config, self.sockets[0], self._work, self._told)
+        worker = Worker(self.config, self.sockets[0], self._work, self._all_end)
         worker.start()
         return worker
 
@@ -113,7 +113,7 @@ class Workers(Multiprocess):
         self._end(signal.SIGINT)
 
     def terminate_all(self) -> None:
-        """Nothing more: `_end` has told the workers by which signal they end."""
+        """Nothing more: `_end` has all_end the workers by which signal they end."""
 
     def join_all(self) -> None:
         """Wait until all have ended, and hurry them by a second signal."""
@@ -127,7 +127,7 @@ class Workers(Multiprocess):
             number = signal.SIGINT
         else:
             self.should_exit.set()
-            self._teller.close()
+            self._all_end_sender.close()
             self.sockets[0].close()  # else the kernel would take connections that nobody accepts
         for process in self.processes:
             if process.pid is not None and process.is_alive():

@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Callable
 
-FRAMES_A_TURN = 30  # a ping takes 30 µs
+FRAMES_PER_ITERATION = 30  # a ping takes 30 µs
 
 ReadOn = Callable[[], None]
 """Handles what waits at one connection, as far as frames are left."""
 
 
-class FrameTurns:
+class FrameBudget:
     """Shares an allowance of frames among connections, which begins anew in each iteration of the loop."""
 
     def __init__(self) -> None:
-        self.left = FRAMES_A_TURN
+        self.left = FRAMES_PER_ITERATION
         self._waiting: dict[ReadOn, None] = {}  # in the order in which they began to wait
         self._next: asyncio.Handle | None = None
 
@@ -34,7 +34,7 @@ class FrameTurns:
 
     def _begin(self) -> None:
         self._next = None
-        self.left = FRAMES_A_TURN
+        self.left = FRAMES_PER_ITERATION
         for read_on in list(self._waiting):
             if self.left <= 0:
                 break
