@@ -1,4 +1,4 @@
-"""What is fields of each request of the graph, wherever it is fields: a count, a span and a line of the log."""
+"""Records each GraphQL request as a metric, a span and a line of the log."""
 
 import logging
 from collections.abc import Mapping
@@ -15,21 +15,21 @@ ABANDONED, ABANDONED_STATUS = "ABANDONED", 499  # the client left before it had 
 LONGEST_NAME = 100  # characters of an operation's name, which a client chooses
 
 Operation = Literal["query", "mutation", "subscription", "none"]
-"""Type of a request's operation; none where the request was refused before it was known."""
+"""Type of a request's operation; `none` if the request was refused before its type was known."""
 
 logger = get_logger(__name__)
-stdlib_logger = logging.getLogger(__name__)  # asked first, since a line that nobody reads takes time to be put together
+stdlib_logger = logging.getLogger(__name__)  # checked first, since building an unused line takes time
 
 
 @dataclass(slots=True)
 class Answer:
-    """What becomes of a request. Whoever answers it fills this in; untouched, nobody was answered."""
+    """The outcome of a request. The code that answers fills it in; by default the client left unanswered."""
 
     operation: Operation = "none"  # type of the operation, once it is known
     name: str | None = None  # of the operation
     code: str = ABANDONED  # of the first error, or OK
     status: int = ABANDONED_STATUS  # of HTTP
-    points: int | None = None  # that it cost
+    points: int | None = None  # its cost
 
 
 class RequestMetrics:
@@ -40,28 +40,32 @@ class RequestMetrics:
             metrics.counter("requests", "Requests by their operation and first error.", "operation", "code"),
             *("request", "Time to answer a request.", "operation", REQUEST_SECONDS),
         )
-        for operation in ("query", "mutation", "subscription"):  # a rate is known only of what was there before
+        for operation in (
+            "query",
+            "mutation",
+            "subscription",
+        ):  # Prometheus computes a rate only for a series that exists
             self._requests.declare(operation, OK)
 
     def add(self, operation: Operation, code: str, seconds: float) -> None:
-        """A request of the graph was answered, with the code of its first error or OK."""
+        """Count an answered request, with the code of its first error or OK."""
         self._requests.add(operation, code, seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """Tells of requests."""
+    """Records requests."""
 
     metrics: RequestMetrics
     tracing: Tracing
 
     def request(self, headers: Mapping[str, str]) -> "AbstractContextManager[Answer]":
-        """Around a request of the graph, from its arrival until its answer is ready to be sent."""
+        """Record a GraphQL request, from when it is received until its answer is ready to be sent."""
         return _RequestRecord(self.metrics, self.tracing.operation(headers))
 
 
 class _RequestRecord:
-    """Tells of one request at its end."""
+    """Records one request at its end."""
 
     __slots__ = ("_answer", "_metrics", "_operation", "_span", "_started")
 
@@ -86,10 +90,10 @@ class _RequestRecord:
 
 
 def _log(answer: Answer, seconds: float) -> None:
-    """The line that an operator looks for: how a request went. Never its document or variables.
+    """Log the outcome of a request, never its document or variables.
 
-    What went well is a line for debugging, since the request logs have it, and writing it would
-    take longer than to answer a small query.
+    A success is logged at DEBUG: the request logs record it anyway, and writing the line would take
+    longer than answering a small query.
     """
     level = logging.DEBUG if answer.code == OK else logging.INFO
     if not stdlib_logger.isEnabledFor(level):

@@ -194,7 +194,7 @@ def test_who_is_connected_when_the_listener_closes_may_still_ask(tmp_path: Path,
         connection = http.client.HTTPConnection(*address(server), timeout=PATIENCE_S)
         connection.connect()
         server.process.send_signal(signal.SIGTERM)
-        server.hear("No connection is taken any more", times=int(workers))
+        server.hear("No new connection is accepted", times=int(workers))
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(address(server), timeout=PATIENCE_S)
 

@@ -37,7 +37,7 @@ from graph.api.sizes import (
 )
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
-from graph.work.account import ROWS_READ_A_POINT
+from graph.work.account import ROWS_READ_PER_POINT
 
 MOST_FIELDS_VISITED = 5_000  # in one operation; fragments in fragments can name more than anybody needs
 
@@ -137,7 +137,7 @@ class _Reading:
             if takes_records(definition, directive):
                 yield given, _Price(1)
             elif below:
-                yield given, _Price(1 / ROWS_READ_A_POINT)  # the page is read whatever is selected of it
+                yield given, _Price(1 / ROWS_READ_PER_POINT)  # the page is read whatever is selected of it
         selection_sets = [node.selection_set for node in nodes if node.selection_set]
         # What has a size and no fields of its own is its list: its weight is that of an element.
         yield None if selection_sets else size, _Price(weight(definition))
