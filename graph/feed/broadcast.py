@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from graph.core.errors import InvalidCursor
 from graph.feed.sequence import Change, ChangeSequence, sliced
-from graph.feed.subscriber import Subscriber
+from graph.feed.subscriber import BACKLOG, Subscriber
 from graph.work.tasks import BackgroundTasks, Sleep, attempt
 
 CHANGES_AT_ONCE = 4  # of up to a thousand records each
@@ -36,7 +36,7 @@ async def free_of_charge(read: int, sent: int) -> None:
     """Charge nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, which `Records[Note](…)` cannot be called with
 class Records(Generic[R]):
     """What a broadcast has to know of a domain's records."""
 
@@ -58,11 +58,14 @@ class Notice(Generic[R]):
 class Broadcast(Generic[R]):
     """The changes of one sequence, sent to all subscribers, for as long as there are any."""
 
-    def __init__(self, sequence: ChangeSequence, records: Records[R], *, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(
+        self, sequence: ChangeSequence, records: Records[R], *, backlog: int = BACKLOG, sleep: Sleep = asyncio.sleep
+    ) -> None:
         self.sent = 0  # records, to all subscribers
         self.dropped = 0
         self._sequence = sequence
         self._records = records
+        self._backlog = backlog  # records that wait for one subscriber at most
         self._sleep = sleep
         self._number = 0  # of the last change that was handed to subscribers
         self._subscribers: set[Subscriber[R]] = set()  # those that have joined
@@ -88,7 +91,7 @@ class Broadcast(Generic[R]):
             DatabaseUnavailable: The store does not answer. The iteration may raise it too.
         """
         latest = await self._sequence.latest()
-        subscriber, missed = Subscriber(wants, latest), None
+        subscriber, missed = Subscriber(wants, latest, self._backlog), None
         if after is not None:
             key = self._records.key_of_cursor(after)
             if (record := (await self._records.load([key])).get(key)) is None:

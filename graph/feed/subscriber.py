@@ -19,7 +19,7 @@ class Subscriber(Generic[R]):
     others, until the subscriber was told how many: what it gets never has a gap that it does not know of.
     """
 
-    def __init__(self, wants: Callable[[R], bool], number: int) -> None:
+    def __init__(self, wants: Callable[[R], bool], number: int, capacity: int = BACKLOG) -> None:
         self.state = State.REPLAYING
         self.number = number  # of the last change that was seen
         self.backlog: deque[R] = deque()
@@ -30,6 +30,7 @@ class Subscriber(Generic[R]):
         self.failure: Exception | None = None  # of its filter
         self.slow = False  # not worth waiting for, until it has taken everything
         self._wants = wants
+        self._capacity = capacity
 
     def wanted(self, records: Iterable[R]) -> list[R]:
         """Those of the records that pass the filter."""
@@ -41,14 +42,14 @@ class Subscriber(Generic[R]):
 
     def hand(self, records: Sequence[R]) -> int:
         """Put records that pass the filter into the backlog; how many were dropped."""
-        room = BACKLOG - len(self.backlog) if self.state is State.JOINED else 0
+        room = self._capacity - len(self.backlog) if self.state is State.JOINED else 0
         self.backlog.extend(records[:room])
         dropped = max(len(records) - room, 0)
-        if dropped and self.state is State.JOINED:
+        if dropped and self.state is not State.OVERFLOWING:
             self._move(Transition.OVERFLOW)
         self.dropped += dropped
         self.woken.set()
-        if len(self.backlog) > BACKLOG // 2:
+        if len(self.backlog) > self._capacity // 2:
             self.roomy.clear()
         return dropped
 
@@ -61,7 +62,7 @@ class Subscriber(Generic[R]):
     def take(self) -> R:
         """The next record of the backlog."""
         record = self.backlog.popleft()
-        if len(self.backlog) <= BACKLOG // 2:
+        if len(self.backlog) <= self._capacity // 2:
             self.roomy.set()
         if not self.backlog:
             self.slow = False

@@ -4,14 +4,14 @@ A page costs what it holds. The summaries name the days on which something can m
 `graph.store.time_walk` reads just these, newest or oldest first, until the page is full.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Reversible
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
-from graph.core.days import day_bucket, day_span
+from graph.core.days import day_bucket
 from graph.core.paging import Page, Paging, Position
+from graph.core.spans import TimeSpan
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import Event, possible_id
@@ -24,7 +24,6 @@ from graph.store.query import Partition, Query
 from graph.store.time_walk import Promise, Promises, Walk, count_of, items_of, reading_for
 from graph.work.account import give_way
 
-T = TypeVar("T")
 Attributes = frozenset[str] | None
 """The attributes that are needed of each event, beside its position; None for all."""
 
@@ -108,27 +107,16 @@ class Catalogue:
 
     async def _summarised(self, selection: Selection) -> tuple[int, list[Promise]]:
         """What summaries alone can count, and the days that lie only partly within the bounds."""
-        first_ms, last_ms = selection.span
-        if first_ms > last_ms:
-            return 0, []
-        first, last = day_bucket(first_ms), day_bucket(last_ms)
-        partial_days = {first} if day_span(first)[0] < first_ms else set()
-        if day_span(last)[1] > last_ms:
-            partial_days.add(last)
         counted, promises = 0, list[Promise]()
-        for year, summary in (await self._summaries.years()).items():
-            begin, end = max(first, f"{year}0101"), min(last, f"{year}1231")
-            if begin > end:
+        for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
+            if part.is_whole:
+                counted += part.value.matching(selection.magnitudes)
                 continue
-            if (begin, end) == (f"{year}0101", f"{year}1231") and partial_days.isdisjoint((begin, end)):
-                counted += summary.matching(selection.magnitudes)
-                continue
-            days = await self._summaries.days(year, summary)
+            days = await self._summaries.days(part.year, part.value)
             matching = days.matching(selection.magnitudes)
-            counted += matching.total(matching.between(begin, end))
-            for day in partial_days:
-                if day in days.days and begin <= day <= end:
-                    of_day = days.days[day]
+            counted += matching.total(matching.between(part.first, part.last))
+            for day in part.cut:
+                if of_day := days.days.get(day):
                     counted -= of_day.matching(selection.magnitudes)
                     promises.append(promised_on(day, of_day.may_match(selection.magnitudes)))
             await give_way()
@@ -148,20 +136,13 @@ class Catalogue:
         self, selection: Selection, *, forward: bool, start: Partition | None
     ) -> AsyncGenerator[Promises, None]:
         """The days that may hold a selected event, from the partition `start` on."""
-        first_ms, last_ms = selection.span
-        if first_ms > last_ms:  # bounds beyond the calendar, which no day has
-            return
-        first, last = day_bucket(first_ms), day_bucket(last_ms)
-        if start is not None:
-            (day,) = start
-            first, last = (max(first, day), last) if forward else (first, min(last, day))
-        for year, summary in _in_order((await self._summaries.years()).items(), forward):
-            if not (first[:4] <= year <= last[:4] and summary.may_match(selection.magnitudes)):
+        span = TimeSpan.of(*selection.span).starting_on(start[0] if start else None, forward=forward)
+        for part in span.years(await self._summaries.years(), forward=forward):
+            if not part.value.may_match(selection.magnitudes):
                 continue
-            days = (await self._summaries.days(year, summary)).may_match(selection.magnitudes)
-            wanted = days.between(first, last)
-            places = _in_order(range(wanted.start, wanted.stop), forward)
-            yield (promised_on(days.days[at], days.counts[at]) for at in places)
+            days = (await self._summaries.days(part.year, part.value)).may_match(selection.magnitudes)
+            places = range(len(days.days))[days.between(part.first, part.last)]
+            yield (promised_on(days.days[at], days.counts[at]) for at in (places if forward else reversed(places)))
             await give_way()
 
 
@@ -184,7 +165,3 @@ def _place(position: Position) -> Item:
 def _with_position(attributes: Attributes) -> Attributes:
     """The attributes that are needed of a single event, and its position, as a query reads it by itself."""
     return None if attributes is None else attributes.union(EVENT.position_names(TIME_ORDERED))
-
-
-def _in_order(by_time: Reversible[T], forward: bool) -> Iterable[T]:
-    return by_time if forward else reversed(by_time)

@@ -10,13 +10,13 @@ from graph.core.clock import Clock
 from graph.core.days import (
     DAY_MS,
     bucket_of,
-    date_of,
     day_bucket,
     day_span,
     days_between,
 )
 from graph.core.errors import BadUserInput, DatabaseUnavailable
 from graph.core.paging import Page, Paging, Position
+from graph.core.spans import TimeSpan
 from graph.domains.request_logs.budget import Amount
 from graph.domains.request_logs.entities import LOG, LOG_COUNT
 from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, place_of
@@ -133,16 +133,10 @@ class RequestLogs:
         self, first_ms: int, last_ms: int, *, forward: bool, start: Partition | None
     ) -> AsyncGenerator[Promises, None]:
         """The days that may hold logs of a span."""
-        if first_ms > last_ms:
-            return
-        counts = await self.counts()
-        first, last = date_of(day_bucket(first_ms)), date_of(day_bucket(last_ms))
-        days = [_promise(bucket_of(day), counts) for day in days_between(first, last)]
-        yield (
-            promise
-            for promise in (days if forward else reversed(days))
-            if start is None or (promise.partition >= start if forward else promise.partition <= start)
-        )
+        span = TimeSpan.of(first_ms, last_ms).starting_on(start[0] if start else None, forward=forward)
+        if not span.is_empty:
+            counts = await self.counts()
+            yield (_promise(day, counts) for day in span.days(forward=forward))
 
 
 def _promise(bucket: str, counts: Mapping[str, Amount]) -> Promise:

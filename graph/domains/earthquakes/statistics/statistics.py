@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 
-from graph.core.days import date_of, day_bucket, day_span
+from graph.core.days import date_of
 from graph.core.errors import BadUserInput
+from graph.core.spans import TimeSpan
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, MagnitudeRange, bin_of
@@ -62,13 +63,7 @@ class Statistics:
         self._summaries = summaries
         self._selection = selection
         self._most_days_read = most_days_read
-        first_ms, last_ms = selection.span
-        self._is_empty = first_ms > last_ms  # bounds beyond the calendar, which no day has
-        self._first, self._last = ("", "") if self._is_empty else (day_bucket(first_ms), day_bucket(last_ms))
-        self._cut: list[str] = []  # the days of which only a part lies within the window
-        if not self._is_empty:
-            cut = {self._first} if day_span(self._first)[0] < first_ms else set()
-            self._cut = sorted(cut | {self._last} if day_span(self._last)[1] > last_ms else cut)
+        self._span = TimeSpan.of(*selection.span)
         self._of_cut_days: _CutDays | None = None
         self._counts: Counter[int] | None = None
 
@@ -95,7 +90,7 @@ class Statistics:
         Raises:
             BadUserInput: There are too many periods.
         """
-        if self._is_empty:
+        if self._span.is_empty:
             return Series(interval, None, [])
         counts: Counter[int] = Counter()  # by the number of the period
         async for name, count in self._counted(by_day=interval is not Interval.YEAR):
@@ -104,9 +99,9 @@ class Statistics:
             counts[_number(day[: interval.value])] += count
         first, last = min(counts, default=None), max(counts, default=None)
         if self._selection.start_ms is not None:
-            first = _number(self._first[: interval.value])
+            first = _number(self._span.first[: interval.value])
         if self._selection.end_ms is not None:
-            last = _number(self._last[: interval.value])
+            last = _number(self._span.last[: interval.value])
         if first is None or last is None or first > last:
             return Series(interval, None, [])
         if last - first >= MOST_PERIODS:
@@ -131,7 +126,7 @@ class Statistics:
         greatest = self._selection.magnitudes.maximum
         top = MagnitudeRange(max(counts) / 10, greatest)
         days = [day async for day, summary in self._summarised(by_day=True, only=top) if summary.matching(top)]
-        days = sorted([*days, *self._cut], reverse=True)
+        days = sorted([*days, *self._span.cut], reverse=True)
         largest: Item | None = None
         better: Condition = Compare("mag", ">=", max(counts) / 10)
         for at in range(0, len(days), DAYS_AT_ONCE):
@@ -156,18 +151,16 @@ class Statistics:
         Args:
             only: leave out years that have no such magnitude.
         """
-        for year, summary in (await self._summaries.years()).items():
-            begin, end = max(self._first, f"{year}0101"), min(self._last, f"{year}1231")
-            if begin > end or (only and not summary.matching(only)):
+        for part in self._span.years(await self._summaries.years()):
+            if only and not part.value.matching(only):
                 continue
-            if not by_day and (begin, end) == (f"{year}0101", f"{year}1231") and not {begin, end} & {*self._cut}:
-                yield year, summary
+            if part.is_whole and not by_day:
+                yield part.year, part.value
                 continue
-            days = (await self._summaries.days(year, summary)).days
+            days = (await self._summaries.days(part.year, part.value)).days
             await charge_rows(tested=len(days))
-            for day, of_day in days.items():
-                if begin <= day <= end and day not in self._cut:
-                    yield day, of_day
+            for day, of_day in part.whole_days(days):
+                yield day, of_day
             await give_way()
 
     async def _counted(self, *, by_day: bool) -> AsyncIterator[tuple[str, int]]:
@@ -180,7 +173,7 @@ class Statistics:
         """The selected events of the days that the window cuts."""
         if self._of_cut_days is None:
             counted = _CutDays()
-            promises = [await self._promise(day, self._selection.magnitudes) for day in self._cut]
+            promises = [await self._promise(day, self._selection.magnitudes) for day in self._span.cut]
             query = self._query(self._selection.condition, frozenset({"mag"}))
             async for items in items_of(self._database, query, promises):
                 counted.bins.update(bin_of(item["mag"])[0] for item in items)

@@ -1,23 +1,19 @@
 """Events are numbered in the order in which they are stored, without a gap, whoever stores them."""
 
 import asyncio
-from itertools import chain
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from graph.domains.earthquakes.entities import EVENT_SEQUENCE
+from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE
 from graph.domains.earthquakes.live import event_sequence
-from graph.feed.sequence import Change, sliced
 from graph.store.contract import Database
 from tests.domains.earthquakes.builders import an_event, catalogue_of, events_at
 from tests.domains.earthquakes.builders import ingest as store
 from tests.domains.earthquakes.ingest.ingests import Station, a_feature, counts, file_of
+from tests.domains.entities import documented
 
 
 async def numbered(database: Database) -> list[tuple[int, tuple[str, ...]]]:
-    """Every arrival."""
-    return [(arrival.number, arrival.keys) for arrival in await event_sequence(database).since(0, 10_000)]
+    """Number and events of every change."""
+    return [(change.number, change.keys) for change in await event_sequence(database).since(0, 10_000)]
 
 
 async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(station: Station) -> None:
@@ -32,7 +28,7 @@ async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(s
     assert await event_sequence(station.database).latest() == 2
 
 
-async def test_what_is_stored_already_arrives_no_second_time(station: Station) -> None:
+async def test_what_is_stored_already_has_no_second_number(station: Station) -> None:
     await store(station.database, events_at(10, 20))
     assert await store(station.database, events_at(10, 20)) == 0
 
@@ -45,7 +41,7 @@ async def test_more_than_one_transaction_holds_takes_as_many_numbers(station: St
 
     assert counts(report) == (limit, limit, 0, 0)
     sizes = [(number, len(event_ids)) for number, event_ids in await numbered(station.database)]
-    assert sizes == [(1, limit - 4), (2, 4)]  # beside the events stand two for the arrival, a day and a year
+    assert sizes == [(1, limit - 4), (2, 4)]  # beside the events stand two for the change, a day and a year
 
 
 async def test_ingests_at_the_same_time_share_the_numbers_without_a_gap(station: Station) -> None:
@@ -57,10 +53,10 @@ async def test_ingests_at_the_same_time_share_the_numbers_without_a_gap(station:
 
     await asyncio.gather(*[several(name, number) for number, name in enumerate("abcd")])
 
-    arrivals = await numbered(station.database)
-    assert [number for number, _ in arrivals] == list(range(1, len(arrivals) + 1))
-    arrived = [event_id for _, event_ids in arrivals for event_id in event_ids]
-    assert sorted(arrived) == sorted(
+    changes = await numbered(station.database)
+    assert [number for number, _ in changes] == list(range(1, len(changes) + 1))
+    stored = [event_id for _, event_ids in changes for event_id in event_ids]
+    assert sorted(stored) == sorted(
         [f"{name}{number}" for name in ("a", "b", "c", "d", "both") for number in range(10)]
     )
 
@@ -71,18 +67,18 @@ async def test_an_event_of_an_older_table_was_stored_before_all_that_are_numbere
     assert EVENT_SEQUENCE.number_of(old.item) == 0
 
 
-@given(st.lists(st.integers(0, 12), max_size=12), st.integers(1, 9))
-def test_slices_hold_all_in_order_and_no_more_than_they_may(sizes: list[int], most: int) -> None:
-    arrivals = [
-        Change(number, tuple(f"e{number}-{each}" for each in range(size))) for number, size in enumerate(sizes, 1)
-    ]
+async def test_the_items_have_the_documented_names(station: Station) -> None:
+    await store(station.database, events_at(10))
 
-    slices = list(sliced(arrivals, most))
-
-    assert all(sum(len(arrival.keys) for arrival in some) <= most for some in slices)
-    parts = [arrival for some in slices for arrival in some]
-    assert [part.number for part in parts] == sorted(part.number for part in parts)
-    whole = {arrival.number: arrival.keys for arrival in arrivals}
-    for number, event_ids in whole.items():
-        assert tuple(chain.from_iterable(part.keys for part in parts if part.number == number)) == event_ids
-    assert {part.number for part in parts} == whole.keys()
+    (change,) = [documented(EVENT_SEQUENCE.change, item) async for item in station.database.scan(EVENT_SEQUENCE.change)]
+    assert change == {"pk": "ARRIVALS", "sk": "000000000001", "entity": "ARRIVAL", "eventIds": ["e000"]}
+    latest = await station.database.get(EVENT_SEQUENCE.latest.key_for())
+    assert documented(EVENT_SEQUENCE.latest, latest or {}) == {
+        "pk": "ARRIVALS#LATEST",
+        "sk": "STATE",
+        "entity": "ARRIVAL",
+        "number": 1,
+    }
+    event = await station.database.get(EVENT.key_for("e000"))
+    assert event
+    assert event["arrival"] == 1

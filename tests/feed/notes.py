@@ -1,0 +1,114 @@
+"""A small domain that is no earthquake: notes, written down in a database and broadcast as they are stored."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from graph.core.errors import InvalidCursor
+from graph.feed.broadcast import Broadcast, Notice, Records
+from graph.feed.sequence import ChangeSequence, SequenceEntities
+from graph.store.attributes import Text, Whole
+from graph.store.contract import Database, Put
+from graph.store.entity import Entity
+from tests.processes import PATIENCE_S
+from tests.store.samples import SAMPLES
+
+NOTE_SEQUENCE = SequenceEntities.of(SAMPLES, "NOTES", "CHANGE", keys="noteIds", number="change")
+NOTE = Entity(
+    "NOTE",
+    SAMPLES,
+    key=("NOTE#{noteId}", "NOTE"),
+    attributes=(Text("noteId"), Whole("change", optional=True)),
+)
+ENTITIES = (NOTE, NOTE_SEQUENCE.change, NOTE_SEQUENCE.latest)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note as it is stored."""
+
+    note_id: str
+    number: int  # of its change
+
+    @property
+    def cursor(self) -> str:
+        return f"note:{self.note_id}"
+
+
+class Notebook:
+    """The notes of a database, as one process writes and reads them."""
+
+    def __init__(self, database: Database) -> None:
+        self.sequence = ChangeSequence(database, NOTE_SEQUENCE)
+        self._database = database
+
+    async def write(self, *note_ids: str) -> int:
+        """Store notes in one transaction, those that are not stored yet; how many these were."""
+        ids = list(note_ids)
+        while ids:
+            async with self.sequence.reserve() as reservation:
+                items = reservation.numbered([{"noteId": note_id} for note_id in ids])
+                puts = [Put(NOTE, item, if_absent=True) for item in items]
+                refused = await self._database.transact([*puts, *reservation.actions(ids)])
+                if not refused:
+                    break
+                self.sequence.missed(reservation)
+            ids = [note_id for position, note_id in enumerate(ids) if position not in refused]
+        return len(ids)
+
+    async def load(self, note_ids: Sequence[str]) -> dict[str, Note]:
+        """Those of the notes that exist."""
+        keys = [NOTE.key_for(note_id) for note_id in note_ids]
+        items = (await self._database.get_many(keys)).values() if keys else ()
+        return {item["noteId"]: Note(item["noteId"], NOTE_SEQUENCE.number_of(item)) for item in items}
+
+    def broadcast(self, **options: Any) -> Broadcast[Note]:
+        """A broadcast of the notes."""
+        records = Records[Note](
+            load=self.load,
+            number_of=lambda note: note.number,
+            cursor_of=lambda note: note.cursor,
+            key_of_cursor=_note_id,
+        )
+        return Broadcast(self.sequence, records, **options)
+
+
+@asynccontextmanager
+async def broadcasting(database: Database, **options: Any) -> AsyncIterator[Broadcast[Note]]:
+    """A broadcast of the notes of a database, which nobody is subscribed to at the end."""
+    broadcast = Notebook(database).broadcast(**options)
+    yield broadcast
+    await broadcast.close()
+    assert broadcast.subscriptions == 0
+
+
+def everything(note: Note) -> bool:
+    """A filter that every note passes."""
+    return True
+
+
+async def some(notices: AsyncIterator[Notice[Note]], number: int) -> list[Notice[Note]]:
+    """The next of them, so many."""
+    async with asyncio.timeout(PATIENCE_S):
+        return [await anext(notices) for _ in range(number)]
+
+
+def sent(notices: Sequence[Notice[Note]]) -> list[str]:
+    """The ids of the notes, of which none was dropped."""
+    assert [notice.dropped for notice in notices] == [0] * len(notices)
+    assert [notice.cursor for notice in notices] == [notice.record.cursor for notice in notices if notice.record]
+    return [notice.record.note_id for notice in notices if notice.record]
+
+
+def cursor(note_id: str) -> str:
+    """The cursor of a note."""
+    return Note(note_id, 0).cursor
+
+
+def _note_id(cursor: str) -> str:
+    kind, _, note_id = cursor.partition(":")
+    if kind != "note":
+        raise InvalidCursor("after")
+    return note_id

@@ -1,0 +1,442 @@
+"""Subscribers get each record once, in the order in which they are stored, from wherever they begin."""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing
+from itertools import count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph.core.errors import DatabaseUnavailable, InvalidCursor, RateLimited
+from graph.feed.broadcast import REPLAYED_AT_ONCE, RETRY_S, Broadcast, Notice
+from graph.store.contract import Database, Put
+from graph.store.query import Page, Query
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.feed.notes import ENTITIES, NOTE, Note, Notebook, broadcasting, cursor, everything, sent, some
+from tests.processes import PATIENCE_S
+from tests.store.engines import empty_database
+
+BACKLOG = 40  # of the broadcasts that are about a full one
+
+Notices = AsyncGenerator[Notice[Note], None]
+
+
+def ids(*numbers: int) -> list[str]:
+    """The ids of numbered notes."""
+    return [f"n{number:04}" for number in numbers]
+
+
+async def test_what_is_stored_from_now_on_is_sent_in_that_order_and_what_was_there_is_not(
+    notes: Notebook, broadcast: Broadcast[Note]
+) -> None:
+    await notes.write("old")
+    async with aclosing(await broadcast.subscribe(everything)) as notices:
+        first = asyncio.ensure_future(some(notices, 2))
+        await notes.write("b", "a")
+        assert sent(await first) == ["b", "a"]
+
+        await notes.write("c")
+        await notes.write("old", "d")
+        assert sent(await some(notices, 2)) == ["c", "d"]
+
+
+async def test_behind_a_cursor_comes_what_was_stored_since(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+    await notes.write("a", "b", "c")
+    await notes.write("d")
+
+    async with aclosing(await broadcast.subscribe(everything, cursor("b"))) as notices:
+        assert sent(await some(notices, 2)) == ["c", "d"]
+        await notes.write("e")
+        assert sent(await some(notices, 1)) == ["e"]
+
+
+async def test_behind_a_record_without_a_number_comes_all_that_has_one(
+    database: Database, notes: Notebook, broadcast: Broadcast[Note]
+) -> None:
+    await database.put(Put(NOTE, {"noteId": "old"}))
+    await notes.write("a")
+    await notes.write("b")
+
+    async with aclosing(await broadcast.subscribe(everything, cursor("old"))) as notices:
+        assert sent(await some(notices, 2)) == ["a", "b"]
+
+
+async def test_a_cursor_of_no_record_here_is_refused(broadcast: Broadcast[Note]) -> None:
+    for wrong in ("", "nonsense", cursor("unknown")):
+        with pytest.raises(InvalidCursor):
+            await broadcast.subscribe(everything, wrong)
+
+
+async def test_only_what_passes_the_filter_is_sent(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+    await notes.write("before")
+
+    def wants(note: Note) -> bool:
+        return note.note_id in ("b", "d")
+
+    async with (
+        aclosing(await broadcast.subscribe(wants, cursor("before"))) as replayed,
+        aclosing(await broadcast.subscribe(wants)) as joined,
+    ):
+        first = asyncio.ensure_future(some(joined, 2))
+        await notes.write("a", "b", "c", "d")
+        assert sent(await first) == sent(await some(replayed, 2)) == ["b", "d"]
+        assert broadcast.sent == 4
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_a_thousand_subscribers_that_join_while_records_are_stored_miss_none_and_get_none_twice(
+    notes: Notebook, broadcast: Broadcast[Note]
+) -> None:
+    chance = random.Random(1)
+    stored = ids(*range(300))
+    for note_id in stored:
+        await notes.write(note_id)
+    joined = 0
+
+    async def store_on() -> None:
+        while joined < 1000:
+            await notes.write(*ids(len(stored)))
+            stored.extend(ids(len(stored)))
+
+    async def join() -> None:
+        nonlocal joined
+        for _ in range(chance.randrange(20)):
+            await asyncio.sleep(0)
+        begun = len(stored) - 1 - chance.randrange(100)
+        there = len(stored)
+        received: list[str] = []
+        async with aclosing(await broadcast.subscribe(everything, cursor(stored[begun]))) as notices:
+            while len(received) < there - begun + 5:  # beyond the seam, wherever that was
+                received += sent([await anext(notices)])
+        assert received == ids(*range(begun + 1, begun + 1 + len(received)))
+        joined += 1
+
+    storing = asyncio.create_task(store_on())
+    async with asyncio.timeout(240):
+        for _ in range(20):
+            await asyncio.gather(*[join() for _ in range(50)])
+        await storing
+    assert joined == 1000
+
+
+Step = tuple[str, int, int]
+steps: st.SearchStrategy[list[Step]] = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), st.integers(1, 6), st.just(0)),  # so many records in one change
+        st.tuples(st.just("subscribe"), st.integers(0, 30), st.just(0)),  # behind the record with this number
+        st.tuples(st.just("take"), st.integers(0, 3), st.integers(1, 8)),  # a subscriber, so many records
+        st.tuples(st.just("leave"), st.integers(0, 3), st.just(0)),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(steps)
+def test_replay_and_join_have_no_seam_in_whatever_order_things_happen(steps: list[Step]) -> None:
+    asyncio.run(_happen(steps))
+
+
+async def _happen(steps: list[Step]) -> None:
+    stored = 1
+    async with (
+        empty_database("sqlite", ENTITIES) as database,
+        broadcasting(database) as broadcast,
+        AsyncExitStack() as subscriptions,
+    ):
+        notes, open_ones = Notebook(database), dict[int, tuple[Notices, list[int]]]()
+        await notes.write(*ids(0))
+
+        async def take(subscriber: int, most: int) -> None:
+            notices, place = open_ones[subscriber]
+            number = min(most, stored - place[0] - 1)  # as many as there are
+            assert sent(await some(notices, number)) == ids(*range(place[0] + 1, place[0] + 1 + number))
+            place[0] += number
+
+        for kind, first, second in steps:
+            subscriber = first % max(len(open_ones), 1)
+            if kind == "write":
+                await notes.write(*ids(*range(stored, stored + first)))
+                stored += first
+            elif kind == "subscribe" and len(open_ones) < 4:
+                behind = min(first, stored - 1)
+                notices = await broadcast.subscribe(everything, cursor(*ids(behind)))
+                open_ones[len(open_ones)] = await subscriptions.enter_async_context(aclosing(notices)), [behind]
+            elif kind == "take" and open_ones:
+                await take(subscriber, second)
+            elif kind == "leave" and open_ones:
+                await open_ones[subscriber][0].aclose()
+                behind = open_ones[subscriber][1][0]
+                notices = await broadcast.subscribe(everything, cursor(*ids(behind)))
+                open_ones[subscriber] = await subscriptions.enter_async_context(aclosing(notices)), [behind]
+        for subscriber in open_ones:
+            await take(subscriber, stored)
+
+
+async def test_a_slow_subscriber_is_told_how_many_were_dropped_and_where_to_go_on(
+    database: Database, notes: Notebook
+) -> None:
+    everyone = ids(*range(BACKLOG + 45))
+    async with (
+        broadcasting(database, backlog=BACKLOG) as broadcast,
+        aclosing(await broadcast.subscribe(everything)) as slow,
+        aclosing(await broadcast.subscribe(everything)) as quick,
+    ):
+        first = asyncio.gather(some(slow, 1), some(quick, 1))
+        await notes.write(everyone[0])
+        await first
+
+        for at in range(1, len(everyone), 21):
+            taken = asyncio.ensure_future(some(quick, 21))
+            await notes.write(*everyone[at : at + 21])
+            assert sent(await taken) == everyone[at : at + 21]  # and what reached it was handed to the slow one too
+
+        assert sent(await some(slow, BACKLOG)) == everyone[1 : BACKLOG + 1]
+        (notice,) = await some(slow, 1)
+        assert notice == Notice(cursor(everyone[BACKLOG]), None, 44)
+        assert (broadcast.sent, broadcast.dropped) == (2 + BACKLOG + len(everyone) - 1, 44)
+
+        await notes.write("afterwards")
+        assert sent(await some(slow, 1)) == ["afterwards"]
+        async with aclosing(await broadcast.subscribe(everything, notice.cursor)) as again:
+            assert sent(await some(again, 45)) == [*everyone[BACKLOG + 1 :], "afterwards"]
+
+
+async def test_what_is_read_and_sent_of_the_past_is_charged_and_what_comes_is_not(
+    notes: Notebook, broadcast: Broadcast[Note]
+) -> None:
+    everyone = ids(*range(REPLAYED_AT_ONCE + 50))
+    for at in range(0, len(everyone), 50):
+        await notes.write(*everyone[at : at + 50])
+    charged: list[tuple[int, int]] = []
+
+    async def charge(read: int, sent: int) -> None:
+        charged.append((read, sent))
+
+    def odd(note: Note) -> bool:
+        return note.note_id[-1] in "13579w"
+
+    async with aclosing(await broadcast.subscribe(odd, cursor(everyone[0]), charge)) as notices:
+        await some(notices, len(everyone) // 2)
+        await notes.write("new")
+        assert sent(await some(notices, 1)) == ["new"]
+
+    reads, sends = zip(*charged, strict=True)
+    assert (sum(reads), sum(sends)) == (len(everyone) - 1, len(everyone) // 2)
+    assert max(reads) <= REPLAYED_AT_ONCE
+    assert max(sends) == 1
+
+
+async def test_a_subscriber_that_cannot_be_charged_gets_no_more(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+    await notes.write(*ids(*range(30)))
+
+    async def charge(read: int, sent: int) -> None:
+        if sent and next(charges) == 1:
+            raise RateLimited(7)
+
+    charges = count()
+    async with aclosing(await broadcast.subscribe(everything, cursor(*ids(0)), charge)) as notices:
+        assert sent(await some(notices, 1)) == ids(1)
+        with pytest.raises(RateLimited):
+            await some(notices, 1)
+
+
+async def test_a_replay_waits_for_its_reader_and_drops_nothing(database: Database, notes: Notebook) -> None:
+    everyone = ids(*range(3 * BACKLOG))
+    await notes.write(*everyone[:BACKLOG])
+    async with (
+        broadcasting(database, backlog=BACKLOG) as broadcast,
+        aclosing(await broadcast.subscribe(everything, cursor(everyone[0]))) as notices,
+    ):
+        begun = await some(notices, 1)
+        for at in (BACKLOG, 2 * BACKLOG):
+            await notes.write(*everyone[at : at + BACKLOG])
+        assert sent(begun + await some(notices, len(everyone) - 2)) == everyone[1:]
+
+
+class FailingDatabase(WatchedDatabase):
+    """A real database, some readings of which fail, and some of whose notifications end."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.failures: list[Exception] = []
+        self.crash: Exception | None = None
+
+    async def query(self, query: Query) -> Page:
+        if self.failures:
+            raise self.failures.pop()
+        return await super().query(query)
+
+    async def changes(self) -> AsyncGenerator[None, None]:
+        async with aclosing(super().changes()) as changes:
+            async for _ in changes:
+                yield
+                if self.crash:
+                    crash, self.crash = self.crash, None
+                    raise crash
+
+
+async def test_subscribers_outlast_a_store_that_is_away_and_a_defect(
+    database: Database, notes: Notebook, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing, pauses = FailingDatabase(database), list[float]()
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    async with (
+        broadcasting(failing, sleep=sleep) as broadcast,
+        aclosing(await broadcast.subscribe(everything)) as notices,
+    ):
+        first = asyncio.ensure_future(some(notices, 1))
+        await notes.write("a")
+        assert sent(await first) == ["a"]
+
+        failing.failures = [ValueError("a defect"), DatabaseUnavailable("away")]
+        await notes.write("b")
+        assert sent(await some(notices, 1)) == ["b"]
+        assert failing.failures == []
+
+    assert pauses == [RETRY_S, RETRY_S]
+    logged = [record for record in caplog.records if record.getMessage() == "Subscribers wait for the store"]
+    assert [(record.levelno, bool(record.exc_info)) for record in logged] == [
+        (logging.WARNING, False),
+        (logging.ERROR, True),
+    ]
+
+
+async def test_subscribers_outlast_the_end_of_notifications(database: Database, notes: Notebook) -> None:
+    failing = FailingDatabase(database)
+    async with (
+        broadcasting(failing) as broadcast,
+        aclosing(await broadcast.subscribe(everything)) as notices,
+    ):
+        first = asyncio.ensure_future(some(notices, 1))
+        await notes.write("a")
+        assert sent(await first) == ["a"]
+
+        failing.crash = ValueError("a defect")
+        await notes.write("b")
+        await notes.write("c")
+        assert sent(await some(notices, 2)) == ["b", "c"]
+
+
+async def test_a_filter_that_fails_ends_its_own_subscription_alone(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+    def fails(note: Note) -> bool:
+        if note.note_id == "b":
+            raise ValueError("a defect")
+        return True
+
+    async with (
+        aclosing(await broadcast.subscribe(fails)) as failing,
+        aclosing(await broadcast.subscribe(everything)) as others,
+    ):
+        both = asyncio.gather(some(failing, 1), some(others, 3))
+        for name in ("a", "b", "c"):
+            await notes.write(name)
+
+        assert [sent(notices) for notices in await both] == [["a"], ["a", "b", "c"]]
+        with pytest.raises(ValueError, match="a defect"):
+            await some(failing, 1)
+        assert broadcast.subscriptions == 1
+
+
+async def test_a_subscriber_that_leaves_while_others_are_handed_a_record_costs_nothing(
+    notes: Notebook, broadcast: Broadcast[Note]
+) -> None:
+    async with AsyncExitStack() as stack:
+        subscribers = [
+            await stack.enter_async_context(aclosing(await broadcast.subscribe(everything))) for _ in range(25)
+        ]
+        firsts = asyncio.gather(*[some(notices, 1) for notices in subscribers])
+        await notes.write("a")
+        await firsts
+
+        async def take_and_end_all() -> None:
+            await some(subscribers[0], 1)
+            for notices in subscribers[1:]:
+                await notices.aclose()
+
+        others = asyncio.ensure_future(take_and_end_all())
+        await notes.write("b")
+        await others
+        await notes.write("c")
+        assert sent(await some(subscribers[0], 1)) == ["c"]
+        assert (broadcast.subscriptions, broadcast.dropped) == (1, 0)
+
+
+async def test_at_the_end_all_subscriptions_are_complete(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+    await notes.write("a")
+    await notes.write("b")
+    async with (
+        aclosing(await broadcast.subscribe(everything)) as waiting,
+        aclosing(await broadcast.subscribe(everything, cursor("a"))) as reading,
+    ):
+        ending = asyncio.ensure_future(anext(waiting, None))
+        await asyncio.sleep(0)  # so that it has begun
+        assert sent(await some(reading, 1)) == ["b"]
+        assert broadcast.subscriptions == 2
+
+        end = asyncio.ensure_future(broadcast.end(PATIENCE_S))
+        assert await ending is None
+        assert await anext(reading, None) is None
+        await end
+        assert broadcast.subscriptions == 0
+    async with aclosing(await broadcast.subscribe(everything)) as late:
+        assert await anext(late, None) is None
+
+
+async def test_the_end_waits_for_no_more_of_the_past(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+    await notes.write(*ids(*range(30)))
+
+    async def charge(read: int, sent: int) -> None:
+        if sent and next(charges) == 1:
+            waits.set()
+            await asyncio.Event().wait()
+
+    charges, waits, first = count(), asyncio.Event(), cursor(*ids(0))
+    async with (
+        aclosing(await broadcast.subscribe(everything, first)) as reading,
+        aclosing(await broadcast.subscribe(everything, first, charge)) as waiting,
+    ):
+        await some(reading, 1)
+        await some(waiting, 1)
+        next_one = asyncio.ensure_future(anext(waiting, None))
+        await waits.wait()
+
+        end = asyncio.ensure_future(broadcast.end(PATIENCE_S))
+        await asyncio.sleep(0)
+
+        assert await next_one is None
+        assert await anext(reading, None) is None
+        await end
+
+
+async def test_the_end_does_not_wait_for_ever_for_a_reader(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+    await notes.write("a")
+    await notes.write("b")
+    async with aclosing(await broadcast.subscribe(everything, cursor("a"))) as stalled:
+        await some(stalled, 1)
+
+        await broadcast.end(0)
+
+        assert broadcast.subscriptions == 1
+
+
+async def test_nothing_is_read_while_nobody_subscribes(database: Database, notes: Notebook) -> None:
+    watched = WatchedDatabase(database)
+    async with broadcasting(watched) as broadcast:
+        async with aclosing(await broadcast.subscribe(everything)) as notices:
+            first = asyncio.ensure_future(some(notices, 1))
+            await notes.write("a")
+            await first
+        await broadcast.close()
+        watched.calls.clear()
+        await notes.write("b")
+        assert watched.calls == []
+        async with aclosing(await broadcast.subscribe(everything, cursor("a"))) as notices:
+            assert sent(await some(notices, 1)) == ["b"]

@@ -1,0 +1,131 @@
+"""Changes are numbered in the order in which they are stored, without a gap, whichever process stores them."""
+
+import asyncio
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.feed.sequence import Change, Reservation, sliced
+from graph.store.contract import Database
+from graph.store.entity import Item
+from tests.domains.entities import documented
+from tests.feed.notes import ENTITIES, NOTE_SEQUENCE, Notebook
+
+
+async def changes(notes: Notebook) -> list[Change]:
+    """Every change."""
+    return await notes.sequence.since(0, 10_000)
+
+
+async def test_each_transaction_has_the_next_number_and_its_records_have_it_too(notes: Notebook) -> None:
+    assert await notes.sequence.latest() == 0
+
+    await notes.write("b", "a")
+    await notes.write("c")
+
+    assert await changes(notes) == [Change(1, ("b", "a")), Change(2, ("c",))]
+    assert {note.note_id: note.number for note in (await notes.load("abc")).values()} == {"a": 1, "b": 1, "c": 2}
+    assert await notes.sequence.latest() == 2
+
+
+async def test_the_changes_after_a_number_come_in_order_and_at_most_so_many(notes: Notebook) -> None:
+    for number in range(12):
+        await notes.write(f"n{number}")
+
+    assert [change.number for change in await notes.sequence.since(3, 2)] == [4, 5]
+    assert [change.number for change in await notes.sequence.since(8, 100)] == [9, 10, 11, 12]
+    assert await notes.sequence.since(12, 100) == []
+
+
+async def test_the_items_have_the_names_that_the_domain_gives(database: Database, notes: Notebook) -> None:
+    await notes.write("a")
+
+    items = [documented(entity, item) for entity in ENTITIES async for item in database.scan(entity)]
+
+    assert items == [
+        {"pk": "NOTE#a", "sk": "NOTE", "entity": "NOTE", "noteId": "a", "change": 1},
+        {"pk": "NOTES", "sk": "000000000001", "entity": "CHANGE", "noteIds": ["a"]},
+        {"pk": "NOTES#LATEST", "sk": "STATE", "entity": "CHANGE", "number": 1},
+    ]
+
+
+async def test_processes_that_write_at_the_same_time_share_the_numbers_without_a_gap(database: Database) -> None:
+    async def several(process: str) -> int:
+        notes = Notebook(database)
+        return sum([await notes.write(f"{process}{number}", f"both{number}") for number in range(10)])
+
+    written = await asyncio.gather(*[several(process) for process in "abcd"])
+
+    notes = Notebook(database)
+    stored = await changes(notes)
+    assert [change.number for change in stored] == list(range(1, len(stored) + 1))
+    keys = list(chain.from_iterable(change.keys for change in stored))
+    assert sorted(keys) == sorted(f"{name}{number}" for name in ("a", "b", "c", "d", "both") for number in range(10))
+    assert sum(written) == len(keys)
+    loaded = await notes.load(keys)
+    assert all(loaded[key].number == change.number for change in stored for key in change.keys)
+
+
+async def test_tasks_of_one_process_share_the_numbers_without_a_gap(notes: Notebook) -> None:
+    await asyncio.gather(*[notes.write(f"n{number:02}", "one of all") for number in range(30)])
+
+    stored = await changes(notes)
+
+    assert [change.number for change in stored] == list(range(1, 31))
+    assert sorted(chain.from_iterable(change.keys for change in stored)) == [
+        *(f"n{number:02}" for number in range(30)),
+        "one of all",
+    ]
+
+
+async def test_a_number_whose_transaction_was_not_sent_is_given_again(notes: Notebook) -> None:
+    await notes.write("a")
+
+    async def reserve_in_vain() -> None:
+        async with notes.sequence.reserve() as reservation:
+            assert reservation.number == 2
+            raise RuntimeError("before it was sent")
+
+    with pytest.raises(RuntimeError):
+        await reserve_in_vain()
+
+    await notes.write("b")
+
+    assert await changes(notes) == [Change(1, ("a",)), Change(2, ("b",))]
+
+
+async def test_a_transaction_that_others_overtook_is_refused_whole(database: Database, notes: Notebook) -> None:
+    async with notes.sequence.reserve() as reservation:
+        await Notebook(database).write("theirs")
+
+        assert await database.transact([*reservation.actions(["ours"])]) == (1,)
+
+        notes.sequence.missed(reservation)
+    assert await changes(notes) == [Change(1, ("theirs",))]
+
+
+def test_to_number_a_record_makes_a_copy_of_it() -> None:
+    item: Item = {"pk": "NOTE#a", "sk": "NOTE"}
+
+    assert Reservation(7, 1, NOTE_SEQUENCE).numbered([item]) == [{"pk": "NOTE#a", "sk": "NOTE", "change": 7}]
+    assert item == {"pk": "NOTE#a", "sk": "NOTE"}
+
+
+def test_a_record_without_a_number_was_stored_before_all_that_have_one() -> None:
+    assert NOTE_SEQUENCE.number_of({"pk": "NOTE#a", "sk": "NOTE"}) == 0
+
+
+@given(st.lists(st.integers(0, 12), max_size=12), st.integers(1, 9))
+def test_slices_hold_all_in_order_and_no_more_than_they_may(sizes: list[int], most: int) -> None:
+    whole = [Change(number, tuple(f"n{number}-{each}" for each in range(size))) for number, size in enumerate(sizes, 1)]
+
+    slices = list(sliced(whole, most))
+
+    assert all(sum(len(change.keys) for change in some) <= most for some in slices)
+    parts = [change for some in slices for change in some]
+    assert [part.number for part in parts] == sorted(part.number for part in parts)
+    for change in whole:
+        assert tuple(chain.from_iterable(part.keys for part in parts if part.number == change.number)) == change.keys
+    assert {part.number for part in parts} == {change.number for change in whole}

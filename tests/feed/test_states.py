@@ -1,0 +1,152 @@
+"""The table of a subscriber's states is complete: the code makes all of its transitions, and no other one."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from graph.feed.states import TRANSITIONS, IllegalTransition, State, Transition, after
+from graph.feed.subscriber import Subscriber
+
+CAPACITY = 6
+Numbers = Subscriber[int]
+
+
+def in_state(state: State) -> Numbers:
+    """A subscriber that came to this state as the table allows."""
+    subscriber = Numbers(lambda record: True, 0, CAPACITY)
+    if state in (State.JOINED, State.OVERFLOWING, State.FAILED):
+        subscriber.join()
+    if state is State.OVERFLOWING:
+        subscriber.hand(range(CAPACITY + 1))
+    if state is State.FAILED:
+        subscriber.fail(ValueError("a defect"))
+    if state is State.ENDED:
+        subscriber.end()
+    assert subscriber.state is state
+    return subscriber
+
+
+MAKING: dict[Transition, Callable[[Numbers], object]] = {
+    Transition.JOIN: lambda subscriber: subscriber.join(),
+    Transition.OVERFLOW: lambda subscriber: subscriber.hand(range(CAPACITY + 1)),
+    Transition.NOTIFY: lambda subscriber: subscriber.notify(),
+    Transition.FAIL: lambda subscriber: subscriber.fail(ValueError("a defect")),
+    Transition.END: lambda subscriber: subscriber.end(),
+}
+
+
+@pytest.mark.parametrize("transition", Transition)
+@pytest.mark.parametrize("state", State)
+def test_the_code_makes_each_transition_of_the_table_and_no_other(state: State, transition: Transition) -> None:
+    subscriber = in_state(state)
+
+    if transition in TRANSITIONS[state]:
+        MAKING[transition](subscriber)
+        assert subscriber.state is TRANSITIONS[state][transition] is after(state, transition)
+    elif (state, transition) == (State.OVERFLOWING, Transition.OVERFLOW):
+        MAKING[transition](subscriber)
+        assert subscriber.state is State.OVERFLOWING, "it is so already"
+    else:
+        with pytest.raises(IllegalTransition, match=f"{transition.name} in {state.name}"):
+            MAKING[transition](subscriber)
+        assert subscriber.state is state
+
+
+def test_every_state_is_in_the_table_is_reached_and_leads_to_the_end() -> None:
+    assert TRANSITIONS.keys() == {*State}
+    assert {*MAKING} == {*Transition}
+    reached = {State.REPLAYING}
+    for _ in State:
+        reached |= {follower for state in reached for follower in TRANSITIONS[state].values()}
+    assert reached == {*State}
+    assert TRANSITIONS[State.ENDED] == {}
+    assert all(TRANSITIONS[state][Transition.END] is State.ENDED for state in State if state is not State.ENDED)
+
+
+class AnySubscriber(RuleBasedStateMachine):
+    """A subscriber whose reader and broadcast do what they may, in any order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.subscriber = Numbers(lambda record: True, 0, CAPACITY)
+        self.handed = self.taken = self.told_dropped = 0
+        self.last = -1
+
+    def _is(self, *states: State) -> bool:
+        return self.subscriber.state in states
+
+    @precondition(lambda self: self._is(State.REPLAYING))
+    @rule()
+    def join(self) -> None:
+        self.subscriber.join()
+
+    @precondition(lambda self: self._is(State.JOINED, State.OVERFLOWING))
+    @rule(number=st.integers(0, CAPACITY + 2))
+    def hand(self, number: int) -> None:
+        records = list(range(self.handed, self.handed + number))
+        self.subscriber.hand(records)
+        self.handed += number
+
+    @precondition(lambda self: self.subscriber.backlog)
+    @rule()
+    def take(self) -> None:
+        record = self.subscriber.take()
+        assert record > self.last
+        self.last = record
+        self.taken += 1
+
+    @precondition(lambda self: self.subscriber.dropped and not self.subscriber.backlog and not self._is(State.ENDED))
+    @rule()
+    def notify(self) -> None:
+        dropped = self.subscriber.notify()
+        assert dropped > 0
+        self.told_dropped += dropped
+
+    @precondition(lambda self: self._is(State.JOINED, State.OVERFLOWING))
+    @rule()
+    def fail(self) -> None:
+        self.subscriber.fail(ValueError("a defect"))
+
+    @precondition(lambda self: not self._is(State.ENDED))
+    @rule()
+    def end(self) -> None:
+        self.subscriber.end()
+
+    @rule()
+    def rest(self) -> None:
+        """Nothing happens, which is all that happens after the end."""
+
+    @invariant()
+    def nothing_is_lost_unsaid(self) -> None:
+        waiting, dropped = len(self.subscriber.backlog), self.subscriber.dropped
+        assert waiting <= CAPACITY
+        assert self.taken + waiting + self.told_dropped + dropped == self.handed
+        assert not self._is(State.OVERFLOWING) or dropped
+        assert not self._is(State.JOINED) or not dropped
+
+    @invariant()
+    def it_is_waited_for_only_where_more_than_half_is_in_use(self) -> None:
+        if not self._is(State.ENDED):
+            assert self.subscriber.roomy.is_set() == (len(self.subscriber.backlog) <= CAPACITY // 2)
+
+
+AnySubscriber.TestCase.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+TestAnySubscriber = AnySubscriber.TestCase
+
+
+def test_only_what_passes_the_filter_is_wanted() -> None:
+    assert Numbers(lambda record: record > 2, 0).wanted([1, 2, 3, 4]) == [3, 4]
+
+
+def test_a_reader_that_was_waited_for_in_vain_is_not_waited_for_again_before_it_has_taken_everything() -> None:
+    slow = in_state(State.JOINED)
+    slow.slow = True
+    slow.hand(range(CAPACITY))
+
+    for left in reversed(range(CAPACITY)):
+        slow.take()
+        assert slow.roomy.is_set() == (left <= CAPACITY // 2)
+        assert slow.slow == (left > 0)
