@@ -125,7 +125,7 @@ def test_where_usgs_was_looked_for_is_not_told(tmp_path: Path) -> None:
 
 def drop_table(file: Path) -> None:
     with closing(sqlite3.connect(file)) as db:
-        db.execute('DROP TABLE "earthquake-events"')
+        db.execute('DROP TABLE "earthquake-events.EVENT"')
 
 
 def overwrite(file: Path) -> None:
@@ -218,7 +218,7 @@ def test_anything_unforeseen_is_logged_with_its_trace_under_the_id_that_the_clie
     file = tmp_path / "odd.db"
     file.write_bytes(week_file.read_bytes())
     with closing(sqlite3.connect(file)) as db, db:  # an event without a place, as no version ever wrote one
-        db.execute("""UPDATE "earthquake-events" SET item = CAST(json_remove(CAST(item AS TEXT), '$.place') AS BLOB)""")
+        db.execute('UPDATE "earthquake-events.EVENT" SET place = NULL')
     with running(settings(file, usgs)) as service:
         answer = service.http.post("/graphql", json={"query": LATEST})
         code, message = refusal(service, LATEST)
