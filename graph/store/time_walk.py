@@ -26,7 +26,7 @@ Place = Mapping[str, Any]
 """An item, or just the attributes that say where in the index it stands."""
 
 READ_AT_LEAST = 200  # items at a time where a part of the filter is tested here and may drop most
-ITEMS_A_PIECE = 100  # what is made of more takes long enough to be a piece of its own
+ITEMS_PER_PIECE = 100  # what is made of more takes long enough to be a piece of its own
 ITEMS_IN_MEMORY = 500  # at a time, where all of them are wanted
 ROWS_A_BATCH = 20_000  # that a store tests a filter on before other callers have their turn: some milliseconds
 
@@ -144,7 +144,7 @@ class Walk:
                 if len(items) >= wanted:
                     break
                 await give_way()
-        if len(items) > ITEMS_A_PIECE:
+        if len(items) > ITEMS_PER_PIECE:
             await give_way()
         return Reading(items[:size], len(items) > size, partitions, forward, start)
 

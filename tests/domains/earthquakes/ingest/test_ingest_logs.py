@@ -236,4 +236,4 @@ async def test_a_failure_is_told_even_where_its_log_cannot_be_stored(
         await ingest.recent(RecentEvents())
 
     (record,) = [record for record in caplog.records if record.name == "graph.api.recording"]
-    assert record.getMessage() == "A request log is lost"
+    assert record.getMessage() == "A request log could not be written"
