@@ -161,5 +161,5 @@ class Lease:
         known = isinstance(error, GraphError)
         cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)
         logger.warning(
-            "A job under a lease fails, and goes on", job=self._item.key.entity.name, cause=cause, exc_info=not known
+            "A job under a lease fails, and goes on", job=self._item.key.partition_key, cause=cause, exc_info=not known
         )

@@ -20,9 +20,10 @@ from tests.store.samples import SAMPLE, key, sample
 
 PUT_BY_A_PROCESS = """
 import asyncio, sys
+from graph.store.contract import Put
 from graph.store.location import StoreLocation
 from tests.processes import PATIENCE_S
-from tests.store.samples import SAMPLE, key, sample
+from tests.store.samples import SAMPLE, sample
 
 async def put():
     async with StoreLocation.of(sys.argv[1]).open([SAMPLE], timeout_s=PATIENCE_S) as database:
