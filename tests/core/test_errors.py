@@ -125,9 +125,7 @@ def test_where_usgs_was_looked_for_is_not_told(tmp_path: Path) -> None:
 
 def drop_tables(file: Path) -> None:
     with closing(sqlite3.connect(file)) as db:
-        tables = [
-            name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name GLOB 'earthquake-events.*'")
-        ]
+        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         assert "earthquake-events.EVENT" in tables
         for table in tables:
             db.execute(f'DROP TABLE "{table}"')
