@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.contenders import Contender
 from benchmarks.dynamodb_wire import Reads, Wire, counting
 from benchmarks.servers import Connection, Server, running
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 
 CONNECTIONS = 4
 CPU_SECONDS = 0.7  # of a service for one question in one round: seventy clock ticks
@@ -67,7 +68,15 @@ def our_service(endpoint: str, table: str, cpu: int | None, folder: Path) -> Ite
     """`quakegraph serve` in its default configuration."""
 
     def command(port: int) -> list[str]:
-        return ["-m", "graph", "serve", "--port", str(port), "--store", f"dynamodb://{table}"]
+        return [
+            "-m",
+            "graph",
+            "serve",
+            "--port",
+            str(port),
+            "--store",
+            f"dynamodb://{table.removesuffix(EARTHQUAKE_EVENTS.name)}",
+        ]
 
     settings = {"GRAPH_JWT_SECRET": secrets.token_urlsafe(32)}
     with _contestant("ours", command, settings, endpoint, cpu, folder) as contestant:

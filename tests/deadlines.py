@@ -10,7 +10,8 @@ event loop does not show where its coroutines wait.
 An exception is not enough where an event loop catches it, and pytest-timeout stops its timer once a test
 has failed, so a fixture could hang after that. Hence the last deadline, `timeout_grace` later: a thread
 names the test, prints all stacks, kills all descendants of this process, and ends it. The same
-holds for the end of the whole run, where the interpreter waits for threads.
+holds for the end of the whole run, where the interpreter waits for threads. Where pytest-xdist runs the tests in
+several processes, this ends one of them: xdist says which test it crashed in, and goes on in another.
 """
 
 import asyncio

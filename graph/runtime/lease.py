@@ -158,8 +158,8 @@ class Lease:
         return await self._database.update(Update(self._item.key, set=attributes, condition=condition))
 
     def _log(self, error: Exception) -> None:
+        entity, values = self._item.key
+        job = "#".join((entity.name, *map(str, values)))
         known = isinstance(error, GraphError)
         cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)
-        logger.warning(
-            "A job under a lease fails, and goes on", job=self._item.key.partition_key, cause=cause, exc_info=not known
-        )
+        logger.warning("A job under a lease fails, and goes on", job=job, cause=cause, exc_info=not known)

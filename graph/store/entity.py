@@ -45,13 +45,6 @@ class Key(NamedTuple):
     entity: "Entity"
     values: tuple[Any, ...]
 
-    @property
-    def partition_key(self) -> Any:
-        """The partition key as DynamoDB has it."""
-        template = self.entity.templates[self.entity.table.primary].partition
-        named = dict(zip(self.entity.key_names, self.values, strict=True))
-        return template.render([named[name] for name in template.names])
-
 
 class KeyTemplates(NamedTuple):
     """How the keys of an index are made."""

@@ -67,7 +67,12 @@ class StoreLocation:
 
             retry_policy = RetryPolicy(connect_seconds=timeout_s, read_seconds=timeout_s)
             async with open_dynamodb(
-                entities, prefix=self.name, environment=environment, clock=clock, retry_policy=retry_policy, meter=meter
+                entities,
+                prefix=self.name,
+                environment=environment,
+                clock=clock,
+                retry_policy=retry_policy,
+                meter=meter,
             ) as database:
                 await database.ping()
                 yield MeteredDatabase(database, meter) if meter else database

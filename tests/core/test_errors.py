@@ -125,10 +125,8 @@ def test_where_usgs_was_looked_for_is_not_told(tmp_path: Path) -> None:
 
 def drop_tables(file: Path) -> None:
     with closing(sqlite3.connect(file)) as db:
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        assert "earthquake-events.EVENT" in tables
-        for table in tables:
-            db.execute(f'DROP TABLE "{table}"')
+        for entity in ENTITIES:
+            db.execute(f'DROP TABLE "{entity.table.name}.{entity.name}"')
 
 
 def overwrite(file: Path) -> None:

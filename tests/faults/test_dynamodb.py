@@ -123,7 +123,7 @@ async def on_tcp(dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.Mon
 async def hurried(
     dynamodb_endpoint: str, on_tcp: Shaken, between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Shaken]:
-    """A service on the same table, which does not wait for long."""
+    """A service on the same tables, which does not wait for long."""
     limits = {"store_timeout": SHORT_S}
     async with shaken(dynamodb_endpoint, between.url, monkeypatch, prefix=on_tcp.prefix, **limits) as service:
         yield service

@@ -21,12 +21,22 @@ from graph.store.entity import Entity
 from graph.store.location import ENVIRONMENT
 from graph.store.sqlite import open_sqlite
 from tests.processes import PATIENCE_S
+from tests.store.one_entity import OneEntity
+from tests.store.samples import SAMPLE
 
 UNHURRIED = RetryPolicy(connect_seconds=PATIENCE_S, read_seconds=PATIENCE_S, direct_seconds=PATIENCE_S)
 """No limit of time that a busy machine reaches. A test that is about one sets that one."""
 
 open_dynamodb = partial(dynamodb.open_dynamodb, retry_policy=UNHURRIED)
 create_tables = partial(dynamodb.create_tables, retry_policy=UNHURRIED)
+
+
+@asynccontextmanager
+async def open_samples(prefix: str, **options: Any) -> AsyncIterator[OneEntity]:
+    """The table of samples in DynamoDB behind a prefix, which `create_tables([SAMPLE], prefix=…)` makes."""
+    async with open_dynamodb([SAMPLE], **{"prefix": prefix, **options}) as database:
+        yield OneEntity(database, SAMPLE)
+
 
 _spare: defaultdict[tuple[frozenset[Entity], bool], list[str]] = defaultdict(list)
 """Prefixes of empty tables in DynamoDB: to empty one takes a tenth of the time that a new one takes."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graph.store.attributes import Real, Text, Whole
+from graph.store.attributes import Document, Real, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity, Item, Key
 
@@ -52,6 +52,53 @@ READING = Entity(
     key=("{station}", "{number}"),
     attributes=(Whole("station"), Real("number"), Text("value")),
 )
+
+BY_DAY = Index("ByDay", partition_key=KeyAttribute("gsi1pk", "S"), sort_key=KeyAttribute("gsi1sk", "N"))
+
+PEOPLE = TableDesign(
+    "people-{env}",
+    partition_key=KeyAttribute("pk", "S"),
+    sort_key=KeyAttribute("sk", "S"),
+    indexes=(BY_DAY,),
+    ttl="expires",
+)
+"""A table of several entities, two of them in the same partitions."""
+
+PERSON = Entity(
+    "PERSON",
+    PEOPLE,
+    key=("PERSON#{person}", "PERSON"),
+    indexes={BY_DAY: ("DAY#{day}", "{seenMs}")},
+    attributes=(
+        Text("person", longest=40),
+        Text("day", longest=8),
+        Whole("seenMs", unit="epoch ms"),
+        Real("score", optional=True),
+        Truth("active", optional=True),
+        Document("tags", optional=True),
+    ),
+)
+VISIT = Entity(
+    "VISIT",
+    PEOPLE,
+    key=("PERSON#{person}", "VISIT#{timestamp}#{requestId}"),
+    attributes=(
+        Text("person", longest=40, in_key_alone=True),
+        Whole("timestamp", least=0, digits=13, unit="epoch ms", in_key_alone=True),
+        Text("requestId", longest=36),
+        Text("note", optional=True),
+        Whole("expires", unit="epoch seconds", optional=True),
+    ),
+)
+TOTALS = Entity("TOTALS", PEOPLE, key=("TOTALS", "ALL"), attributes=(Whole("visits", optional=True),), open=True)
+
+
+def keyed(design: TableDesign) -> Entity:
+    """An entity whose keys in the table, but not in its indexes, are its attributes as they are."""
+    keys = design.partition_key, design.sort_key
+    attributes = tuple(Text(each.name) if each.type == "S" else Real(each.name) for each in keys)
+    return Entity("KEYED", design, key=(f"{{{keys[0].name}}}", f"{{{keys[1].name}}}"), attributes=attributes)
+
 
 NOON = 1_700_000_000_000  # epoch milliseconds, where the tests' clock stands
 NOON_SECONDS = NOON // 1000

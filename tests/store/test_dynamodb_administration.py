@@ -1,6 +1,7 @@
 """Creating a table in DynamoDB, or bringing one up to its declaration."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -8,11 +9,11 @@ import botocore.session
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.store.design import Attribute, TableDesign
+from graph.store.design import KeyAttribute, TableDesign
 from tests.store.emulator import moto
-from tests.store.engines import create_table, open_dynamodb
+from tests.store.engines import create_tables, open_samples
 from tests.store.fault_proxy import Answer, Forward, proxying
-from tests.store.samples import BY_NAME, BY_TIME, READINGS, SAMPLES, sample, sks
+from tests.store.samples import BY_NAME, BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample, sks
 
 NOT_OFFERED = "Point-in-time recovery was left out: this endpoint does not offer it."
 
@@ -20,12 +21,18 @@ STREAMING = "The stream of changes is now on (NEW_IMAGE)."
 
 
 @pytest.fixture
-def name(dynamodb_endpoint: str) -> str:
-    return f"created-{uuid4().hex}"
+def prefix(dynamodb_endpoint: str) -> str:
+    return f"created-{uuid4().hex}-"
 
 
-async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards(name: str) -> None:
-    assert await create_table(name, SAMPLES) == [
+@pytest.fixture
+def name(prefix: str) -> str:
+    """The table of samples."""
+    return f"{prefix}samples"
+
+
+async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards(prefix: str, name: str) -> None:
+    assert await create_tables([SAMPLE], prefix=prefix) == [
         f"Table {name} was created, billed by request.",
         "Index ByTime exists.",
         "Index ByName exists.",
@@ -36,19 +43,19 @@ async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards
     ]
 
 
-async def test_a_stream_that_is_not_wanted_is_not_spoken_of_and_one_that_is_on_stays_on(name: str) -> None:
-    assert STREAMING not in await create_table(name, SAMPLES, stream=False)
-    assert STREAMING in await create_table(name, SAMPLES)
-    await create_table(name, SAMPLES, stream=False)
-    assert "The stream of changes is on already (NEW_IMAGE)." in await create_table(name, SAMPLES)
+async def test_a_stream_that_is_not_wanted_is_not_spoken_of_and_one_that_is_on_stays_on(prefix: str) -> None:
+    assert STREAMING not in await create_tables([SAMPLE], prefix=prefix, stream=False)
+    assert STREAMING in await create_tables([SAMPLE], prefix=prefix)
+    await create_tables([SAMPLE], prefix=prefix, stream=False)
+    assert "The stream of changes is on already (NEW_IMAGE)." in await create_tables([SAMPLE], prefix=prefix)
 
 
-async def test_creating_a_table_again_changes_nothing(name: str) -> None:
-    await create_table(name, SAMPLES)
-    async with open_dynamodb(name, SAMPLES) as table:
+async def test_creating_a_table_again_changes_nothing(prefix: str, name: str) -> None:
+    await create_tables([SAMPLE], prefix=prefix)
+    async with open_samples(prefix) as table:
         await table.put(sample(kept=True))
 
-        assert await create_table(name, SAMPLES) == [
+        assert await create_tables([SAMPLE], prefix=prefix) == [
             f"Table {name} exists.",
             "Index ByTime exists.",
             "Index ByName exists.",
@@ -60,23 +67,34 @@ async def test_creating_a_table_again_changes_nothing(name: str) -> None:
         assert await table.get(("p", "s")) == sample(kept=True)
 
 
-async def test_what_a_table_lacks_is_added_and_filled_from_its_items(name: str) -> None:
-    bare = TableDesign("bare", SAMPLES.partition_key, SAMPLES.sort_key, indexes=(BY_TIME,))
-    await create_table(name, bare)
-    async with open_dynamodb(name, SAMPLES) as table:
+async def test_the_tables_of_all_entities_are_created_in_an_environment(prefix: str) -> None:
+    later = keyed(replace(READINGS, name="later-{env}"))
+    entities = [SAMPLE, READING, keyed(SAMPLES), later]
+
+    done = await create_tables(entities, prefix=prefix, environment="test", stream=False)
+
+    created = [line for line in done if line.endswith(" was created, billed by request.")]
+    names = [f"{prefix}samples", f"{prefix}readings", f"{prefix}later-test"]
+    assert created == [f"Table {name} was created, billed by request." for name in names]
+
+
+async def test_what_a_table_lacks_is_added_and_filled_from_its_items(prefix: str, name: str) -> None:
+    bare = replace(SAMPLES, indexes=(BY_TIME,), ttl=None)
+    await create_tables([keyed(bare)], prefix=prefix)
+    async with open_samples(prefix) as table:
         await table.put(sample("p", "early", team="blue", name="ann"))
 
-        done = await create_table(name, SAMPLES)
+        done = await create_tables([SAMPLE], prefix=prefix)
 
         assert done[1:4] == ["Index ByTime exists.", "Index ByName was created.", "Items now expire by `ttl`."]
         assert sks((await table.query(BY_NAME, "blue")).items) == ["early"]
 
 
-async def test_a_table_without_index_or_expiry_is_created(name: str) -> None:
-    done = await create_table(name, READINGS)
+async def test_a_table_without_index_or_expiry_is_created(prefix: str) -> None:
+    done = await create_tables([READING], prefix=prefix)
 
     assert done == [
-        f"Table {name} was created, billed by request.",
+        f"Table {prefix}readings was created, billed by request.",
         STREAMING,
         "Deletion protection is now on.",
         NOT_OFFERED,
@@ -87,44 +105,46 @@ async def test_a_table_without_index_or_expiry_is_created(name: str) -> None:
     ("other", "difference"),
     [
         (READINGS, "exists, but the keys are"),
-        (TableDesign("x", SAMPLES.partition_key, Attribute("other", "S")), "exists, but the keys are"),
+        (replace(SAMPLES, sort_key=KeyAttribute("other", "S")), "exists, but the keys are"),
         (
-            TableDesign("x", SAMPLES.partition_key, SAMPLES.sort_key, ttl="expires"),
+            replace(SAMPLES, ttl="expires"),
             "exists, but the keys of the expiry are ttl, not expires",
         ),
     ],
     ids=["all keys", "sort key", "expiry"],
 )
-async def test_a_table_with_other_keys_is_left_alone(name: str, other: TableDesign, difference: str) -> None:
-    await create_table(name, SAMPLES)
+async def test_a_table_with_other_keys_is_left_alone(
+    prefix: str, name: str, other: TableDesign, difference: str
+) -> None:
+    await create_tables([SAMPLE], prefix=prefix)
 
     with pytest.raises(DatabaseUnavailable) as raised:
-        await create_table(name, other)
+        await create_tables([keyed(replace(other, name="samples"))], prefix=prefix)
 
     assert raised.value.detail.startswith(f"table {name} {difference}")
-    assert (await create_table(name, SAMPLES))[0] == f"Table {name} exists."
+    assert (await create_tables([SAMPLE], prefix=prefix))[0] == f"Table {name} exists."
 
 
 async def test_a_table_name_that_dynamodb_refuses_is_reported(dynamodb_endpoint: str) -> None:
     with pytest.raises(ValueError, match="name"):
-        await create_table("no", SAMPLES)
+        await create_tables([keyed(replace(SAMPLES, name="no"))])
 
 
-async def test_the_stream_of_a_table_that_has_none_is_switched_on(name: str) -> None:
-    await create_table(name, SAMPLES)
+async def test_the_stream_of_a_table_that_has_none_is_switched_on(prefix: str, name: str) -> None:
+    await create_tables([SAMPLE], prefix=prefix)
     await set_stream(name, StreamEnabled=False)
 
-    done = await create_table(name, SAMPLES)
+    done = await create_tables([SAMPLE], prefix=prefix)
 
     assert [line for line in done if "stream" in line] == [STREAMING]
 
 
-async def test_a_stream_that_holds_something_else_is_left_alone(name: str) -> None:
-    await create_table(name, SAMPLES)
+async def test_a_stream_that_holds_something_else_is_left_alone(prefix: str, name: str) -> None:
+    await create_tables([SAMPLE], prefix=prefix)
     await set_stream(name, StreamEnabled=False)
     await set_stream(name, StreamEnabled=True, StreamViewType="KEYS_ONLY")
 
-    done = await create_table(name, SAMPLES)
+    done = await create_tables([SAMPLE], prefix=prefix)
 
     assert "The stream of changes is on already (KEYS_ONLY)." in done
 
@@ -148,7 +168,7 @@ async def set_stream(name: str, **specification: Any) -> None:
     ids=["invalid", "unknown", "ignored"],
 )
 async def test_a_stream_that_an_endpoint_does_not_offer_is_left_out(
-    name: str, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, refusal: Answer | None, said: str
+    prefix: str, name: str, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, refusal: Answer | None, said: str
 ) -> None:
     async def without_streams(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
         if "StreamSpecification" not in request:
@@ -158,7 +178,7 @@ async def test_a_stream_that_an_endpoint_does_not_offer_is_left_out(
     async with proxying(dynamodb_endpoint) as fault_proxy:
         fault_proxy.rule = without_streams
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        done = await create_table(name, SAMPLES)
+        done = await create_tables([SAMPLE], prefix=prefix)
 
     (told,) = [line for line in done if "stream" in line]
     assert told.startswith(f"The stream of changes was left out: this endpoint {said}")
@@ -166,10 +186,10 @@ async def test_a_stream_that_an_endpoint_does_not_offer_is_left_out(
 
 
 async def test_point_in_time_recovery_is_switched_on_where_it_is_offered(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with moto() as url:
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)
 
-        assert (await create_table(name, SAMPLES))[-1] == "Point-in-time recovery is now on."
-        assert (await create_table(name, SAMPLES))[-1] == "Point-in-time recovery is on already."
+        assert (await create_tables([SAMPLE], prefix=prefix))[-1] == "Point-in-time recovery is now on."
+        assert (await create_tables([SAMPLE], prefix=prefix))[-1] == "Point-in-time recovery is on already."

@@ -10,48 +10,55 @@ from uuid import uuid4
 
 import pytest
 
-from graph.store.contract import Table
-from graph.store.dynamodb.changes import MOST_SWEEPS, ROUND_S, SWEEP_S
+from graph.store.contract import Put
+from graph.store.dynamodb.changes import GAP_S, MOST_SWEEPS, ROUND_S, SWEEP_S
 from graph.store.dynamodb.shards import ROUNDS_A_LISTING, ROUNDS_A_LISTING_OF_CHILDREN
 from tests.processes import PATIENCE_S
-from tests.store.engines import UNHURRIED, create_table, open_dynamodb
+from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on
-from tests.store.samples import SAMPLES, sample
+from tests.store.one_entity import OneEntity
+from tests.store.samples import READING, SAMPLE, sample
 from tests.store.test_dynamodb_administration import set_stream
 
 Rings = AsyncGenerator[None, None]
 
 
 @pytest.fixture(scope="module")
-def name(dynamodb_endpoint: str) -> str:
-    """The table of all these tests, each of which follows it from its own beginning on."""
-    name = f"streamed-{uuid4().hex}"
-    asyncio.run(create_table(name, SAMPLES))
-    return name
+def prefix(dynamodb_endpoint: str) -> str:
+    """That of the table of all these tests, each of which follows it from its own beginning on."""
+    prefix = f"streamed-{uuid4().hex}-"
+    asyncio.run(create_tables([SAMPLE], prefix=prefix))
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def name(prefix: str) -> str:
+    """The table's name."""
+    return f"{prefix}samples"
 
 
 @pytest.fixture
 async def table(
-    name: str, fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Table]:
+    prefix: str, fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[OneEntity]:
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
         await asyncio.sleep(0)
 
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-    async with open_dynamodb(name, SAMPLES, retry_policy=replace(UNHURRIED, attempts=2, sleep=pause)) as table:
+    async with open_samples(prefix, retry_policy=replace(UNHURRIED, attempts=2, sleep=pause)) as table:
         yield table
 
 
 @pytest.fixture
-async def switched_on_again(name: str, fault_proxy: FaultProxy) -> AsyncIterator[None]:
+async def switched_on_again(prefix: str, fault_proxy: FaultProxy) -> AsyncIterator[None]:
     """For a test that switches the stream off."""
     yield
-    await create_table(name, SAMPLES)
+    await create_tables([SAMPLE], prefix=prefix)
 
 
 @pytest.fixture
-async def rings(table: Table) -> AsyncIterator[Rings]:
+async def rings(table: OneEntity) -> AsyncIterator[Rings]:
     async with aclosing(table.changes()) as rings:
         yield rings
 
@@ -62,7 +69,7 @@ async def ring(rings: Rings, times: int = 1) -> None:
             await anext(rings)
 
 
-async def change_is_told(table: Table, rings: Rings, pauses: list[float]) -> None:
+async def change_is_told(table: OneEntity, rings: Rings, pauses: list[float]) -> None:
     """A change rings by its record: long before a listing would."""
     pauses.clear()
     await table.put(sample(number=uuid4().hex))
@@ -102,7 +109,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 async def test_each_change_rings_by_its_record(
-    table: Table, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, caplog: pytest.LogCaptureFixture
+    table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, caplog: pytest.LogCaptureFixture
 ) -> None:
     await ring(rings)
     for _ in range(3):
@@ -122,7 +129,7 @@ async def test_without_a_change_it_rings_once_a_listing(
     assert len(fault_proxy.of("GetShardIterator")) == 1
 
 
-async def test_it_rings_at_most_ten_times_a_second(table: Table, rings: Rings, pauses: list[float]) -> None:
+async def test_it_rings_at_most_ten_times_a_second(table: OneEntity, rings: Rings, pauses: list[float]) -> None:
     for n in range(30):
         await table.put(sample(n=n))
         await ring(rings)
@@ -132,8 +139,9 @@ async def test_it_rings_at_most_ten_times_a_second(table: Table, rings: Rings, p
 
 @pytest.mark.usefixtures("switched_on_again")
 async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
+    prefix: str,
     name: str,
-    table: Table,
+    table: OneEntity,
     rings: Rings,
     pauses: list[float],
     fault_proxy: FaultProxy,
@@ -149,14 +157,14 @@ async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
         f"the stream of table {name} cannot be read: it has no stream of its changes: run `quakegraph tables create`"
     ]
 
-    await create_table(name, SAMPLES)
+    await create_tables([SAMPLE], prefix=prefix)
     await back_to_reading(rings, pauses)
     await change_is_told(table, rings, pauses)
 
 
 @pytest.mark.usefixtures("switched_on_again")
 async def test_a_stream_that_is_switched_off_is_looked_for_again(
-    name: str, table: Table, rings: Rings, pauses: list[float], caplog: pytest.LogCaptureFixture
+    prefix: str, name: str, table: OneEntity, rings: Rings, pauses: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     await ring(rings)
     await set_stream(name, StreamEnabled=False)
@@ -165,7 +173,7 @@ async def test_a_stream_that_is_switched_off_is_looked_for_again(
 
     assert pauses[-2:] == [SWEEP_S] * 2
     assert len(warnings(caplog)) == 1
-    await create_table(name, SAMPLES)
+    await create_tables([SAMPLE], prefix=prefix)
     await back_to_reading(rings, pauses)
     await change_is_told(table, rings, pauses)
 
@@ -201,7 +209,7 @@ async def test_who_may_not_read_the_stream_is_told_once_and_rings_once_a_second(
 )
 @pytest.mark.parametrize("operation", ["DescribeStream", "GetShardIterator", "GetRecords"])
 async def test_what_passes_only_makes_it_slower(
-    table: Table,
+    table: OneEntity,
     rings: Rings,
     pauses: list[float],
     fault_proxy: FaultProxy,
@@ -221,7 +229,7 @@ async def test_what_passes_only_makes_it_slower(
 
 
 async def test_a_throttled_reading_goes_on_where_it_was(
-    table: Table, rings: Rings, pauses: list[float], fault_proxy: FaultProxy
+    table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy
 ) -> None:
     await ring(rings)
     fault_proxy.rule = of("GetRecords", Answer.error("ProvisionedThroughputExceededException"), 1)
@@ -238,7 +246,7 @@ async def test_a_throttled_reading_goes_on_where_it_was(
     "code", ["ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException", "NewException"]
 )
 async def test_a_reading_that_lost_its_place_begins_anew(
-    table: Table, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, code: str
+    table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, code: str
 ) -> None:
     await ring(rings)
     fault_proxy.rule = of("GetRecords", Answer.error(code), 1)
@@ -255,7 +263,7 @@ async def test_a_reading_that_lost_its_place_begins_anew(
 @pytest.mark.parametrize("body", [b"no JSON", b"[]", b"{}", b""])
 @pytest.mark.parametrize("operation", ["DescribeTable", "DescribeStream", "GetShardIterator", "GetRecords"])
 async def test_an_answer_that_nobody_foresaw_only_makes_it_slower(
-    table: Table, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, operation: str, body: bytes
+    table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, operation: str, body: bytes
 ) -> None:
     async def garbled(asked: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
         return body if asked == operation else await forward(request)
@@ -270,7 +278,7 @@ async def test_an_answer_that_nobody_foresaw_only_makes_it_slower(
 
 
 async def test_a_stream_that_never_answers_only_makes_it_slower(
-    name: str, fault_proxy: FaultProxy, table: Table
+    prefix: str, fault_proxy: FaultProxy, table: OneEntity
 ) -> None:
     """The time limit is a real one, and short."""
     answering = asyncio.Event()
@@ -281,7 +289,7 @@ async def test_a_stream_that_never_answers_only_makes_it_slower(
         return await forward(request)
 
     fault_proxy.rule = hold
-    async with open_dynamodb(name, SAMPLES, retry_policy=replace(UNHURRIED, read_seconds=0.2, sleep=no_pause)) as hasty:
+    async with open_samples(prefix, retry_policy=replace(UNHURRIED, read_seconds=0.2, sleep=no_pause)) as hasty:
         async with aclosing(hasty.changes()) as rings:
             while (asked := len(fault_proxy.of("GetRecords"))) < 2:
                 await ring(rings)
@@ -294,7 +302,11 @@ async def no_pause(seconds: float) -> None:
 
 
 async def test_an_endpoint_for_streams_that_is_none_only_makes_it_slower(
-    table: Table, rings: Rings, pauses: list[float], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    table: OneEntity,
+    rings: Rings,
+    pauses: list[float],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "nonsense")
     await ring(rings, 3)
@@ -383,3 +395,44 @@ class Splitting:
         last = {"LastEvaluatedShardId": name} if at + 1 < len(names) else {}
         shard = {"ShardId": name, "SequenceNumberRange": numbers, **parent}
         return {"StreamStatus": "ENABLED", "Shards": [shard], **last}
+
+
+# Several tables
+
+
+async def test_a_change_of_any_table_rings(
+    prefix: str, fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await create_tables([READING], prefix=prefix)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    async with open_dynamodb([SAMPLE, READING], prefix=prefix) as database, aclosing(database.changes()) as rings:
+        await ring(rings)  # of the first readings: each table has been read once two listings are through
+        async with asyncio.timeout(PATIENCE_S):
+            while len(fault_proxy.of("DescribeStream")) < 2:
+                await anext(rings)
+        for put in (Put(READING, {"station": 1, "number": 2, "value": "x"}), Put(SAMPLE, sample())):
+            before = len(fault_proxy.of("DescribeStream"))
+            await database.put(put)
+            await ring(rings)
+            assert len(fault_proxy.of("DescribeStream")) == before, "it rang before the next listing"
+
+
+async def test_several_tables_ring_at_most_ten_times_a_second_and_one_without_a_stream_holds_up_no_other(
+    prefix: str, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        await asyncio.sleep(0)
+
+    silent = f"silent-{uuid4().hex}-"
+    await create_tables([SAMPLE, READING], prefix=silent, stream=False)
+    await create_tables([SAMPLE], prefix=silent)
+    policy = replace(UNHURRIED, sleep=pause)
+    opening = open_dynamodb([SAMPLE, READING], prefix=silent, retry_policy=policy)
+    async with opening as database, aclosing(database.changes()) as rings:
+        await ring(rings, 50)
+
+    assert pauses.count(GAP_S) == 49
+    assert GAP_S >= 1 / 10
+    assert SWEEP_S in pauses
+    assert ROUND_S in pauses

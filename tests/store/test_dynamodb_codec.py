@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from graph.store.contract import InvalidItem
 from graph.store.dynamodb.codec import decode, decode_item, encode, encode_item
+from graph.store.values import InvalidItem
 
 
 @pytest.mark.parametrize(

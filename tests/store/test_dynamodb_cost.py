@@ -7,27 +7,27 @@ from typing import Any
 import pytest
 
 from graph.store.conditions import Compare
-from graph.store.contract import Table
 from graph.store.dynamodb.engine import PARTITIONS_AT_ONCE
-from tests.store.engines import create_table, open_dynamodb
+from tests.store.engines import create_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward
-from tests.store.samples import BY_TIME, SAMPLES, sample, sks, timed
+from tests.store.one_entity import OneEntity
+from tests.store.samples import BY_TIME, SAMPLE, sample, sks, timed
 
 DAYS = [f"d{n:02}" for n in range(40)]
 
 
 @pytest.fixture
-async def table(fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Table]:
+async def table(fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[OneEntity]:
     name = f"samples-cost-{id(fault_proxy)}"
-    await create_table(name, SAMPLES)
+    await create_tables([SAMPLE], prefix=name)
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-    async with open_dynamodb(name, SAMPLES) as table:
+    async with open_samples(name) as table:
         await table.put_many([timed(f"{day}-{n}", n, day, mag=n) for day in DAYS for n in range(3)])
         fault_proxy.requests.clear()
         yield table
 
 
-async def test_an_open_table_keeps_its_connections(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_an_open_table_keeps_its_connections(table: OneEntity, fault_proxy: FaultProxy) -> None:
     opened = set(fault_proxy.connections)
 
     for n in range(20):
@@ -37,14 +37,14 @@ async def test_an_open_table_keeps_its_connections(table: Table, fault_proxy: Fa
     assert fault_proxy.connections == opened
 
 
-async def test_a_page_reads_the_items_that_it_has_room_for(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_a_page_reads_the_items_that_it_has_room_for(table: OneEntity, fault_proxy: FaultProxy) -> None:
     await table.query(BY_TIME, "d00", limit=2)
     await table.query(table.design.primary, "p", limit=50)
 
     assert [request["Limit"] for request in fault_proxy.of("Query")] == [2, 50]
 
 
-async def test_a_filtered_page_begins_small_and_grows(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_a_filtered_page_begins_small_and_grows(table: OneEntity, fault_proxy: FaultProxy) -> None:
     await table.put_many([timed(f"x{n:04}", n, "long") for n in range(700)])
     await table.put(timed("last", 10_000, "long", mag=9))
 
@@ -54,7 +54,7 @@ async def test_a_filtered_page_begins_small_and_grows(table: Table, fault_proxy:
     assert [request["Limit"] for request in fault_proxy.of("Query")] == [80, 640]
 
 
-async def test_a_read_by_primary_key_is_consistent(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_a_read_by_primary_key_is_consistent(table: OneEntity, fault_proxy: FaultProxy) -> None:
     await table.get(("p", "s"))
     await table.get_many([("p", "s")])
     await table.query(table.design.primary, "p")
@@ -71,7 +71,7 @@ async def test_a_read_by_primary_key_is_consistent(table: Table, fault_proxy: Fa
     assert [request.get("ConsistentRead", False) for request in asked] == [True, True, True, True, False, True]
 
 
-async def test_nothing_is_asked_where_nothing_can_be(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_nothing_is_asked_where_nothing_can_be(table: OneEntity, fault_proxy: FaultProxy) -> None:
     await table.query(BY_TIME, "d00", between=(5, 4))
     await table.query(BY_TIME, "d00", between=(1, 2), start=timed("x", 3))
     await table.query(BY_TIME, "d00", between=(1, 2), start=timed("x", 0), forward=False)
@@ -82,7 +82,9 @@ async def test_nothing_is_asked_where_nothing_can_be(table: Table, fault_proxy: 
     assert fault_proxy.requests == []
 
 
-async def test_partitions_are_read_at_the_same_time_but_not_all_of_them(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_partitions_are_read_at_the_same_time_but_not_all_of_them(
+    table: OneEntity, fault_proxy: FaultProxy
+) -> None:
     waiting = asyncio.Semaphore(0)
 
     async def wait_for_a_window_full(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
@@ -101,7 +103,7 @@ async def test_partitions_are_read_at_the_same_time_but_not_all_of_them(table: T
     assert len(fault_proxy.of("Query")) == len(DAYS)
 
 
-async def test_partitions_behind_a_full_page_are_not_read(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_partitions_behind_a_full_page_are_not_read(table: OneEntity, fault_proxy: FaultProxy) -> None:
     page = await table.query_many(BY_TIME, DAYS, limit=7)
 
     assert page.partitions == 3
@@ -110,7 +112,7 @@ async def test_partitions_behind_a_full_page_are_not_read(table: Table, fault_pr
 
 
 async def test_a_conditional_write_carries_a_token_and_a_plain_one_needs_none(
-    table: Table, fault_proxy: FaultProxy
+    table: OneEntity, fault_proxy: FaultProxy
 ) -> None:
     await table.put(sample("q"))
     await table.put(sample("r"), if_absent=True)
@@ -121,7 +123,7 @@ async def test_a_conditional_write_carries_a_token_and_a_plain_one_needs_none(
     assert first != second
 
 
-async def test_a_body_of_megabytes_arrives_whole(table: Table) -> None:
+async def test_a_body_of_megabytes_arrives_whole(table: OneEntity) -> None:
     items = [sample("big", str(n), text="x" * 390_000) for n in range(9)]
 
     await table.put_many(items)

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from graph.store.conditions import Compare
-from graph.store.contract import Table, Update
+from graph.store.contract import Update
 from graph.store.dynamodb.direct import BY_BOTOCORE
-from tests.store.engines import UNHURRIED, create_table, open_dynamodb
+from tests.store.engines import UNHURRIED, create_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, first
+from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
-from tests.store.samples import BY_TIME, SAMPLES, sks, timed
+from tests.store.samples import BY_TIME, SAMPLE, sks, timed
 
 DIRECT, BY_BOTOCORES = False, True
 
@@ -21,16 +22,16 @@ DIRECT, BY_BOTOCORES = False, True
 @pytest.fixture
 async def name(fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> str:
     name = f"samples-direct-{id(fault_proxy)}"
-    await create_table(name, SAMPLES)
-    async with open_dynamodb(name, SAMPLES) as table:
+    await create_tables([SAMPLE], prefix=name)
+    async with open_samples(name) as table:
         await table.put_many([timed(f"t{n}", n, "mon", mag=n) for n in range(5)])
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
     return name
 
 
 @pytest.fixture
-async def table(name: str) -> AsyncIterator[Table]:
-    async with open_dynamodb(name, SAMPLES) as table:
+async def table(name: str) -> AsyncIterator[OneEntity]:
+    async with open_samples(name) as table:
         yield table
 
 
@@ -39,7 +40,7 @@ def ways(fault_proxy: FaultProxy) -> list[bool]:
     return ["amz-sdk-request" in head for head in fault_proxy.heads]
 
 
-async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: OneEntity, fault_proxy: FaultProxy) -> None:
     found = timed("t3", 3, "mon", mag=3)
 
     assert await table.get((found["pk"], found["sk"])) == found
@@ -55,9 +56,9 @@ async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: Tabl
     assert ways(fault_proxy) == [DIRECT] * 7
 
 
-async def test_what_must_not_arrive_twice_is_botocores(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_what_must_not_arrive_twice_is_botocores(table: OneEntity, fault_proxy: FaultProxy) -> None:
     assert not await table.put(timed("t3", 3), if_absent=True)
-    assert await table.update(Update((timed("t3", 3)["pk"], "t3"), add={"mag": 1}))
+    assert await table.update(Update(SAMPLE.key_of(timed("t3", 3)), add={"mag": 1}))
 
     assert ways(fault_proxy) == [BY_BOTOCORES] * 2
 
@@ -85,7 +86,7 @@ def answering(answer: Answer | bytes) -> Rule:
     ],
 )
 async def test_what_does_not_succeed_is_asked_again_by_botocore_and_so_is_what_follows(
-    table: Table, fault_proxy: FaultProxy, rule: Rule
+    table: OneEntity, fault_proxy: FaultProxy, rule: Rule
 ) -> None:
     found = timed("t3", 3, "mon", mag=3)
     fault_proxy.rule = first(rule)
@@ -107,7 +108,7 @@ async def test_what_is_not_answered_in_time_is_asked_again_by_botocore_and_so_is
 
     found = timed("t3", 3, "mon", mag=3)
     fault_proxy.rule = first(hold)
-    async with open_dynamodb(name, SAMPLES, retry_policy=replace(UNHURRIED, direct_seconds=0.2)) as table:
+    async with open_samples(name, retry_policy=replace(UNHURRIED, direct_seconds=0.2)) as table:
         for _ in range(BY_BOTOCORE + 1):
             assert await table.get((found["pk"], found["sk"])) == found
 
@@ -115,7 +116,7 @@ async def test_what_is_not_answered_in_time_is_asked_again_by_botocore_and_so_is
     over.set()
 
 
-async def test_both_ways_ask_the_same(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_both_ways_ask_the_same(table: OneEntity, fault_proxy: FaultProxy) -> None:
     fault_proxy.rule = first(hang_up)
     await table.get(("p", "s"))
 
@@ -131,7 +132,7 @@ async def test_a_session_token_is_sent_and_signed(
     name: str, fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_SESSION_TOKEN", "of-a-role")
-    async with open_dynamodb(name, SAMPLES) as table:
+    async with open_samples(name) as table:
         await table.get(("p", "s"))
 
     (head,) = fault_proxy.heads
@@ -141,7 +142,7 @@ async def test_a_session_token_is_sent_and_signed(
 
 async def test_units_are_counted_either_way(name: str, fault_proxy: FaultProxy) -> None:
     recorder = Recorder()
-    async with open_dynamodb(name, SAMPLES, meter=recorder) as table:
+    async with open_samples(name, meter=recorder) as table:
         await table.put_many([timed("t8", 8)])
         await table.get(("p", "s"))
         fault_proxy.rule = first(hang_up)
@@ -160,7 +161,7 @@ async def test_through_a_proxy_botocore_knows_the_way(
     monkeypatch.setenv("HTTP_PROXY", fault_proxy.url)
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
-    async with open_dynamodb(name, SAMPLES) as table:
+    async with open_samples(name) as table:
         assert await table.get(("p", "s")) is None
 
     assert ways(fault_proxy) == [BY_BOTOCORES]

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import botocore.session
 import pytest
@@ -12,8 +13,6 @@ from botocore import exceptions
 from botocore.exceptions import BotoCoreError, ClientError
 
 from graph.core.errors import DatabaseUnavailable
-from graph.store.contract import InvalidItem
-from graph.store.design import TableDesign
 from graph.store.dynamodb.errors import (
     BOTOCORE,
     CODES,
@@ -28,10 +27,11 @@ from graph.store.dynamodb.errors import (
     advice_on,
     translated,
 )
+from graph.store.values import InvalidItem
 from tests.processes import PATIENCE_S
-from tests.store.engines import UNHURRIED, create_table, open_dynamodb
+from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
 from tests.store.fault_proxy import Answer, always, proxying
-from tests.store.samples import BY_TIME, READINGS, SAMPLES, sample
+from tests.store.samples import BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample
 
 OPERATIONS = (
     *("GetItem", "BatchGetItem", "PutItem", "BatchWriteItem", "TransactWriteItems", "Query", "Scan"),
@@ -98,6 +98,9 @@ def test_what_an_operator_can_see_to_says_so(error: Exception, advice: str) -> N
 
     assert isinstance(ours, DatabaseUnavailable)
     assert ours.detail.startswith(f"table events {advice} (")
+    of_several = translated(error, "logs", "events")
+    assert isinstance(of_several, DatabaseUnavailable)
+    assert of_several.detail.startswith(f"one of the tables events, logs {advice} (")
 
 
 @pytest.mark.parametrize(
@@ -115,19 +118,33 @@ def test_what_only_the_caller_can_help_is_an_invalid_item(error: Exception) -> N
 
 
 async def test_a_missing_table_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
-    async with open_dynamodb("nowhere", SAMPLES, retry_policy=ONCE) as table:
+    async with open_samples("nowhere-", retry_policy=ONCE) as table:
         for asking in (table.ping(), table.get(("p", "s")), table.put(sample()), table.count(BY_TIME, ["mon"])):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await asking
-            assert raised.value.detail.startswith("table nowhere does not exist: run `quakegraph tables create`")
+            assert raised.value.detail.startswith(
+                "table nowhere-samples does not exist: run `quakegraph tables create`"
+            )
             assert "nowhere" not in str(raised.value)
 
 
-async def test_a_missing_index_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
-    bare = TableDesign("bare", SAMPLES.partition_key, SAMPLES.sort_key)
-    await create_table("without-index", bare)
+async def test_of_several_tables_the_missing_one_is_named(dynamodb_endpoint: str) -> None:
+    prefix = f"partly-{uuid4().hex}-"
+    await create_tables([SAMPLE], prefix=prefix)
+    async with open_dynamodb([SAMPLE, READING], prefix=prefix, retry_policy=ONCE) as database:
+        with pytest.raises(DatabaseUnavailable) as raised:
+            await database.ping()
+        assert raised.value.detail.startswith(f"table {prefix}readings does not exist: run `quakegraph tables create`")
 
-    async with open_dynamodb("without-index", SAMPLES, retry_policy=ONCE) as table:
+        await create_tables([SAMPLE, READING], prefix=prefix)
+        await database.ping()
+
+
+async def test_a_missing_index_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
+    bare = replace(SAMPLES, indexes=(), ttl=None)
+    await create_tables([keyed(bare)], prefix="without-index-")
+
+    async with open_samples("without-index-", retry_policy=ONCE) as table:
         await table.ping()
         with pytest.raises(DatabaseUnavailable) as raised:
             await table.query(BY_TIME, "mon")
@@ -136,13 +153,13 @@ async def test_a_missing_index_is_named_with_what_to_do(dynamodb_endpoint: str) 
 
 
 async def test_a_table_with_other_keys_does_not_answer_a_ping(dynamodb_endpoint: str) -> None:
-    await create_table("other-keys", READINGS)
+    await create_tables([keyed(replace(READINGS, name="samples"))], prefix="other-keys-")
 
-    async with open_dynamodb("other-keys", SAMPLES, retry_policy=ONCE) as table:
+    async with open_samples("other-keys-", retry_policy=ONCE) as table:
         with pytest.raises(DatabaseUnavailable) as raised:
             await table.ping()
 
-    assert raised.value.detail.startswith("table other-keys differs from its declaration")
+    assert raised.value.detail.startswith("table other-keys-samples differs from its declaration")
 
 
 @pytest.mark.parametrize(
@@ -160,12 +177,12 @@ async def test_an_answer_that_refuses_to_serve_makes_the_store_unavailable(
     async with proxying(dynamodb_endpoint) as fault_proxy:
         fault_proxy.rule = always(Answer.error(code, status))
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE) as table:
+        async with open_samples("any-", retry_policy=ONCE) as table:
             writes = (table.put(sample()), table.put(sample(), if_absent=True), table.put_many([sample()]))
             for asking in (*writes, table.ping(), table.query(BY_TIME, "mon"), table.get_many([("p", "s")])):
                 with pytest.raises(DatabaseUnavailable) as raised:
                     await asking
-                assert raised.value.detail.startswith(f"table any {advice} (")
+                assert raised.value.detail.startswith(f"table any-samples {advice} (")
 
 
 async def test_an_endpoint_that_refuses_connections_makes_the_store_unavailable(
@@ -174,7 +191,7 @@ async def test_an_endpoint_that_refuses_connections_makes_the_store_unavailable(
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE) as table, asyncio.timeout(PATIENCE_S):
+        async with open_samples("any-", retry_policy=ONCE) as table, asyncio.timeout(PATIENCE_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.get(("p", "s"))
 
@@ -187,7 +204,7 @@ async def test_an_endpoint_that_never_answers_makes_the_store_unavailable(
     with socket.create_server(("127.0.0.1", 0)) as silent:  # connections wait in its queue for ever
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         hurried = replace(ONCE, read_seconds=0.3)
-        async with open_dynamodb("any", SAMPLES, retry_policy=hurried) as table, asyncio.timeout(PATIENCE_S):
+        async with open_samples("any-", retry_policy=hurried) as table, asyncio.timeout(PATIENCE_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.put(sample(), if_absent=True)
 
@@ -211,10 +228,10 @@ async def test_a_broken_configuration_makes_the_store_unavailable(
         monkeypatch.setenv(name, value)
 
     with pytest.raises(DatabaseUnavailable) as raised:
-        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE) as table:
+        async with open_samples("any-", retry_policy=ONCE) as table:
             await table.ping()
 
-    assert raised.value.detail.startswith(f"table any {advice}")
+    assert raised.value.detail.startswith(f"table any-samples {advice}")
 
 
 async def test_no_region_makes_the_store_unavailable(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,13 +239,13 @@ async def test_no_region_makes_the_store_unavailable(dynamodb_endpoint: str, mon
         monkeypatch.delenv(name)
 
     with pytest.raises(DatabaseUnavailable) as raised:
-        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE):
+        async with open_samples("any-", retry_policy=ONCE):
             pass
 
-    assert raised.value.detail.startswith("table any cannot be found: check AWS_REGION")
+    assert raised.value.detail.startswith("table any-samples cannot be found: check AWS_REGION")
 
 
 async def test_the_callers_own_errors_are_left_alone(dynamodb_endpoint: str) -> None:
     with pytest.raises(OSError, match="mine"):
-        async with open_dynamodb("any", SAMPLES, retry_policy=ONCE):
+        async with open_samples("any-", retry_policy=ONCE):
             raise OSError("mine")

@@ -8,30 +8,33 @@ from typing import Any
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.store.contract import Action, InvalidItem, Item, Put, Table, Update
-from tests.store.engines import UNHURRIED, create_table, open_dynamodb
+from graph.store.contract import Action, Put, Update
+from graph.store.entity import Item
+from graph.store.values import InvalidItem
+from tests.store.engines import UNHURRIED, create_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, always, first
-from tests.store.samples import SAMPLES, sample
+from tests.store.one_entity import OneEntity
+from tests.store.samples import SAMPLE, key, sample
 
 ITEMS = [sample("many", f"{n:03}", n=n) for n in range(120)]
 KEYS = [("many", f"{n:03}") for n in range(120)]
 
 
 @pytest.fixture
-async def table(fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Table]:
+async def table(
+    fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[OneEntity]:
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
     name = f"samples-{fault_proxy.url.rpartition(':')[2]}-{id(fault_proxy)}"
-    await create_table(name, SAMPLES)
+    await create_tables([SAMPLE], prefix=name)
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-    async with open_dynamodb(
-        name, SAMPLES, retry_policy=replace(UNHURRIED, attempts=2, rounds=4, sleep=pause)
-    ) as table:
+    async with open_samples(name, retry_policy=replace(UNHURRIED, attempts=2, rounds=4, sleep=pause)) as table:
         yield table
 
 
-async def everything(table: Table) -> list[Item]:
+async def everything(table: OneEntity) -> list[Item]:
     return sorted([item async for item in table.scan()], key=lambda item: (str(item["pk"]), str(item["sk"])))
 
 
@@ -54,7 +57,9 @@ def processing_at_most(written: int) -> Rule:
     return rule
 
 
-async def test_unprocessed_items_are_written_again(table: Table, fault_proxy: FaultProxy, pauses: list[float]) -> None:
+async def test_unprocessed_items_are_written_again(
+    table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]
+) -> None:
     fault_proxy.rule = processing_at_most(10)
 
     await table.put_many(ITEMS)
@@ -65,7 +70,7 @@ async def test_unprocessed_items_are_written_again(table: Table, fault_proxy: Fa
     assert await everything(table) == ITEMS
 
 
-async def test_unprocessed_keys_are_read_again(table: Table, fault_proxy: FaultProxy, pauses: list[float]) -> None:
+async def test_unprocessed_keys_are_read_again(table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]) -> None:
     await table.put_many(ITEMS)
     fault_proxy.rule = processing_at_most(40)
 
@@ -81,7 +86,7 @@ async def test_unprocessed_keys_are_read_again(table: Table, fault_proxy: FaultP
 
 
 async def test_a_batch_that_was_left_whole_is_sent_again_after_a_pause(
-    table: Table, fault_proxy: FaultProxy, pauses: list[float]
+    table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
     fault_proxy.rule = first(processing_at_most(0))
     await table.put_many(ITEMS[:25])
@@ -94,7 +99,7 @@ async def test_a_batch_that_was_left_whole_is_sent_again_after_a_pause(
 
 
 async def test_batches_that_are_never_processed_make_the_store_unavailable(
-    table: Table, fault_proxy: FaultProxy, pauses: list[float]
+    table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
     fault_proxy.rule = processing_at_most(0)
 
@@ -113,14 +118,14 @@ def cancelled(*codes: str) -> Answer:
     return Answer.error("TransactionCanceledException", CancellationReasons=reasons)
 
 
-THREE: list[Action] = [Put(sample(f"{n}"), if_absent=True) for n in range(3)]
+THREE: list[Action] = [Put(SAMPLE, sample(f"{n}"), if_absent=True) for n in range(3)]
 
 
 @pytest.mark.parametrize(
     "code", ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "NewReason"]
 )
 async def test_a_transaction_that_was_cancelled_for_the_moment_is_sent_again(
-    table: Table, fault_proxy: FaultProxy, pauses: list[float], code: str
+    table: OneEntity, fault_proxy: FaultProxy, pauses: list[float], code: str
 ) -> None:
     fault_proxy.rule = first(always(cancelled("None", code, "None")))
 
@@ -132,7 +137,7 @@ async def test_a_transaction_that_was_cancelled_for_the_moment_is_sent_again(
 
 
 async def test_a_transaction_in_lasting_conflict_makes_the_store_unavailable(
-    table: Table, fault_proxy: FaultProxy, pauses: list[float]
+    table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
     fault_proxy.rule = always(cancelled("None", "TransactionConflict", "None"))
 
@@ -144,7 +149,7 @@ async def test_a_transaction_in_lasting_conflict_makes_the_store_unavailable(
 
 
 async def test_a_conflict_beside_a_refusal_is_tried_again_for_all_the_positions(
-    table: Table, fault_proxy: FaultProxy
+    table: OneEntity, fault_proxy: FaultProxy
 ) -> None:
     await table.put_many([sample("0"), sample("2")])
     fault_proxy.rule = first(always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict")))
@@ -154,13 +159,15 @@ async def test_a_conflict_beside_a_refusal_is_tried_again_for_all_the_positions(
     assert await table.get(("1", "s")) is None
 
 
-async def test_a_lasting_conflict_beside_a_refusal_answers_the_refusal(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_a_lasting_conflict_beside_a_refusal_answers_the_refusal(
+    table: OneEntity, fault_proxy: FaultProxy
+) -> None:
     fault_proxy.rule = always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict"))
 
     assert await table.transact(THREE) == (0,)
 
 
-async def test_a_refusal_is_not_remembered_once_the_store_is_gone(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_a_refusal_is_not_remembered_once_the_store_is_gone(table: OneEntity, fault_proxy: FaultProxy) -> None:
     answers = [
         cancelled("ConditionalCheckFailed", "TransactionConflict", "None"),
         Answer.error("AccessDeniedException"),
@@ -177,7 +184,7 @@ async def test_a_refusal_is_not_remembered_once_the_store_is_gone(table: Table, 
 
 @pytest.mark.parametrize("code", ["ValidationError", "ItemCollectionSizeLimitExceeded"])
 async def test_an_action_that_can_never_apply_is_an_invalid_item(
-    table: Table, fault_proxy: FaultProxy, code: str
+    table: OneEntity, fault_proxy: FaultProxy, code: str
 ) -> None:
     fault_proxy.rule = always(cancelled("TransactionConflict", code, "ConditionalCheckFailed"))
 
@@ -187,7 +194,7 @@ async def test_an_action_that_can_never_apply_is_an_invalid_item(
     assert len(fault_proxy.of("TransactWriteItems")) == 1
 
 
-async def test_a_cancellation_without_reasons_is_no_success(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_a_cancellation_without_reasons_is_no_success(table: OneEntity, fault_proxy: FaultProxy) -> None:
     fault_proxy.rule = always(Answer.error("TransactionCanceledException"))
 
     with pytest.raises(DatabaseUnavailable):
@@ -196,7 +203,7 @@ async def test_a_cancellation_without_reasons_is_no_success(table: Table, fault_
 
 @pytest.mark.parametrize("code", ["TransactionConflictException", "ReplicatedWriteConflictException"])
 async def test_a_put_in_conflict_with_a_transaction_is_sent_again(
-    table: Table, fault_proxy: FaultProxy, code: str
+    table: OneEntity, fault_proxy: FaultProxy, code: str
 ) -> None:
     fault_proxy.rule = first(always(Answer.error(code)))
 
@@ -206,14 +213,14 @@ async def test_a_put_in_conflict_with_a_transaction_is_sent_again(
 
 
 async def test_a_lost_answer_neither_counts_twice_nor_passes_for_a_refusal(
-    table: Table, fault_proxy: FaultProxy
+    table: OneEntity, fault_proxy: FaultProxy
 ) -> None:
     async def apply_and_hang_up(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
         assert (await forward(request)).status == 200
         return None
 
     fault_proxy.rule = first(apply_and_hang_up)
-    assert await table.update(Update(("p", "s"), add={"n": 1})) is True
+    assert await table.update(Update(key(), add={"n": 1})) is True
     fault_proxy.rule = first(apply_and_hang_up)
     assert await table.put(sample("q"), if_absent=True) is True
 
@@ -221,7 +228,7 @@ async def test_a_lost_answer_neither_counts_twice_nor_passes_for_a_refusal(
     assert len(fault_proxy.of("TransactWriteItems")) == 4
 
 
-async def test_readers_are_not_held_up_by_a_writer_that_waits(table: Table, fault_proxy: FaultProxy) -> None:
+async def test_readers_are_not_held_up_by_a_writer_that_waits(table: OneEntity, fault_proxy: FaultProxy) -> None:
     release = asyncio.Event()
 
     async def hold_writes(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:

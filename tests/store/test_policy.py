@@ -4,23 +4,28 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
 from graph.domain import Resources
 from graph.domains import DOMAINS
-from graph.domains.earthquakes.entities import EARTHQUAKE_EVENTS
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.rebuild import rebuild_summaries
 from graph.opening import open_services
+from graph.settings import Settings
+from graph.store.contract import Put
 from graph.store.policy import Job, policy
 from tests.domains.earthquakes.builders import NOON, an_event
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.entities import ENTITIES
 from tests.processes import quakegraph
 from tests.service import running
-from tests.settings import Settings
-from tests.store.engines import create_table
+from tests.store.engines import create_tables
 from tests.store.fault_proxy import FaultProxy, proxying
+from tests.store.samples import READINGS
 
 IN_A_TRANSACTION = {
     "Put": "PutItem",
@@ -42,7 +47,7 @@ def needed(fault_proxy: FaultProxy) -> set[str]:
 
 
 def allowed(job: Job) -> set[str]:
-    statements = json.loads(policy(EARTHQUAKE_EVENTS, job))["Statement"]
+    statements = json.loads(policy([EARTHQUAKE_EVENTS], job))["Statement"]
     assert all(statement["Effect"] == "Allow" for statement in statements)
     return {action.removeprefix("dynamodb:") for statement in statements for action in statement["Action"]}
 
@@ -51,11 +56,11 @@ async def recorded(
     endpoint: str, monkeypatch: pytest.MonkeyPatch, work: Callable[[Settings], Awaitable[None]]
 ) -> set[str]:
     """What some work on an empty table needs."""
-    table = f"policy-{uuid4().hex}"
-    await create_table(table, EARTHQUAKE_EVENTS)
+    prefix = f"policy-{uuid4().hex}-"
+    await create_tables(ENTITIES, prefix=prefix)
     async with proxying(endpoint) as fault_proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        await work(Settings(store=f"dynamodb://{table}", usgs_url="http://127.0.0.1:9"))
+        await work(Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9"))
         return needed(fault_proxy)
 
 
@@ -77,7 +82,7 @@ async def test_serving_needs_what_its_policy_allows(
         await asyncio.to_thread(ask, settings)
         async with (
             open_services(settings, DOMAINS) as services,
-            aclosing(services.of(Resources).table.changes()) as rings,
+            aclosing(services.of(Resources).database.changes()) as rings,
         ):
             await anext(rings)
 
@@ -89,9 +94,9 @@ async def test_serving_needs_what_its_policy_allows(
 async def test_rebuilding_needs_what_its_policy_allows(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def rebuild(settings: Settings) -> None:
         async with open_services(settings, DOMAINS) as services:
-            table = services.of(Resources).table
-            await table.put(an_event("us1", NOON, 4.5).item)
-            assert (await rebuild_summaries(table)).corrected == 2
+            database = services.of(Resources).database
+            await database.put(Put(EVENT, an_event("us1", NOON, 4.5).item))
+            assert (await rebuild_summaries(database)).corrected == 2
 
     needs = await recorded(dynamodb_endpoint, monkeypatch, rebuild)
 
@@ -104,16 +109,25 @@ async def test_creating_a_table_needs_what_its_policy_allows(
     """DynamoDB Local has no point-in-time recovery, which is asked about and then switched on elsewhere."""
     async with proxying(dynamodb_endpoint) as fault_proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        await create_table(f"policy-{uuid4().hex}", EARTHQUAKE_EVENTS)
+        await create_tables(ENTITIES, prefix=f"policy-{uuid4().hex}-")
 
     assert needed(fault_proxy) | {"UpdateContinuousBackups"} == allowed(Job.CREATE)
     assert needed(fault_proxy) < allowed(Job.CREATE)
 
 
-def test_a_policy_names_one_table_with_its_index_and_its_stream_and_nothing_else() -> None:
-    on_table, on_stream = json.loads(policy(EARTHQUAKE_EVENTS, Job.SERVE, "mine"))["Statement"]
+def test_a_policy_names_all_tables_each_once() -> None:
+    designs = [EARTHQUAKE_EVENTS, replace(READINGS, name="later-{env}"), EARTHQUAKE_EVENTS]
+    on_table, on_stream = json.loads(policy(designs, Job.SERVE, prefix="my-", environment="test"))["Statement"]
 
-    table = "arn:aws:dynamodb:*:*:table/mine"
+    events, later = (f"arn:aws:dynamodb:*:*:table/my-{name}" for name in ("earthquake-events", "later-test"))
+    assert on_table["Resource"] == [events, f"{events}/index/TimeOrderedIndex", later]
+    assert on_stream["Resource"] == [f"{events}/stream/*", f"{later}/stream/*"]
+
+
+def test_a_policy_names_one_table_with_its_index_and_its_stream_and_nothing_else() -> None:
+    on_table, on_stream = json.loads(policy([EARTHQUAKE_EVENTS], Job.SERVE, prefix="my-"))["Statement"]
+
+    table = "arn:aws:dynamodb:*:*:table/my-earthquake-events"
     assert on_table["Resource"] == [table, f"{table}/index/TimeOrderedIndex"]
     assert on_stream["Resource"] == [f"{table}/stream/*"]
     assert not any("*" in action for action in on_table["Action"] + on_stream["Action"])
@@ -122,13 +136,13 @@ def test_a_policy_names_one_table_with_its_index_and_its_stream_and_nothing_else
 
 @pytest.mark.parametrize("job", [Job.REBUILD, Job.CREATE])
 def test_only_who_serves_may_read_the_stream(job: Job) -> None:
-    (statement,) = json.loads(policy(EARTHQUAKE_EVENTS, job, "mine"))["Statement"]
+    (statement,) = json.loads(policy([EARTHQUAKE_EVENTS], job, prefix="my-"))["Statement"]
 
-    table = "arn:aws:dynamodb:*:*:table/mine"
+    table = "arn:aws:dynamodb:*:*:table/my-earthquake-events"
     assert statement["Resource"] == [table, f"{table}/index/TimeOrderedIndex"]
 
 
 def test_the_command_prints_the_policy_of_the_store() -> None:
-    printed = quakegraph("tables", "policy", "--store", "dynamodb://mine", "--for", "rebuild")
+    printed = quakegraph("tables", "policy", "--store", "dynamodb://my-", "--for", "rebuild")
 
-    assert (printed.exit_code, printed.stdout) == (0, policy(EARTHQUAKE_EVENTS, Job.REBUILD, "mine"))
+    assert (printed.exit_code, printed.stdout) == (0, policy([EARTHQUAKE_EVENTS], Job.REBUILD, prefix="my-"))

@@ -1,4 +1,4 @@
-"""What a table in SQLite knows of its file: how often it is checked, what counts as damage, and that locks are kept."""
+"""What a SQLite database knows of its file: how often it is checked, what counts as damage, and that locks stay."""
 
 import os
 import shutil
@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.entities import ENTITIES, EVENT
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.integrity import PAUSES_A_CHECK, Integrity, is_damage
 from graph.store.sqlite.opened_file import MAGIC, OpenedFile
-from tests.domains.entities import ENTITIES
 
 PAGE_BYTES = 4096
 
@@ -172,7 +171,7 @@ except sqlite3.OperationalError as error:
 """
 
 
-async def test_one_table_that_closes_leaves_the_locks_of_another_in_place(store: Path) -> None:
+async def test_one_database_that_closes_leaves_the_locks_of_another_in_place(store: Path) -> None:
     """POSIX drops a process's locks on a file with any descriptor of it that the process closes."""
 
     def other_process() -> str:

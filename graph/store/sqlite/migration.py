@@ -138,19 +138,20 @@ def _alone(path: Path, is_stopped: Callable[[], bool]) -> Iterator[None]:
     SQLite's own lock, as it works on every system and ends with its process.
     """
     beside = Path(f"{path}-migration")
-    with closing(sqlite3.connect(beside, timeout=WAIT_S, isolation_level=None)) as lock:
-        while True:
+    while True:
+        with closing(sqlite3.connect(beside, timeout=WAIT_S, isolation_level=None)) as lock:
             try:
                 lock.execute("BEGIN EXCLUSIVE")
-                break
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or is_stopped():
+                code = error.sqlite_errorcode & 0xFF
+                was_removed = code == sqlite3.SQLITE_IOERR and not beside.exists()  # by the process that held it
+                if is_stopped() or not (code == sqlite3.SQLITE_BUSY or was_removed):
                     raise
-        try:
+                continue
             yield
-        finally:
             with suppress(OSError):  # where it cannot be removed, it does no harm
                 beside.unlink()
+            return
 
 
 class Migration:

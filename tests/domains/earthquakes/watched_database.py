@@ -21,13 +21,14 @@ class Call:
 
 
 class WatchedDatabase(Database):
-    """Passes everything on to `database`, and keeps in `calls` the readings by partition."""
+    """Passes everything on to `database`, and keeps in `calls` the readings by partition, in `gets` those by key."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.transaction_limit = database.transaction_limit
         self.in_order = database.in_order
         self.calls: list[Call] = []
+        self.gets: list[frozenset[str] | None] = []  # the attributes that were needed
 
     def read(self, of: Entity, index: Index | None = None) -> set[Partition]:
         """The partitions of an entity's index that were read."""
@@ -43,9 +44,11 @@ class WatchedDatabase(Database):
         self.calls.append(Call(method, query.entity, query.by.name, tuple(query.partitions), query.attributes))
 
     async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+        self.gets.append(None if attributes is None else frozenset(attributes))
         return await self._database.get(key, attributes=attributes)
 
     async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
+        self.gets.append(None if attributes is None else frozenset(attributes))
         return await self._database.get_many(keys, attributes=attributes)
 
     async def put(self, put: Put) -> bool:

@@ -12,7 +12,7 @@ import gzip
 import re
 import socket
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -97,6 +97,24 @@ class Holdings:
         if self.arriving and 0 < len(found) < self.limit:
             self.features = self.features + self.arriving.popleft()
         return JSONResponse({"count": len(found), "maxAllowed": self.limit})
+
+    async def feed(self, request: Request) -> Response:
+        """Answer with a summary feed."""
+        name = request.path_params["name"]
+        match = re.fullmatch(r"(all|1\.0|2\.5|4\.5|significant)_(hour|day|week|month)\.geojson", name)
+        if match is None:
+            return PlainTextResponse("Not Found", status_code=404)
+        if name == "all_week.geojson" and self.features is week_features():
+            return versioned(request, Response(week(), media_type=_GEOJSON))
+        level, period = match.groups()
+        key, floor = ("sig", 600.0) if level == "significant" else ("mag", float("-inf" if level == "all" else level))
+        start_ms = _generated_ms() - _PERIODS[period] // timedelta(milliseconds=1)
+        found = [
+            feature
+            for feature in self.features
+            if _time_ms(feature) >= start_ms and feature["properties"][key] >= floor
+        ]
+        return versioned(request, collection(found))
 
     def _matching(self, request: Request) -> tuple[int, int, list[dict[str, Any]]]:
         """The window that is meant, and the events in it, latest first."""
@@ -200,23 +218,6 @@ def _epoch_ms(text: str) -> int:
     return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
-async def _feed(request: Request) -> Response:
-    name = request.path_params["name"]
-    match = re.fullmatch(r"(all|1\.0|2\.5|4\.5|significant)_(hour|day|week|month)\.geojson", name)
-    if match is None:
-        return PlainTextResponse("Not Found", status_code=404)
-    if name == "all_week.geojson":
-        return versioned(request, Response(week(), media_type=_GEOJSON))
-    level, period = match.groups()
-    start_ms = _generated_ms() - _PERIODS[period] // timedelta(milliseconds=1)
-    if level == "significant":
-        found = _select(lambda feature: _time_ms(feature) >= start_ms and feature["properties"]["sig"] >= 600)
-    else:
-        floor = float("-inf" if level == "all" else level)
-        found = _select(lambda feature: _time_ms(feature) >= start_ms and feature["properties"]["mag"] >= floor)
-    return versioned(request, collection(found))
-
-
 def versioned(request: Request, answer: Response) -> Response:
     """The answer with validators, or 304 where the request names this version: an ETag goes before a date."""
     etag, modified = f'"{sha256(answer.body).hexdigest()[:16]}"', formatdate(_generated_ms() / 1000, usegmt=True)
@@ -231,16 +232,12 @@ def versioned(request: Request, answer: Response) -> Response:
     return answer
 
 
-def _select(matches: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
-    return [feature for feature in week_features() if matches(feature)]
-
-
 def _catalogue(holdings: Holdings) -> ASGIApp:
     return Starlette(
         routes=[
             Route(FDSN_QUERY, holdings.query),
             Route(FDSN_COUNT, holdings.count),
-            Route("/earthquakes/feed/v1.0/summary/{name}", _feed),
+            Route("/earthquakes/feed/v1.0/summary/{name}", holdings.feed),
         ]
     )
 

@@ -1,0 +1,155 @@
+"""A query reads the attributes that its selection needs: all of them, and no more."""
+
+import gc
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from graphql import GraphQLObjectType
+from hypothesis import given
+from hypothesis import strategies as st
+from strawberry.schema.schema_converter import GraphQLCoreConverter
+from strawberry.types.field import StrawberryField
+
+from graph.api.relay import global_id
+from graph.api.selected import _NEEDS, _of_nodes
+from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.feature_collection import READ
+from graph.domains.earthquakes.model import Event
+from graph.domains.request_logs.entities import LOG
+from tests.domains.earthquakes.builders import NOON, an_event, ingest
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.request_logs.held import HeldGraph, held_graph
+from tests.schemas import schema
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+FULL: dict[str, Any] = {
+    "mag_type": "mww",
+    "status": "reviewed",
+    "updated": 7,
+    "url": "u",
+    "tsunami": 1,
+    "felt": 3,
+    "alert": "red",
+}
+POSITION = {"eventId", "eventTsMs", "dayBucket"}
+FIELDS = sorted(
+    {"id", "eventId", "eventTsMs", "time", "mag", "place", "lat", "lon", "depth", "dayBucket", "source", "ingestedAt"}
+    | {"magType", "type", "status", "updated", "url", "tsunami", "felt", "alert", "sig"}
+)
+ID = global_id("Event", "full")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def graph() -> AsyncIterator[HeldGraph]:
+    """The graph with an event that has all attributes, and one that has none that is optional."""
+    async with held_graph() as graph:
+        bare = an_event("bare", NOON + 1, depth=None, type=None)
+        await ingest(graph.database, [an_event("full", NOON, sig=9, **FULL), bare])
+        yield graph
+
+
+async def read(graph: HeldGraph, query: str) -> set[frozenset[str] | None]:
+    """The attributes that the queries of events and logs need beside the position; None for all."""
+    graph.database.calls.clear()
+    graph.database.gets.clear()
+    body = await graph.answer(query)
+    assert "errors" not in body, body
+    queried = [call.attributes for call in graph.database.calls if call.entity in (EVENT, LOG)]
+    return {*queried, *graph.database.gets}
+
+
+@pytest.mark.parametrize(
+    ("selected", "attributes"),
+    [
+        ("{ events { nodes { eventId } } }", {"eventId"}),
+        ("{ events { nodes { id time } edges { cursor } } }", set()),
+        ("{ events { edges { node { __typename again: mag } } nodes { place } } }", {"mag", "place"}),
+        ("{ events { ...page } } fragment page on EventConnection { nodes { ... on Event { depth } } }", {"depth"}),
+        ("{ events { ... on EventConnection { nodes { ... { lat } } } } }", {"lat"}),
+        ("{ events { nodes { ... on Node { id } } totalCount bucketsScanned pageInfo { endCursor } } }", set()),
+        ("{ events { asGeoJson } }", set(READ)),
+        ("{ events { nodes { mag @skip(if: true) lon } } }", {"mag", "lon"}),
+        ("{ events { nodes { mag } } events { nodes { felt } } }", {"mag", "felt"}),
+        ('{ event(eventId: "full") { sig tsunami } }', {"sig", "tsunami"} | POSITION),
+        (f'{{ node(id: "{ID}") {{ id ... on Event {{ url }} ... on RequestLog {{ error }} }} }}', {"url"} | POSITION),
+        (f'{{ nodes(ids: ["{ID}"]) {{ ... on Node {{ ... on Event {{ alert }} }} }} }}', {"alert"} | POSITION),
+        ("{ catalogueStatistics { largest { place } } }", {"place", "mag"}),
+        ("{ requestLogs { nodes { route error } } }", {"route", "error"}),
+    ],
+)
+async def test_what_is_selected_is_read_and_no_more(graph: HeldGraph, selected: str, attributes: set[str]) -> None:
+    assert await read(graph, selected) == {frozenset(attributes)}
+
+
+async def test_events_around_one_need_their_own_selection(graph: HeldGraph) -> None:
+    query = '{ event(eventId: "full") { mag nearby { nodes { felt } } } }'
+    around = frozenset({"felt", "lat", "lon", "eventId"})  # where it lies, and whether it is the event itself
+    assert await read(graph, query) == {frozenset({"mag", "lat", "lon"} | POSITION), around}
+
+
+FORMS = (
+    "nodes {{ {0} }}",
+    "edges {{ node {{ {0} }} }}",
+    "nodes {{ ... on Event {{ {0} }} }}",
+    "edges {{ node {{ ... on Node {{ ... on Event {{ {0} }} }} }} }}",
+    "nodes {{ ... @include(if: true) {{ {0} }} }}",
+)
+
+
+@A_FEW
+@given(
+    fields=st.lists(st.sampled_from(FIELDS), min_size=1, max_size=6, unique=True),
+    others=st.lists(st.sampled_from(FIELDS), max_size=4, unique=True),
+    forms=st.tuples(st.sampled_from(FORMS), st.sampled_from(FORMS)),
+)
+async def test_an_answer_is_the_same_as_where_everything_is_read(
+    graph: HeldGraph, fields: list[str], others: list[str], forms: tuple[str, str]
+) -> None:
+    everything = (await graph.answer(f"{{ events {{ asGeoJson nodes {{ {' '.join(FIELDS)} }} }} }}"))["data"]["events"]
+    one = forms[0].format(" ".join(f"a_{name}: {name}" for name in fields))
+    other = forms[1].format(" ".join(f"b_{name}: {name}" for name in [*others, "id"]))
+    body = await graph.answer(f"{{ events {{ {one} ...more }} }} fragment more on EventConnection {{ {other} }}")
+    page: dict[str, list[Any]] = body["data"]["events"]
+    for nodes in (page.get("nodes"), [edge["node"] for edge in page["edges"]] if "edges" in page else None):
+        for node, whole in zip(nodes or [], everything["nodes"] if nodes else [], strict=True):
+            assert node == {name: whole[name[2:]] for name in node}
+
+
+async def test_an_attribute_that_was_not_read_is_refused_and_never_null(graph: HeldGraph) -> None:
+    item = await graph.database.get(EVENT.key_for("full"), attributes=("eventId", "mag", "depth"))
+    assert item
+    event = Event.reading(frozenset({"mag", "depth"}))(item)
+
+    assert (event.mag, event.depth) == (4.5, 8.0)
+    for name in ("felt", "alert", "place"):
+        with pytest.raises(KeyError):
+            getattr(event, name)
+    assert Event.reading(None) is Event
+    assert Event.reading(frozenset({"mag", "depth", "place"})) is type(event), "it lacks the same optional attributes"
+
+
+async def test_every_resolver_of_a_record_says_what_it_needs() -> None:
+    """Otherwise whoever selects it reads everything."""
+    records = ("Event", "EventConnection", "EventEdge", "RequestLog", "RequestLogConnection", "RequestLogEdge")
+    for name in (*records, "PageInfo"):
+        of = schema.type_map[name]
+        assert isinstance(of, GraphQLObjectType)
+        for field_name, definition in of.fields.items():
+            field = definition.extensions[GraphQLCoreConverter.DEFINITION_BACKREF]
+            assert isinstance(field, StrawberryField)
+            assert field.base_resolver is None or _NEEDS in field.metadata, f"{name}.{field_name}"
+
+
+async def test_what_is_known_of_a_document_is_forgotten_with_it() -> None:
+    gc.collect()  # what tests before have left
+    before = len(_of_nodes)
+    async with held_graph() as graph:
+        for number in range(5):
+            await graph.answer(f"{{ events(first: {number}) {{ nodes {{ mag }} }} }}")
+        assert len(_of_nodes) == before + 5
+    del graph
+    gc.collect()
+    assert len(_of_nodes) == before

@@ -1,0 +1,274 @@
+"""The store's contract: several entities in one table, and several tables. Every test runs on every engine."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from graph.store.conditions import Absent, Compare, Present
+from graph.store.contract import Action, Database, Delete, Put, Update
+from graph.store.entity import Item
+from graph.store.query import Query
+from graph.store.values import InvalidItem
+from tests.store.engines import empty_database
+from tests.store.samples import BY_DAY, NOON_SECONDS, PERSON, SAMPLE, TOTALS, VISIT, HeldClock, sample
+
+ANN = {"person": "ann", "day": "20260101", "seenMs": 5, "score": 0.5, "active": True, "tags": ["a", {"b": [1, None]}]}
+BOB = {"person": "bob", "day": "20260101", "seenMs": 7, "active": False, "tags": {}}
+
+
+@pytest.fixture
+async def database(engine: str, clock: HeldClock) -> AsyncIterator[Database]:
+    async with empty_database(engine, [PERSON, VISIT, TOTALS, SAMPLE], clock=clock) as database:
+        yield database
+
+
+def visit(person: str, timestamp: int, request_id: str = "r", **attributes: Any) -> Item:
+    return {"person": person, "timestamp": timestamp, "requestId": request_id, **attributes}
+
+
+async def put_all(database: Database, *visits: Item) -> None:
+    await database.put_many([Put(VISIT, item) for item in visits])
+
+
+async def test_entities_of_one_table_and_partition_do_not_see_each_other(database: Database) -> None:
+    await database.put_many([Put(PERSON, ANN), Put(PERSON, BOB), Put(TOTALS, {"visits": 1})])
+    await put_all(database, visit("ann", 3), visit("ann", 20))
+
+    people = await database.query(Query(entity=PERSON, partitions=[("ann",)]))
+    visits = await database.query(Query(entity=VISIT, partitions=[("ann",)]))
+
+    assert people.items == [ANN]
+    assert visits.items == [visit("ann", 3), visit("ann", 20)]
+    assert await database.count(Query(entity=VISIT, partitions=[("ann",), ("bob",)])) == 2
+    assert [item async for item in database.scan(TOTALS)] == [{"visits": 1}]
+    assert sorted([item["person"] async for item in database.scan(PERSON)]) == ["ann", "bob"]
+    found = await database.get_many([PERSON.key_for("ann"), VISIT.key_for("ann", 3, "r"), TOTALS.key_for()])
+    assert found == {
+        PERSON.key_for("ann"): ANN,
+        VISIT.key_for("ann", 3, "r"): visit("ann", 3),
+        TOTALS.key_for(): {"visits": 1},
+    }
+
+
+async def test_every_kind_of_attribute_comes_back_as_it_was(database: Database) -> None:
+    await database.put(Put(PERSON, ANN))
+    await database.put(Put(PERSON, BOB))
+
+    assert await database.get(PERSON.key_for("ann")) == ANN
+    found = await database.query(Query(entity=PERSON, index=BY_DAY, partitions=[("20260101",)]))
+    assert found.items == [ANN, BOB]
+    assert [type(item["active"]) for item in found.items] == [bool, bool]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (Compare("active", "=", True), ["ann"]),
+        (Compare("active", "=", False), ["bob"]),
+        (Compare("active", "=", 1), []),
+        (Compare("score", ">", 0), ["ann"]),
+        (Present("tags"), ["ann", "bob"]),
+        (Absent("score"), ["bob"]),
+        (Compare("tags", "=", "a"), []),
+        (Compare("seenMs", "<=", 5.5), ["ann"]),
+    ],
+)
+async def test_a_filter_is_about_the_type_of_an_attribute(
+    database: Database, condition: Compare | Present | Absent, expected: list[str]
+) -> None:
+    await database.put_many([Put(PERSON, ANN), Put(PERSON, BOB)])
+
+    query = Query(entity=PERSON, index=BY_DAY, partitions=[("20260101",)], where=condition)
+
+    assert [item["person"] for item in (await database.query(query)).items] == expected
+    assert await database.count(query) == len(expected)
+
+
+async def test_a_query_returns_the_named_attributes_and_the_position(database: Database) -> None:
+    await database.put_many([Put(PERSON, ANN), Put(PERSON, BOB)])
+
+    query = Query(
+        entity=PERSON,
+        index=BY_DAY,
+        partitions=[("20260101",)],
+        where=Compare("active", "=", True),
+        attributes=frozenset({"score", "tags"}),
+    )
+
+    assert (await database.query(query)).items == [{k: v for k, v in ANN.items() if k != "active"}]
+    assert await database.get(PERSON.key_for("bob"), attributes=["score", "active"]) == {"active": False}
+    assert await database.get(PERSON.key_for("bob"), attributes=[]) == {}
+
+
+async def test_what_only_a_filter_needs_is_not_returned(database: Database) -> None:
+    await database.put(Put(SAMPLE, sample(a=1, b=2, mag=3)))
+
+    query = Query(entity=SAMPLE, partitions=[("p",)], where=Compare("a", "=", 1), attributes=frozenset({"b"}))
+
+    assert (await database.query(query)).items == [sample(b=2)]
+
+
+async def test_numbers_of_a_composite_key_are_ordered_as_numbers(database: Database) -> None:
+    times = [0, 9, 10, 100, 1_700_000_000_000, 9_999_999_999_999]
+    visits = [visit("ann", timestamp, request_id) for timestamp in times for request_id in ("a", "b#c", "é")]
+    await put_all(database, *visits[::-1], visit("bob", 1))
+
+    for forward, expected in ((True, visits), (False, visits[::-1])):
+        whole = Query(entity=VISIT, partitions=[("ann",)], forward=forward)
+        assert (await database.query(whole)).items == expected
+        start: Item | None = None
+        found: list[Item] = []
+        while True:
+            page = await database.query(
+                Query(entity=VISIT, partitions=[("ann",)], forward=forward, limit=4, start=start)
+            )
+            found += page.items
+            if (start := page.last_key) is None:
+                break
+        assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [((9, 10), [9, 10]), ((None, 9), [0, 9]), ((11, None), [100]), ((5, 5), []), ((10, 9), [])],
+)
+async def test_bounds_are_of_the_first_attribute_of_a_composite_key(
+    database: Database, between: tuple[int | None, int | None], expected: list[int]
+) -> None:
+    await put_all(database, *(visit("ann", timestamp) for timestamp in (0, 9, 10, 100)))
+
+    for forward in (True, False):
+        page = await database.query(
+            Query(entity=VISIT, partitions=[("ann",)], between=between, forward=forward, attributes=frozenset())
+        )
+        assert [item["timestamp"] for item in page.items] == (expected if forward else expected[::-1])
+
+
+@pytest.mark.parametrize("timestamp", [-1, 10**13])
+async def test_a_number_that_has_no_room_in_its_key_is_refused(database: Database, timestamp: int) -> None:
+    with pytest.raises(InvalidItem):
+        await database.put(Put(VISIT, visit("ann", timestamp)))
+    with pytest.raises(InvalidItem):
+        await database.get(VISIT.key_for("ann", timestamp, "r"))
+
+
+async def test_one_transaction_spans_entities_and_tables(database: Database) -> None:
+    await database.put(Put(SAMPLE, sample(n=1)))
+    actions: list[Action] = [
+        Put(PERSON, ANN, if_absent=True),
+        Put(VISIT, visit("ann", 1), if_absent=True),
+        Update(TOTALS.key_for(), add={"visits": 1, "by ann": 1}),
+        Update(SAMPLE.key_for("p", "s"), add={"n": 1}),
+    ]
+
+    assert await database.transact(actions) == ()
+    assert await database.transact(actions) == (0, 1)
+    assert await database.transact([*actions[2:], Delete(VISIT.key_for("gone", 1, "r"))]) == (2,)
+
+    assert await database.get(PERSON.key_for("ann")) == ANN
+    assert await database.get(TOTALS.key_for()) == {"visits": 1, "by ann": 1}
+    assert await database.get(SAMPLE.key_for("p", "s")) == sample(n=2)
+
+
+async def test_an_entity_with_one_item_has_one(database: Database) -> None:
+    assert await database.get(TOTALS.key_for()) is None
+    assert await database.put(Put(TOTALS, {"visits": 1}, if_absent=True)) is True
+    assert await database.put(Put(TOTALS, {"visits": 2}, if_absent=True)) is False
+    assert await database.put(Put(TOTALS, {"visits": 3, "other": [1]})) is True
+
+    assert (await database.query(Query(entity=TOTALS))).items == [{"visits": 3, "other": [1]}]
+    assert await database.delete(Delete(TOTALS.key_for())) is True
+    assert await database.get(TOTALS.key_for()) is None
+
+
+async def test_an_update_moves_an_item_to_another_partition_of_an_index(database: Database) -> None:
+    await database.put(Put(PERSON, ANN))
+
+    moved = {"day": "20260102", "seenMs": 9}
+    assert await database.update(Update(PERSON.key_for("ann"), set=moved)) is True
+
+    old, new = (Query(entity=PERSON, index=BY_DAY, partitions=[(day,)]) for day in ("20260101", "20260102"))
+    assert (await database.query(old)).items == []
+    assert (await database.query(new)).items == [{**ANN, **moved}]
+
+
+async def test_an_update_makes_an_item_of_its_key(database: Database) -> None:
+    key = VISIT.key_for("ann", 12, "r")
+
+    assert await database.update(Update(key, set={"note": "made"})) is True
+
+    assert await database.get(key) == visit("ann", 12, note="made")
+
+
+async def test_an_entity_that_cannot_expire_lives_beside_one_that_does(database: Database) -> None:
+    await put_all(database, visit("ann", 1, expires=NOON_SECONDS), visit("ann", 2, expires=NOON_SECONDS + 1))
+    await database.put(Put(PERSON, ANN))
+
+    assert (await database.query(Query(entity=VISIT, partitions=[("ann",)]))).items == [
+        visit("ann", 2, expires=NOON_SECONDS + 1)
+    ]
+    assert await database.get(PERSON.key_for("ann")) == ANN
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {**ANN, "unknown": 1},
+        {**ANN, "score": "high"},
+        {**ANN, "score": True},
+        {**ANN, "score": None},
+        {**ANN, "score": 2**53 + 1},
+        {**ANN, "active": 1},
+        {**ANN, "tags": "text"},
+        {**ANN, "seenMs": 1.5},
+        {**ANN, "seenMs": 1.0},
+        {**ANN, "person": "x" * 41},
+        {**ANN, "expires": NOON_SECONDS},
+        {name: value for name, value in ANN.items() if name != "day"},
+    ],
+    ids=lambda item: repr(item)[-60:],
+)
+async def test_an_item_that_is_not_as_declared_is_refused(database: Database, item: Item) -> None:
+    with pytest.raises(InvalidItem):
+        await database.put(Put(PERSON, item))
+
+    assert [item async for item in database.scan(PERSON)] == []
+
+
+@pytest.mark.parametrize("name", ["pk", "gsi1sk", "entity", "expires"])
+async def test_an_open_entity_takes_no_attribute_that_means_something_to_its_table(
+    database: Database, name: str
+) -> None:
+    with pytest.raises(InvalidItem):
+        await database.put(Put(TOTALS, {name: 1}))
+    with pytest.raises(InvalidItem):
+        await database.update(Update(TOTALS.key_for(), set={name: 1}))
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        Update(PERSON.key_for("ann"), set={"day": "20260102"}),
+        Update(PERSON.key_for("ann"), set={"person": "eve"}),
+        Update(PERSON.key_for("ann"), add={"seenMs": 0.5}),
+        Update(PERSON.key_for("ann"), add={"active": 1}),
+        Update(PERSON.key_for("ann"), add={"unknown": 1}),
+        Update(PERSON.key_for("ann"), set={"tags": None}),
+    ],
+    ids=lambda update: repr((update.set, update.add)),
+)
+async def test_an_update_that_is_not_as_declared_changes_nothing(database: Database, update: Update) -> None:
+    await database.put(Put(PERSON, ANN))
+
+    with pytest.raises(InvalidItem):
+        await database.update(update)
+
+    assert await database.get(PERSON.key_for("ann")) == ANN
+
+
+async def test_a_partition_takes_as_many_values_as_its_template(database: Database) -> None:
+    with pytest.raises(InvalidItem):
+        await database.query(Query(entity=PERSON, index=BY_DAY, partitions=[("20260101", 5)]))
+    with pytest.raises(InvalidItem):
+        await database.query(Query(entity=VISIT))

@@ -1,0 +1,218 @@
+"""Entities: declarations that contradict themselves are refused, and keys are rendered and read."""
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.domains.earthquakes.entities import DAY_SUMMARY, ENTITIES, YEAR_SUMMARY
+from graph.store.attributes import Attribute, Document, Real, Text, Truth, Whole
+from graph.store.design import Index, KeyAttribute, TableDesign
+from graph.store.entity import Entity, same_key
+from graph.store.sqlite.table import EntityTable
+from graph.store.values import InvalidItem
+from tests.store.samples import PERSON, READING, SAMPLE, TOTALS, VISIT
+
+BY_TIME = Index("ByTime", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
+ELSEWHERE = Index("Elsewhere", KeyAttribute("gsi2pk", "S"), KeyAttribute("gsi2sk", "N"))
+TABLE = TableDesign("table", KeyAttribute("pk", "S"), KeyAttribute("sk", "S"), (BY_TIME,), "ttl")
+
+
+def entity(
+    key: tuple[str, str] = ("A#{a}", "B"),
+    *attributes: Attribute,
+    indexes: dict[Index, tuple[str, str]] | None = None,
+    name: str = "KIND",
+) -> Entity:
+    declared = attributes or (Text("a", longest=9), Whole("n"), Text("t"), Text("o", optional=True))
+    return Entity(name, TABLE, key=key, attributes=declared, indexes=indexes or {})
+
+
+CONTRADICTIONS: dict[str, tuple[tuple[str, str], tuple[Attribute, ...], dict[Index, tuple[str, str]]]] = {
+    "an attribute twice": (("{a}", "B"), (Text("a"), Whole("a")), {}),
+    "a key of an attribute that is not declared": (("A#{b}", "B"), (), {}),
+    "a key of an attribute in a format": (("A#{a:>4}", "B"), (), {}),
+    "a key of an attribute as its representation": (("A#{a!r}", "B"), (), {}),
+    "two attributes with nothing between": (("{a}{t}", "B"), (), {}),
+    "an optional attribute in the primary key": (("A#{o}", "B"), (), {}),
+    "an optional attribute in the sort key": (("A#{a}", "{o}"), (), {}),
+    "a text before another in a sort key": (("A#{a}", "{t}#{n}"), (), {}),
+    "a number of any length before another in a sort key": (("A#{a}", "{n}#{t}"), (), {}),
+    "a text for a key that is a number": (("A#{a}", "B"), (), {BY_TIME: ("DAY", "{t}")}),
+    "a number with text around for a key that is a number": (("A#{a}", "B"), (), {BY_TIME: ("DAY", "T{n}")}),
+    "an index that the table does not have": (("A#{a}", "B"), (), {ELSEWHERE: ("DAY", "{n}")}),
+    "an attribute with the name of a key": (("A#{a}", "B"), (Text("a"), Text("sk")), {}),
+    "an attribute with the name of an index's key": (("A#{a}", "B"), (Text("a"), Whole("gsi1sk")), {}),
+    "an attribute called entity": (("A#{a}", "B"), (Text("a"), Text("entity")), {}),
+}
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+def test_a_declaration_that_contradicts_itself_is_refused(case: str) -> None:
+    key, attributes, indexes = CONTRADICTIONS[case]
+    with pytest.raises(ValueError, match=r"\w"):
+        entity(key, *attributes, indexes=indexes)
+
+
+@pytest.mark.parametrize(
+    "attributes", [(Text("a"), Text("A")), (Text("a"), Text("others")), (Text("a"), Text("RowId"))], ids=repr
+)
+def test_attributes_that_cannot_be_columns_are_refused_by_sqlite(attributes: tuple[Attribute, ...]) -> None:
+    with pytest.raises(ValueError, match="cannot be columns"):
+        EntityTable(entity(("A#{a}", "B"), *attributes))
+
+
+def test_no_two_entities_of_a_table_share_a_key() -> None:
+    for group in (ENTITIES, (PERSON, VISIT, TOTALS, SAMPLE, READING)):
+        for one, other in combinations(group, 2):
+            if (one, other) != (SAMPLE, READING):
+                assert not same_key(one, other), (one.name, other.name)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        (("A#{a}", "B"), ("A#{t}", "B"), True),
+        (("A#{a}", "B"), ("A#{t}", "C"), False),
+        (("A#{a}", "B"), ("AB#{t}", "B"), False),
+        (("A#{a}", "B"), ("A#{n}", "{t}"), True),
+        (("A", "B"), ("A", "B"), True),
+        (("A", "B"), ("{a}", "{t}"), True),
+        (("A#1", "B"), ("A#{n}", "B"), True),
+        (("A#x", "B"), ("A#{n}", "B"), False),
+        (("A#{a}#END", "B"), ("A#{a}#STOP", "B"), False),
+    ],
+)
+def test_keys_that_two_entities_could_share_are_found(
+    one: tuple[str, str], other: tuple[str, str], shared: bool
+) -> None:
+    assert same_key(entity(one), entity(other)) is shared
+    assert same_key(entity(other), entity(one)) is shared
+
+
+def test_the_summaries_of_days_and_years_are_told_apart_by_their_partitions() -> None:
+    day, year = (each.templates[each.table.primary] for each in (DAY_SUMMARY, YEAR_SUMMARY))
+
+    assert (day.partition.render(["2026"]), day.sort.render(["20260102"])) == ("SUMMARY#2026", "DAY#20260102")
+    assert (year.partition.render([]), year.sort.render(["2026"])) == ("SUMMARY#YEARS", "YEAR#2026")
+    assert day.sort.parse("YEAR#2026") is None
+
+
+_texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+_without_mark = _texts.filter(lambda text: "#" not in text)
+
+
+@given(person=_texts, timestamp=st.integers(0, 10**13 - 1), request_id=_texts)
+def test_a_key_is_read_as_it_was_rendered(person: str, timestamp: int, request_id: str) -> None:
+    partition, sort = VISIT.templates[VISIT.table.primary]
+
+    rendered = partition.render([person]), sort.render([timestamp, request_id])
+
+    assert partition.parse(rendered[0]) == {"person": person}
+    assert sort.parse(rendered[1]) == {"timestamp": timestamp, "requestId": request_id}
+
+
+@given(
+    values=st.tuples(_without_mark, _without_mark, _texts),
+    literals=st.tuples(*[st.sampled_from(["A#", "[", "{{", ".*", "\\d", "é"])] * 1),
+)
+def test_any_literal_is_taken_as_it_is(values: tuple[str, str, str], literals: tuple[str]) -> None:
+    made = entity((f"{literals[0]}{{a}}#{{t}}#{{u}}", "B"), Text("a"), Text("t"), Text("u"))
+    partition = made.templates[TABLE.primary].partition
+
+    assert partition.parse(partition.render(values)) == dict(zip(("a", "t", "u"), values, strict=True))
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**13 - 1), _texts), max_size=8))
+def test_the_order_of_keys_is_that_of_their_attributes(values: list[tuple[int, str]]) -> None:
+    sort = VISIT.templates[VISIT.table.primary].sort
+
+    assert sorted(values) == sorted(values, key=sort.render)
+
+
+@pytest.mark.parametrize("key", ["", "VISIT", "VISIT#x#r", "VISIT#12", "visit#1#r", "XVISIT#1#r", 5, None])
+def test_a_key_that_the_template_does_not_make_is_not_read(key: Any) -> None:
+    assert VISIT.templates[VISIT.table.primary].sort.parse(key) is None
+
+
+ITEM: dict[str, Any] = {"a": "é", "w": 1, "r": 0.5, "b": True, "d": [1]}
+BOUNDED = Entity(
+    "BOUNDED",
+    TABLE,
+    key=("A#{a}", "B"),
+    attributes=(
+        Text("a", longest=3),
+        Whole("w", least=-5, greatest=5),
+        Real("r", least=-0.5, greatest=10, optional=True),
+        Truth("b"),
+        Document("d"),
+        Whole("free", optional=True),
+        Real("any", optional=True),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"a": "\U00010000" * 3},
+        {"w": -5},
+        {"w": 5},
+        {"r": -0.5},
+        {"r": 10},
+        {"r": 0},
+        {"r": 0.0},
+        {"free": 2**63 - 1},
+        {"free": -(2**63)},
+        {"any": 9.99e125},
+        {"any": -1e-130},
+        {"any": 2**60},
+        {"d": {}},
+    ],
+    ids=repr,
+)
+def test_a_value_within_its_bounds_is_taken(changes: dict[str, Any]) -> None:
+    BOUNDED.check({**ITEM, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"a": "abcd"},
+        {"a": 1},
+        {"a": None},
+        {"a": "\ud800"},
+        {"w": 6},
+        {"w": -6},
+        {"w": 1.0},
+        {"w": True},
+        {"r": 10.5},
+        {"r": float("nan")},
+        {"r": "1"},
+        {"r": False},
+        {"free": 2**63},
+        {"free": -(2**63) - 1},
+        {"any": 1e126},
+        {"any": 1e-131},
+        {"any": float("inf")},
+        {"any": 2**60 + 1},
+        {"b": 1},
+        {"b": "true"},
+        {"d": "[]"},
+        {"d": [float("inf")]},
+        {"unknown": 1},
+    ],
+    ids=repr,
+)
+def test_a_value_beyond_its_bounds_or_of_another_type_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidItem):
+        BOUNDED.check({**ITEM, **changes})
+
+
+@pytest.mark.parametrize("missing", ["a", "w", "b", "d"])
+def test_an_item_lacks_nothing_that_is_not_optional(missing: str) -> None:
+    with pytest.raises(InvalidItem, match=f"`{missing}`"):
+        BOUNDED.check({name: value for name, value in ITEM.items() if name != missing})
