@@ -146,6 +146,8 @@ WRONG: list[tuple[str, str]] = [
     ("store", "sqlite:///"),
     ("store", "dynamodb://a/b"),
     ("environment", "prod/eu"),
+    ("environment", "a.b"),
+    ("environment", "{env}"),
     ("store_timeout", "0"),
     ("workers", "0"),
     ("workers", "65"),

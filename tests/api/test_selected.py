@@ -13,7 +13,6 @@ from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
 from graph.api.relay import global_id
-from graph.api.schema import schema
 from graph.api.selected import _NEEDS, _of_nodes
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.feature_collection import READ
@@ -22,6 +21,7 @@ from graph.domains.request_logs.entities import LOG
 from tests.domains.earthquakes.builders import NOON, an_event, ingest
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.request_logs.held import HeldGraph, held_graph
+from tests.schemas import schema
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -144,6 +144,7 @@ async def test_every_resolver_of_a_record_says_what_it_needs() -> None:
 
 
 async def test_what_is_known_of_a_document_is_forgotten_with_it() -> None:
+    gc.collect()  # what tests before have left
     before = len(_of_nodes)
     async with held_graph() as graph:
         for number in range(5):

@@ -12,8 +12,8 @@ def documented(entity: Entity, item: Item) -> Item:
     """The item as the documents describe it, and DynamoDB keeps it: with its keys, and what it is."""
     keys = {
         template.key.name: template.render([item[name] for name in template.names])
-        for templates in entity.templates.values()
-        for template in templates
+        for both in entity.templates.values()
+        for template in both
     }
     in_keys_alone = {attribute.name for attribute in entity.attributes if attribute.in_key_alone}
     kept = {name: value for name, value in item.items() if name not in in_keys_alone}

@@ -1,28 +1,27 @@
-"""An empty table on each engine, and the notes in it."""
+"""An empty database on each engine, and the notes in it."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
 from graph.feed.broadcast import Broadcast
-from graph.store.contract import Table
-from tests.feed.notes import Note, Notebook, broadcasting
-from tests.store.engines import empty_table
-from tests.store.samples import SAMPLES
+from graph.store.contract import Database
+from tests.feed.notes import ENTITIES, Note, Notebook, broadcasting
+from tests.store.engines import empty_database
 
 
 @pytest.fixture
-async def table(engine: str) -> AsyncIterator[Table]:
-    async with empty_table(engine, SAMPLES, stream=True) as table:
-        yield table
+async def database(engine: str) -> AsyncIterator[Database]:
+    async with empty_database(engine, ENTITIES, stream=True) as database:
+        yield database
 
 
 @pytest.fixture
-def notes(table: Table) -> Notebook:
-    return Notebook(table)
+def notes(database: Database) -> Notebook:
+    return Notebook(database)
 
 
 @pytest.fixture
-async def broadcast(table: Table) -> AsyncIterator[Broadcast[Note]]:
-    async with broadcasting(table) as broadcast:
+async def broadcast(database: Database) -> AsyncIterator[Broadcast[Note]]:
+    async with broadcasting(database) as broadcast:
         yield broadcast

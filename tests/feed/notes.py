@@ -1,4 +1,4 @@
-"""A small domain that is no earthquake: notes, written down in a table and broadcast as they are stored."""
+"""A small domain that is no earthquake: notes, written down in a database and broadcast as they are stored."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -8,11 +8,21 @@ from typing import Any
 
 from graph.core.errors import InvalidCursor
 from graph.feed.broadcast import Broadcast, Notice, Records
-from graph.feed.sequence import ChangeSequence, SequenceItems
-from graph.store.contract import Key, Put, Table
+from graph.feed.sequence import ChangeSequence, SequenceEntities
+from graph.store.attributes import Text, Whole
+from graph.store.contract import Database, Put
+from graph.store.entity import Entity
 from tests.processes import PATIENCE_S
+from tests.store.samples import SAMPLES
 
-NOTE_SEQUENCE = SequenceItems("NOTES", "CHANGE", keys="noteIds", number="change")
+NOTE_SEQUENCE = SequenceEntities.of(SAMPLES, "NOTES", "CHANGE", keys="noteIds", number="change")
+NOTE = Entity(
+    "NOTE",
+    SAMPLES,
+    key=("NOTE#{noteId}", "NOTE"),
+    attributes=(Text("noteId"), Whole("change", optional=True)),
+)
+ENTITIES = (NOTE, NOTE_SEQUENCE.change, NOTE_SEQUENCE.latest)
 
 
 @dataclass(frozen=True)
@@ -28,20 +38,20 @@ class Note:
 
 
 class Notebook:
-    """The notes of a table, as one process writes and reads them."""
+    """The notes of a database, as one process writes and reads them."""
 
-    def __init__(self, table: Table) -> None:
-        self.sequence = ChangeSequence(table, NOTE_SEQUENCE)
-        self._table = table
+    def __init__(self, database: Database) -> None:
+        self.sequence = ChangeSequence(database, NOTE_SEQUENCE)
+        self._database = database
 
     async def write(self, *note_ids: str) -> int:
         """Store notes in one transaction, those that are not stored yet; how many these were."""
         ids = list(note_ids)
         while ids:
             async with self.sequence.reserve() as reservation:
-                items = reservation.numbered([{"pk": pk, "sk": sk} for pk, sk in map(_key, ids)])
-                puts = [Put(item, if_absent=True) for item in items]
-                refused = await self._table.transact([*puts, *reservation.actions(ids)])
+                items = reservation.numbered([{"noteId": note_id} for note_id in ids])
+                puts = [Put(NOTE, item, if_absent=True) for item in items]
+                refused = await self._database.transact([*puts, *reservation.actions(ids)])
                 if not refused:
                     break
                 self.sequence.missed(reservation)
@@ -50,9 +60,9 @@ class Notebook:
 
     async def load(self, note_ids: Sequence[str]) -> dict[str, Note]:
         """Those of the notes that exist."""
-        items = (await self._table.get_many([_key(note_id) for note_id in note_ids])).values() if note_ids else ()
-        ids = {item["pk"]: str(item["pk"]).removeprefix("NOTE#") for item in items}
-        return {ids[item["pk"]]: Note(ids[item["pk"]], NOTE_SEQUENCE.number_of(item)) for item in items}
+        keys = [NOTE.key_for(note_id) for note_id in note_ids]
+        items = (await self._database.get_many(keys)).values() if keys else ()
+        return {item["noteId"]: Note(item["noteId"], NOTE_SEQUENCE.number_of(item)) for item in items}
 
     def broadcast(self, **options: Any) -> Broadcast[Note]:
         """A broadcast of the notes."""
@@ -66,9 +76,9 @@ class Notebook:
 
 
 @asynccontextmanager
-async def broadcasting(table: Table, **options: Any) -> AsyncIterator[Broadcast[Note]]:
-    """A broadcast of the notes of a table, which nobody is subscribed to at the end."""
-    broadcast = Notebook(table).broadcast(**options)
+async def broadcasting(database: Database, **options: Any) -> AsyncIterator[Broadcast[Note]]:
+    """A broadcast of the notes of a database, which nobody is subscribed to at the end."""
+    broadcast = Notebook(database).broadcast(**options)
     yield broadcast
     await broadcast.close()
     assert broadcast.subscriptions == 0
@@ -95,10 +105,6 @@ def sent(notices: Sequence[Notice[Note]]) -> list[str]:
 def cursor(note_id: str) -> str:
     """The cursor of a note."""
     return Note(note_id, 0).cursor
-
-
-def _key(note_id: str) -> Key:
-    return f"NOTE#{note_id}", "NOTE"
 
 
 def _note_id(cursor: str) -> str:

@@ -6,7 +6,6 @@ import random
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from itertools import count
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,13 +13,12 @@ from hypothesis import strategies as st
 
 from graph.core.errors import DatabaseUnavailable, InvalidCursor, RateLimited
 from graph.feed.broadcast import REPLAYED_AT_ONCE, RETRY_S, Broadcast, Notice
-from graph.store.contract import KeyValue, Page, Table
-from graph.store.design import Index
-from tests.domains.earthquakes.watched_table import WatchedTable
-from tests.feed.notes import Note, Notebook, broadcasting, cursor, everything, sent, some
+from graph.store.contract import Database, Put
+from graph.store.query import Page, Query
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.feed.notes import ENTITIES, NOTE, Note, Notebook, broadcasting, cursor, everything, sent, some
 from tests.processes import PATIENCE_S
-from tests.store.engines import empty_table
-from tests.store.samples import SAMPLES
+from tests.store.engines import empty_database
 
 BACKLOG = 40  # of the broadcasts that are about a full one
 
@@ -57,9 +55,9 @@ async def test_behind_a_cursor_comes_what_was_stored_since(notes: Notebook, broa
 
 
 async def test_behind_a_record_without_a_number_comes_all_that_has_one(
-    table: Table, notes: Notebook, broadcast: Broadcast[Note]
+    database: Database, notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
-    await table.put({"pk": "NOTE#old", "sk": "NOTE"})
+    await database.put(Put(NOTE, {"noteId": "old"}))
     await notes.write("a")
     await notes.write("b")
 
@@ -146,11 +144,11 @@ def test_replay_and_join_have_no_seam_in_whatever_order_things_happen(steps: lis
 async def _happen(steps: list[Step]) -> None:
     stored = 1
     async with (
-        empty_table("sqlite", SAMPLES) as table,
-        broadcasting(table) as broadcast,
+        empty_database("sqlite", ENTITIES) as database,
+        broadcasting(database) as broadcast,
         AsyncExitStack() as subscriptions,
     ):
-        notes, open_ones = Notebook(table), dict[int, tuple[Notices, list[int]]]()
+        notes, open_ones = Notebook(database), dict[int, tuple[Notices, list[int]]]()
         await notes.write(*ids(0))
 
         async def take(subscriber: int, most: int) -> None:
@@ -180,11 +178,11 @@ async def _happen(steps: list[Step]) -> None:
 
 
 async def test_a_slow_subscriber_is_told_how_many_were_dropped_and_where_to_go_on(
-    table: Table, notes: Notebook
+    database: Database, notes: Notebook
 ) -> None:
     everyone = ids(*range(BACKLOG + 45))
     async with (
-        broadcasting(table, backlog=BACKLOG) as broadcast,
+        broadcasting(database, backlog=BACKLOG) as broadcast,
         aclosing(await broadcast.subscribe(everything)) as slow,
         aclosing(await broadcast.subscribe(everything)) as quick,
     ):
@@ -247,11 +245,11 @@ async def test_a_subscriber_that_cannot_be_charged_gets_no_more(notes: Notebook,
             await some(notices, 1)
 
 
-async def test_a_replay_waits_for_its_reader_and_drops_nothing(table: Table, notes: Notebook) -> None:
+async def test_a_replay_waits_for_its_reader_and_drops_nothing(database: Database, notes: Notebook) -> None:
     everyone = ids(*range(3 * BACKLOG))
     await notes.write(*everyone[:BACKLOG])
     async with (
-        broadcasting(table, backlog=BACKLOG) as broadcast,
+        broadcasting(database, backlog=BACKLOG) as broadcast,
         aclosing(await broadcast.subscribe(everything, cursor(everyone[0]))) as notices,
     ):
         begun = await some(notices, 1)
@@ -260,18 +258,18 @@ async def test_a_replay_waits_for_its_reader_and_drops_nothing(table: Table, not
         assert sent(begun + await some(notices, len(everyone) - 2)) == everyone[1:]
 
 
-class FailingTable(WatchedTable):
-    """A real table, some readings of which fail, and some of whose notifications end."""
+class FailingDatabase(WatchedDatabase):
+    """A real database, some readings of which fail, and some of whose notifications end."""
 
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self.failures: list[Exception] = []
         self.crash: Exception | None = None
 
-    async def query(self, index: Index, partition: KeyValue, **how: Any) -> Page:
+    async def query(self, query: Query) -> Page:
         if self.failures:
             raise self.failures.pop()
-        return await super().query(index, partition, **how)
+        return await super().query(query)
 
     async def changes(self) -> AsyncGenerator[None, None]:
         async with aclosing(super().changes()) as changes:
@@ -283,9 +281,9 @@ class FailingTable(WatchedTable):
 
 
 async def test_subscribers_outlast_a_store_that_is_away_and_a_defect(
-    table: Table, notes: Notebook, caplog: pytest.LogCaptureFixture
+    database: Database, notes: Notebook, caplog: pytest.LogCaptureFixture
 ) -> None:
-    failing, pauses = FailingTable(table), list[float]()
+    failing, pauses = FailingDatabase(database), list[float]()
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
@@ -311,8 +309,8 @@ async def test_subscribers_outlast_a_store_that_is_away_and_a_defect(
     ]
 
 
-async def test_subscribers_outlast_the_end_of_notifications(table: Table, notes: Notebook) -> None:
-    failing = FailingTable(table)
+async def test_subscribers_outlast_the_end_of_notifications(database: Database, notes: Notebook) -> None:
+    failing = FailingDatabase(database)
     async with (
         broadcasting(failing) as broadcast,
         aclosing(await broadcast.subscribe(everything)) as notices,
@@ -429,8 +427,8 @@ async def test_the_end_does_not_wait_for_ever_for_a_reader(notes: Notebook, broa
         assert broadcast.subscriptions == 1
 
 
-async def test_nothing_is_read_while_nobody_subscribes(table: Table, notes: Notebook) -> None:
-    watched = WatchedTable(table)
+async def test_nothing_is_read_while_nobody_subscribes(database: Database, notes: Notebook) -> None:
+    watched = WatchedDatabase(database)
     async with broadcasting(watched) as broadcast:
         async with aclosing(await broadcast.subscribe(everything)) as notices:
             first = asyncio.ensure_future(some(notices, 1))

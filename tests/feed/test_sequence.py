@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.feed.sequence import Change, Reservation, sliced
-from graph.store.contract import Item, Table
-from tests.feed.notes import NOTE_SEQUENCE, Notebook
+from graph.store.contract import Database
+from graph.store.entity import Item
+from tests.domains.entities import documented
+from tests.feed.notes import ENTITIES, NOTE_SEQUENCE, Notebook
 
 
 async def changes(notes: Notebook) -> list[Change]:
@@ -37,26 +39,26 @@ async def test_the_changes_after_a_number_come_in_order_and_at_most_so_many(note
     assert await notes.sequence.since(12, 100) == []
 
 
-async def test_the_items_have_the_names_that_the_domain_gives(table: Table, notes: Notebook) -> None:
+async def test_the_items_have_the_names_that_the_domain_gives(database: Database, notes: Notebook) -> None:
     await notes.write("a")
 
-    items = {(item["pk"], item["sk"]): item async for item in table.scan()}
+    items = [documented(entity, item) for entity in ENTITIES async for item in database.scan(entity)]
 
-    assert items == {
-        ("NOTE#a", "NOTE"): {"pk": "NOTE#a", "sk": "NOTE", "change": 1},
-        ("NOTES", "000000000001"): {"pk": "NOTES", "sk": "000000000001", "entity": "CHANGE", "noteIds": ["a"]},
-        ("NOTES#LATEST", "STATE"): {"pk": "NOTES#LATEST", "sk": "STATE", "entity": "CHANGE", "number": 1},
-    }
+    assert items == [
+        {"pk": "NOTE#a", "sk": "NOTE", "entity": "NOTE", "noteId": "a", "change": 1},
+        {"pk": "NOTES", "sk": "000000000001", "entity": "CHANGE", "noteIds": ["a"]},
+        {"pk": "NOTES#LATEST", "sk": "STATE", "entity": "CHANGE", "number": 1},
+    ]
 
 
-async def test_processes_that_write_at_the_same_time_share_the_numbers_without_a_gap(table: Table) -> None:
+async def test_processes_that_write_at_the_same_time_share_the_numbers_without_a_gap(database: Database) -> None:
     async def several(process: str) -> int:
-        notes = Notebook(table)
+        notes = Notebook(database)
         return sum([await notes.write(f"{process}{number}", f"both{number}") for number in range(10)])
 
     written = await asyncio.gather(*[several(process) for process in "abcd"])
 
-    notes = Notebook(table)
+    notes = Notebook(database)
     stored = await changes(notes)
     assert [change.number for change in stored] == list(range(1, len(stored) + 1))
     keys = list(chain.from_iterable(change.keys for change in stored))
@@ -94,11 +96,11 @@ async def test_a_number_whose_transaction_was_not_sent_is_given_again(notes: Not
     assert await changes(notes) == [Change(1, ("a",)), Change(2, ("b",))]
 
 
-async def test_a_transaction_that_others_overtook_is_refused_whole(table: Table, notes: Notebook) -> None:
+async def test_a_transaction_that_others_overtook_is_refused_whole(database: Database, notes: Notebook) -> None:
     async with notes.sequence.reserve() as reservation:
-        await Notebook(table).write("theirs")
+        await Notebook(database).write("theirs")
 
-        assert await table.transact([*reservation.actions(["ours"])]) == (1,)
+        assert await database.transact([*reservation.actions(["ours"])]) == (1,)
 
         notes.sequence.missed(reservation)
     assert await changes(notes) == [Change(1, ("theirs",))]

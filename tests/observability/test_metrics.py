@@ -126,7 +126,7 @@ def test_store_calls_are_counted_by_operation(service: Service) -> None:
 def test_calls_of_a_store_that_fails_are_counted_by_its_code(service: Service, tmp_path: Path) -> None:
     assert service.http.get("/healthz").status_code == 200  # by now it has started
     other = sqlite3.connect(tmp_path / "empty.db")
-    other.execute('DROP TABLE "earthquake-events"')
+    other.execute('DROP TABLE "earthquake-events.EVENT"')
     other.close()
 
     assert service.codes(EVENT) == ["DATABASE_UNAVAILABLE"]

@@ -113,10 +113,9 @@ class Load:
 def events_in(store: Path) -> set[str]:
     db = sqlite3.connect(store)
     try:
-        items = [orjson.loads(item) for (item,) in db.execute('SELECT item FROM "earthquake-events"')]
+        return {event_id for (event_id,) in db.execute('SELECT eventId FROM "earthquake-events.EVENT"')}
     finally:
         db.close()
-    return {item["eventId"] for item in items if item["entity"] == "EVENT"}
 
 
 @WORKERS

@@ -11,7 +11,6 @@ from typing import Any
 
 import httpx
 import jwt
-import orjson
 import pytest
 from starlette.types import Receive, Scope, Send
 
@@ -27,11 +26,11 @@ WORKERS = pytest.mark.parametrize("workers", ["1", "2"])
 def logs_in(store: Path) -> list[dict[str, Any]]:
     """The request logs that a service left behind."""
     db = sqlite3.connect(store)
+    db.row_factory = sqlite3.Row
     try:
-        items = [orjson.loads(item) for (item,) in db.execute('SELECT item FROM "earthquake-events"')]
+        return [dict(row) for row in db.execute('SELECT * FROM "earthquake-events.LOG" ORDER BY timestamp')]
     finally:
         db.close()
-    return sorted((item for item in items if item["entity"] == "LOG"), key=lambda item: item["timestamp"])
 
 
 # Start

@@ -9,10 +9,12 @@ from uuid import uuid4
 
 import pytest
 
-from graph.app import open_parts
+from graph.domain import Resources
+from graph.domains import DOMAINS
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.rebuild import rebuild_summaries
+from graph.opening import open_services
 from graph.settings import Settings
 from graph.store.contract import Put
 from graph.store.policy import Job, policy
@@ -78,7 +80,10 @@ async def test_serving_needs_what_its_policy_allows(
 
     async def serve(settings: Settings) -> None:
         await asyncio.to_thread(ask, settings)
-        async with open_parts(settings) as parts, aclosing(parts.database.changes()) as rings:
+        async with (
+            open_services(settings, DOMAINS) as services,
+            aclosing(services.of(Resources).database.changes()) as rings,
+        ):
             await anext(rings)
 
     needs = await recorded(dynamodb_endpoint, monkeypatch, serve)
@@ -88,9 +93,10 @@ async def test_serving_needs_what_its_policy_allows(
 
 async def test_rebuilding_needs_what_its_policy_allows(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def rebuild(settings: Settings) -> None:
-        async with open_parts(settings) as parts:
-            await parts.database.put(Put(EVENT, an_event("us1", NOON, 4.5).item))
-            assert (await rebuild_summaries(parts.database)).corrected == 2
+        async with open_services(settings, DOMAINS) as services:
+            database = services.of(Resources).database
+            await database.put(Put(EVENT, an_event("us1", NOON, 4.5).item))
+            assert (await rebuild_summaries(database)).corrected == 2
 
     needs = await recorded(dynamodb_endpoint, monkeypatch, rebuild)
 

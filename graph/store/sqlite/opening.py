@@ -15,7 +15,7 @@ from graph.store.contract import Database
 from graph.store.entity import Entity
 from graph.store.meter import Meter
 from graph.store.sqlite.engine import SqliteDatabase
-from graph.store.sqlite.integrity import Integrity
+from graph.store.sqlite.integrity import Integrity, is_damage
 from graph.store.sqlite.migration import LaterLayout, prepare
 from graph.store.sqlite.short_reads import ShortReads
 from graph.store.sqlite.table import EntityTable
@@ -55,7 +55,12 @@ async def open_sqlite(
     except (sqlite3.Error, OSError) as error:
         raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
     try:
-        await _prepare(db, Path(path), tables)
+        try:
+            await _prepare(db, Path(path), tables)
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            integrity.notice(error)  # a damaged file is served as far as it goes
     except BaseException as error:
         for connection in (short, db, integrity):
             connection.close()
@@ -90,13 +95,21 @@ def _connect(path: str | Path, busy_s: float, kind: type[C]) -> C:
     mode = "rw" if kind is ReadConnection else "rwc"  # a reader that is opened later must not make a lost file anew
     uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, timeout=busy_s, isolation_level=None, check_same_thread=False, factory=kind)
+    pragmas = [
+        "journal_mode = WAL",
+        "synchronous = FULL",  # a commit is on the disk before the mutation answers
+        f"cache_size = -{CACHE_KIB}",
+        f"wal_autocheckpoint = {PAGES_A_CHECKPOINT}",
+        *(["query_only = ON"] if kind is ReadConnection else []),
+    ]
     try:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk before the mutation answers
-        db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        db.execute(f"PRAGMA wal_autocheckpoint = {PAGES_A_CHECKPOINT}")
-        if kind is ReadConnection:
-            db.execute("PRAGMA query_only = ON")
+        for pragma in pragmas:
+            try:
+                db.execute(f"PRAGMA {pragma}")
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
+                    raise
+                # Of a damaged schema, nothing can be read. The service starts all the same, and says so.
     except sqlite3.Error:
         db.close()
         raise

@@ -2,11 +2,13 @@
 
 import asyncio
 
-from graph.domains.earthquakes.live import EVENT_SEQUENCE, event_sequence
+from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE
+from graph.domains.earthquakes.live import event_sequence
 from graph.store.contract import Database
 from tests.domains.earthquakes.builders import an_event, catalogue_of, events_at
 from tests.domains.earthquakes.builders import ingest as store
 from tests.domains.earthquakes.ingest.ingests import Station, a_feature, counts, file_of
+from tests.domains.entities import documented
 
 
 async def numbered(database: Database) -> list[tuple[int, tuple[str, ...]]]:
@@ -68,10 +70,15 @@ async def test_an_event_of_an_older_table_was_stored_before_all_that_are_numbere
 async def test_the_items_have_the_documented_names(station: Station) -> None:
     await store(station.database, events_at(10))
 
-    change = await station.database.get(("ARRIVALS", "000000000001"))
+    (change,) = [documented(EVENT_SEQUENCE.change, item) async for item in station.database.scan(EVENT_SEQUENCE.change)]
     assert change == {"pk": "ARRIVALS", "sk": "000000000001", "entity": "ARRIVAL", "eventIds": ["e000"]}
-    latest = await station.database.get(("ARRIVALS#LATEST", "STATE"))
-    assert latest == {"pk": "ARRIVALS#LATEST", "sk": "STATE", "entity": "ARRIVAL", "number": 1}
-    event = await station.database.get(("EVENT#e000", "EVENT"))
+    latest = await station.database.get(EVENT_SEQUENCE.latest.key_for())
+    assert documented(EVENT_SEQUENCE.latest, latest or {}) == {
+        "pk": "ARRIVALS#LATEST",
+        "sk": "STATE",
+        "entity": "ARRIVAL",
+        "number": 1,
+    }
+    event = await station.database.get(EVENT.key_for("e000"))
     assert event
     assert event["arrival"] == 1

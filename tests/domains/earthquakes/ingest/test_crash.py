@@ -30,7 +30,7 @@ KILLS = rounds(20, at_least=6)
 COPIES = 4  # of the real week, each half a year before the one before
 HALF_A_YEAR_MS = 183 * 86_400_000
 MORE_BYTES = 1024 * 1024  # for an ingest that is to be killed before it has taken them: two commits and more
-A_COMMIT_BYTES = 1024 * 1024  # at least, of a thousand events, in the journal
+A_COMMIT_BYTES = 256 * 1024  # at least, of a thousand events, in the journal
 PIPE_BYTES = 2 * 64 * 1024  # that are written and perhaps not yet read: a pipe's, and one reading's
 
 

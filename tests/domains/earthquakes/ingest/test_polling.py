@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, POLL_LEASE, PollState, poll_lease
 from graph.domains.earthquakes.ingest.polling import feed_after, poll_forever
@@ -26,6 +27,7 @@ from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, events_in, logs_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body, html, stall, status, week_features
 from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import documented
 from tests.held_time import HeldTime
 
 FEEDS = "/earthquakes/feed/v1.0/summary/"
@@ -238,9 +240,9 @@ async def test_the_item_has_the_documented_names(station: Station, time: HeldTim
     time.move(MINUTE)
     await begun(station, time)
 
-    item = await station.database.get(("POLL#USGS", "STATE"))
+    item = documented(POLL, await station.database.get(POLL_LEASE.key) or {})
 
-    assert item
+    assert (item["pk"], item["sk"]) == ("POLL#USGS", "STATE")
     assert item.keys() == {
         *("pk", "sk", "entity", "turn", "nextAttempt", "unended"),
         *("lastSuccess", "lastWideSuccess", "lastError", "lastErrorAt", "failures", "versions"),
