@@ -76,7 +76,6 @@ class Note(EntityRecord):
 
     __slots__ = ()
     entity, type_name = NOTE, "FieldNote"
-
     note_id = Stored[str]("noteId")
     area = Stored[str]("area")
     written_at = Stored[int]("writtenAt")  # epoch milliseconds
@@ -138,7 +137,6 @@ class NoteBroadcast(Broadcast[Note]):
 # The graph: types that describe the records, and resolvers that translate and ask
 
 NOTES_WRITE, NOTES_EXPORT = Scope("notes:write"), Scope("notes:export")
-
 Area = Annotated[str, strawberry.argument(description="Where, in words, at most 64 characters.")]
 Input = Annotated["WriteFieldNoteInput", strawberry.argument(description="The note.")]
 
@@ -214,7 +212,7 @@ async def count_forever(services: Services) -> None:
         logger.info("Counted field notes", **counted)
         return Done(now + every_ms, counted)
 
-    await Lease(resources.database, LeaseItem(COUNT.key_for()), resources.clock, lasts_ms=10_000).run_forever(count)
+    await Lease(resources.database, LeaseItem(COUNT.key_for()), resources.clock, lasts_ms=5000).run_forever(count)
 
 
 @click.command("count-field-notes")
