@@ -13,7 +13,6 @@ import os
 from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import botocore.session
 import httpx._transports.default
@@ -59,17 +58,3 @@ def made_once(path: Path, make: Callable[[Path], None]) -> Path:
             make(begun)
             begun.rename(path)
     return path
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_report_to_serializable() -> Generator[None, Any, Any]:
-    """Escape what UTF-8 cannot hold, as half a surrogate pair in a log: it is not sent to another process."""
-    return _escaped((yield))
-
-
-def _escaped(value: Any) -> Any:
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {_escaped(key): _escaped(one) for key, one in value.items()}
-    return type(value)(map(_escaped, value)) if type(value) in (list, tuple) else value

@@ -61,6 +61,12 @@ class Node:
     def id(record: strawberry.Parent[Any]) -> strawberry.ID:
         return global_id(*record.identity)
 
+    @classmethod
+    def is_type_of(cls, record: Any, info: object) -> bool:
+        """Whether a record is one of this type. A type whose pages are long may have a quicker way to tell."""
+        definition: Any = cls
+        return bool(record.identity[0] == definition.__strawberry_definition__.name)
+
 
 @strawberry.type(description="What lies on either side of a page.")
 class PageInfo:
@@ -96,8 +102,8 @@ def _selections(node: FieldNode) -> Sequence[SelectionNode]:
     return node.selection_set.selections if node.selection_set else ()
 
 
-def _itself(parent: strawberry.Parent[Any]) -> Any:
-    """The same object, seen as another type: a record is its node and its edge, a page its own information."""
+def itself(parent: strawberry.Parent[Any]) -> Any:
+    """A resolver: the same object, seen as another type. A record is its node, its edge and a mutation's payload."""
     return parent
 
 
@@ -108,7 +114,7 @@ def _records(page: strawberry.Parent[Page[Any]]) -> Any:
 @strawberry.type(description="A node in its place in a connection.")
 class Edge(Generic[NodeType]):
     cursor: str = strawberry.field(description="The place: pass it back as `after` or `before`, unchanged.")
-    node: NodeType = strawberry.field(description="The node itself.", resolver=_itself, metadata=passes_records_on())
+    node: NodeType = strawberry.field(description="The node itself.", resolver=itself, metadata=passes_records_on())
 
 
 @strawberry.type(description="A page of a list.")
@@ -120,5 +126,5 @@ class Connection(Generic[NodeType]):
         description="The page's nodes alone, in order.", resolver=_records, metadata=passes_records_on()
     )
     page_info: PageInfo = strawberry.field(
-        description="What lies on either side of the page.", resolver=_itself, metadata=passes_records_on()
+        description="What lies on either side of the page.", resolver=itself, metadata=passes_records_on()
     )

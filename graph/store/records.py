@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
-from graph.store.entity import Item
+from graph.store.entity import Entity, Item
 
 T = TypeVar("T")
 PARTIAL_CLASSES = 256  # that are kept; each takes about 2 KB
@@ -97,6 +97,25 @@ class Record:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.values().items())})"
+
+
+class EntityRecord(Record):
+    """A record of an entity whose primary key is made of one attribute. It can be found by that, see `client_input`.
+
+    Where it is read as one of a connection, it has a `cursor` too, see `ordering`.
+    """
+
+    __slots__ = ()
+    by_position = frozenset({"cursor"})
+
+    entity: ClassVar[Entity]
+    type_name: ClassVar[str]  # of these records in the graph
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key, which no other object of the graph has."""
+        (key,) = self.entity.key_names
+        return self.type_name, self.item[key]
 
 
 # What is cached by a class is typed as hashable: mypy takes the `__hash__` of its instances for that of the class.
