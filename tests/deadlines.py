@@ -11,7 +11,8 @@ An exception is not enough where an event loop catches it, and pytest-timeout st
 has failed, so a fixture could hang after that. Hence the last deadline, `timeout_grace` later: a thread
 names the test, prints all stacks, kills all descendants of this process, and ends it. The same
 holds for the end of the whole run, where the interpreter waits for threads. Where pytest-xdist runs the tests in
-several processes, this ends one of them: xdist says which test it crashed in, and goes on in another.
+several processes, this ends one of them: xdist says which test it crashed in, and goes on in another. Such a process
+waits for the others when its tests are done, so there the end of the run begins where its main thread ends.
 """
 
 import asyncio
@@ -31,6 +32,8 @@ from tests.processes import kill_descendants
 
 _output = pytest.StashKey[TextIO]()  # standard error, which is not captured
 _last = pytest.StashKey[threading.Timer]()
+
+_WORKER_GRACE_S = 5.0  # xdist kills a worker 10 seconds after it told it to end, and leaves its children behind
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -76,11 +79,23 @@ def _cancel(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    _timer(config, "the end of the run", 0)
+    if hasattr(config, "workerinput"):
+        threading.Thread(target=_await_end_of_worker, args=(config,), daemon=True).start()
+    else:
+        _timer(config, "the end of the run", 0)
 
 
-def _timer(config: pytest.Config, name: str, seconds: float) -> threading.Timer:
-    seconds += float(config.getini("timeout_grace"))
+def _await_end_of_worker(config: pytest.Config) -> None:
+    threading.main_thread().join()  # the interpreter waits for the other threads after that
+    _timer(config, "the end of the run", 0, grace=min(_grace(config), _WORKER_GRACE_S))
+
+
+def _grace(config: pytest.Config) -> float:
+    return float(config.getini("timeout_grace"))
+
+
+def _timer(config: pytest.Config, name: str, seconds: float, *, grace: float | None = None) -> threading.Timer:
+    seconds += _grace(config) if grace is None else grace
     timer = threading.Timer(seconds, _end_run, (config.stash[_output], f"{name} has not ended within {seconds:g} s"))
     timer.daemon = True  # it keeps no interpreter from its end
     timer.start()

@@ -10,7 +10,7 @@ Within a process, each client of httpx reads the certificates anew, in 30 ms, an
 
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +24,22 @@ botocore.session.create_loader = cache(botocore.session.create_loader)
 
 def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, object, object]:
+    return _encodable((yield))
+
+
+def _encodable(value: object) -> object:
+    """The same without halves of surrogate pairs, which a test may log, and execnet cannot send to xdist."""
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(name): _encodable(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_encodable, value))
+    return value
 
 
 def folder_of_run(factory: pytest.TempPathFactory) -> Path:

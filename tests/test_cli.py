@@ -125,6 +125,7 @@ WRONG = {
     "domains": ["volcanoes", "request_logs", "earthquakes, volcanoes"],
     "port": ["eighty", "-1", "65536", "80.5"],
     "store": ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://a/b", "quakes.db"],
+    "environment": ["prod/eu", "{env}"],
     "store_timeout": ["0", "61", "long"],
     "workers": ["0", "65", "two", "1.5"],
     "poll": ["-1", "59", "86401", "often", "nan", "inf"],

@@ -83,6 +83,13 @@ def test_hangs():
 """,
 }
 
+LONG = """
+@pytest.mark.timeout(0)
+def test_takes_longer():
+    threading.Event().wait(3)  # beyond the deadline of a run that has ended
+"""
+WORKERS = ("-p", "xdist.plugin", "-n", "2")
+
 
 def run(folder: Path, test: str, *options: str) -> tuple[int, str]:
     """The exit status of a pytest that runs a test, and all that it printed."""
@@ -129,3 +136,19 @@ def test_what_hangs_after_the_deadline_ends_the_run(tmp_path: Path, where: str) 
     assert f"Timeout: {name} has not ended within " in printed
     assert "subprocess.py" in printed  # in the stack of what waits for the process
     assert not sleeps(tmp_path)
+
+
+def test_a_worker_of_xdist_that_hangs_at_its_end_is_ended(tmp_path: Path) -> None:
+    _, printed = run(tmp_path, HANGS_ON["a thread after the last test"], *WORKERS, "-o", "timeout_grace=1")
+
+    assert "Timeout: the end of the run has not ended within " in printed
+    assert "subprocess.py" in printed
+    assert not sleeps(tmp_path)
+
+
+def test_a_worker_of_xdist_may_wait_for_the_others(tmp_path: Path) -> None:
+    status, printed = run(tmp_path, LONG + NEXT, *WORKERS, "-o", "timeout_grace=1")
+
+    assert status == 0, printed
+    assert "PASSED test_it.py::test_takes_longer" in printed
+    assert "Timeout" not in printed

@@ -60,6 +60,12 @@ class Node:
     def id(record: strawberry.Parent[Any]) -> strawberry.ID:
         return global_id(*record.identity)
 
+    @classmethod
+    def is_type_of(cls, record: Any, info: object) -> bool:
+        """Whether a record is one of this type. A type whose pages are long may have a quicker way to tell."""
+        definition: Any = cls
+        return bool(record.identity[0] == definition.__strawberry_definition__.name)
+
 
 @strawberry.type(description="Whether more nodes precede or follow a page, and the page's cursors.")
 class PageInfo:
@@ -95,8 +101,8 @@ def _selections(node: FieldNode) -> Sequence[SelectionNode]:
     return node.selection_set.selections if node.selection_set else ()
 
 
-def _itself(parent: strawberry.Parent[Any]) -> Any:
-    """The same object as another type: a record is its own node and edge, a page its own page info."""
+def itself(parent: strawberry.Parent[Any]) -> Any:
+    """A resolver: the same object as another type. A record is its own node, edge and mutation's payload."""
     return parent
 
 
@@ -107,7 +113,7 @@ def _records(page: strawberry.Parent[Page[Any]]) -> Any:
 @strawberry.type(description="A node of a connection, with its cursor.")
 class Edge(Generic[NodeType]):
     cursor: str = strawberry.field(description="The node's position: pass it back unchanged as `after` or `before`.")
-    node: NodeType = strawberry.field(description="The node itself.", resolver=_itself, metadata=passes_records_on())
+    node: NodeType = strawberry.field(description="The node itself.", resolver=itself, metadata=passes_records_on())
 
 
 @strawberry.type(description="A page of a list.")
@@ -120,6 +126,6 @@ class Connection(Generic[NodeType]):
     )
     page_info: PageInfo = strawberry.field(
         description="Whether more nodes precede or follow the page, and its cursors.",
-        resolver=_itself,
+        resolver=itself,
         metadata=passes_records_on(),
     )

@@ -1,7 +1,8 @@
 """Pages of a connection for access patterns: the arguments, the positions and the results.
 
-Every connection orders its records by time. A position is a time and a key. A cursor holds a
-position as text, which a client passes back unchanged. It holds nothing secret.
+A position is the place of a record in the order of a connection: `Position` is a time and a key, and
+`graph.store.ordering` has the positions of any index. A cursor holds a position as text, which a client
+passes back unchanged. It holds nothing secret.
 """
 
 import re
@@ -15,6 +16,7 @@ from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput, InvalidCursor
 
 T = TypeVar("T")
+P = TypeVar("P")
 
 CURSOR_VERSION = 1
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
@@ -71,13 +73,13 @@ class PageSizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Paging:
+class Paging(Generic[P]):
     """Which page of a connection: the first records behind `after`, or the last ones before `before`."""
 
     size: int
     backward: bool = False
-    after: Position | None = None
-    before: Position | None = None
+    after: P | None = None
+    before: P | None = None
 
     @classmethod
     def of(
@@ -89,8 +91,32 @@ class Paging:
         after: str | None = None,
         last: int | None = None,
         before: str | None = None,
-    ) -> "Paging":
+    ) -> "Paging[Position]":
+        """Read Relay's four paging arguments, where the connection is ordered by time.
+
+        Raises: As `read`.
+        """
+
+        def position_of(cursor: str, argument: str) -> Position:
+            return Position.of_cursor(connection, cursor, argument)
+
+        return Paging[Position].read(position_of, sizes, first=first, after=after, last=last, before=before)
+
+    @classmethod
+    def read(
+        cls,
+        position_of: Callable[[str, str], P],
+        sizes: PageSizes,
+        *,
+        first: int | None = None,
+        after: str | None = None,
+        last: int | None = None,
+        before: str | None = None,
+    ) -> "Paging[P]":
         """Read Relay's four paging arguments.
+
+        Args:
+            position_of: reads a cursor, which came as the argument of that name.
 
         Raises:
             BadUserInput: `first` and `last` together, or a size below 0 or above the largest.
@@ -105,8 +131,8 @@ class Paging:
         return cls(
             size=size,
             backward=last is not None,
-            after=Position.of_cursor(connection, after, "after") if after is not None else None,
-            before=Position.of_cursor(connection, before, "before") if before is not None else None,
+            after=position_of(after, "after") if after is not None else None,
+            before=position_of(before, "before") if before is not None else None,
         )
 
 

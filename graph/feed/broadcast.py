@@ -11,11 +11,14 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from types import TracebackType
+from typing import Generic, Self, TypeVar
 
 from graph.core.errors import InvalidCursor
-from graph.feed.sequence import Change, ChangeSequence, sliced
+from graph.feed.sequence import Change, ChangeSequence, SequenceEntities, sliced
 from graph.feed.subscriber import BACKLOG, Subscriber
+from graph.store.ordering import Ordering
+from graph.store.records import EntityRecord
 from graph.work.tasks import BackgroundTasks, Sleep, attempt
 
 CHANGES_AT_ONCE = 4  # of up to a thousand records each
@@ -27,7 +30,9 @@ WAIT_S = 0.5  # for a subscriber to empty half of its backlog before the others 
 RETRY_S = 1.0
 
 R = TypeVar("R")
+Ordered = TypeVar("Ordered", bound=EntityRecord)
 
+Load = Callable[[Sequence[str]], Awaitable[Mapping[str, R]]]
 Charge = Callable[[int, int], Awaitable[None]]
 """Charges a subscriber for replayed records (the number read, the number sent), and waits as needed."""
 
@@ -40,10 +45,21 @@ async def free_of_charge(read: int, sent: int) -> None:
 class Records(Generic[R]):
     """How a broadcast loads a domain's records and reads their positions."""
 
-    load: Callable[[Sequence[str]], Awaitable[Mapping[str, R]]]  # the existing records by their keys
+    load: "Load[R]"  # the existing records by their keys
     number_of: Callable[[R], int]  # the number of a record's change; 0 for a record older than the sequence
     cursor_of: Callable[[R], str]
     key_of_cursor: Callable[[str], str]  # may raise InvalidCursor
+
+    @classmethod
+    def of(cls, ordering: Ordering, entities: SequenceEntities, load: "Load[Ordered]") -> "Records[Ordered]":
+        """Records that have the cursors of a connection; the key of each is one attribute."""
+        (key,) = ordering.entity.key_names
+        return Records[Ordered](
+            load=load,
+            number_of=lambda record: entities.number_of(record.item),
+            cursor_of=lambda record: ordering.cursor_of(record.item),
+            key_of_cursor=lambda cursor: str(ordering.place_of(cursor, "after")[key]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +91,14 @@ class Broadcast(Generic[R]):
         self._ended = asyncio.Event()
         self._none_open = asyncio.Event()
         self._replaying = asyncio.Semaphore(REPLAYS_AT_ONCE)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
 
     async def subscribe(
         self, wants: Callable[[R], bool], after: str | None = None, charge: Charge = free_of_charge

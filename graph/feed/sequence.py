@@ -7,7 +7,7 @@ than all that have one.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Self
@@ -153,6 +153,26 @@ class ChangeSequence:
             except BaseException:
                 self.missed(reservation)
                 raise
+
+    async def store(self, entity: Entity, records: Mapping[str, Item]) -> frozenset[str]:
+        """Store new records as the next change, all or none of them.
+
+        Args:
+            records: their items by the keys that the change names. As many as a transaction takes beside `ACTIONS`.
+
+        Returns:
+            The keys of those that are stored already. Empty: all were stored. Not empty: none was.
+        """
+        keys = list(records)
+        while True:
+            async with self.reserve() as reservation:
+                puts = [Put(entity, item, if_absent=True) for item in reservation.numbered(records.values())]
+                refused = await self._database.transact([*puts, *reservation.actions(keys)])
+                if not refused:
+                    return frozenset()
+                self.missed(reservation)
+            if present := frozenset(keys[at] for at in refused if at < len(keys)):
+                return present
 
     def missed(self, reservation: Reservation) -> None:
         """Note that a transaction was not applied."""

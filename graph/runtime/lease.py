@@ -124,8 +124,10 @@ class Lease:
         """Do the job if it is due and no other process does it. Returns its next time, epoch milliseconds."""
         state, now = await self.state(), self._clock()
         due = state.due(now)
-        if due > now or not (holder := await self.take(state, now)):
+        if due > now:
             return due
+        if not (holder := await self.take(state, now)):
+            return (await self.state()).due(now)
         done = await job(state, now)
         await self.end(holder, done)
         return done.next_attempt

@@ -39,8 +39,8 @@ class TableDesign:
     """
 
     name: str
-    partition_key: KeyAttribute
-    sort_key: KeyAttribute
+    partition_key: KeyAttribute = KeyAttribute("pk", "S")
+    sort_key: KeyAttribute = KeyAttribute("sk", "S")
     indexes: tuple[Index, ...] = ()
     ttl: str | None = None  # attribute in epoch seconds after which an item no longer exists
     resource: str = ""  # its logical id in a CloudFormation template; by default derived from the name

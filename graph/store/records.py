@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
-from graph.store.entity import Item
+from graph.store.entity import Entity, Item
 
 T = TypeVar("T")
 PARTIAL_CLASSES = 256  # kept classes; each takes about 2 KB
@@ -96,6 +96,25 @@ class Record:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.values().items())})"
+
+
+class EntityRecord(Record):
+    """A record of an entity whose primary key is one attribute, by which it can be found, see `client_input`.
+
+    A record of a connection also has a `cursor`, see `ordering`.
+    """
+
+    __slots__ = ()
+    by_position = frozenset({"cursor"})
+
+    entity: ClassVar[Entity]
+    type_name: ClassVar[str]  # their type in the schema
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key, unique in the graph."""
+        (key,) = self.entity.key_names
+        return self.type_name, self.item[key]
 
 
 # Cached classes are typed as hashable: mypy mistakes the `__hash__` of their instances for that of the class.

@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from graph.core.paging import Later, Page, Paging, Position
+from graph.core.paging import Later, Page, Paging
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Query
 from graph.work.account import charge_rows, give_way
 
 T = TypeVar("T")
+P = TypeVar("P")
 Place = Mapping[str, Any]
 """An item, or only the attributes of its position in the index."""
 
@@ -95,10 +96,10 @@ class Walk:
 
     async def page(
         self,
-        paging: Paging,
+        paging: Paging[P],
         *,
         forward: bool,
-        place_of: Callable[[Position], Place],
+        place_of: Callable[[P], Place],
         record_of: Callable[[Item], T],
     ) -> Page[T]:
         """A page of a connection in order of time, or with `forward=False` in reverse."""

@@ -20,7 +20,6 @@ from tests.api.documents.hostile import OTHERS, TOO_COMPLEX
 from tests.api.documents.test_preparing import FIELDS
 from tests.application import Ask, application
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.effort import rounds
 from tests.schemas import schema
 from tests.service import settings
 from tests.settings import Settings
@@ -144,11 +143,10 @@ ROOM = {
 }
 
 
-@pytest.mark.repeated
 @pytest.mark.parametrize("name", ROOM)
 async def test_a_document_takes_no_more_than_the_room_that_it_is_given(ask: Ask, name: str) -> None:
     text = ROOM[name]
-    limits, number = Limits.of(Settings()), rounds(30, at_least=10)
+    limits, number = Limits.of(Settings()), 30
     size = Documents(schema, limits, PageSizes(), introspection=True).of(f"{text} # 10").size
 
     async def ask_all(mark: str) -> int:

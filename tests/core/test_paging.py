@@ -124,7 +124,7 @@ def test_a_cursor_of_another_connection_is_refused() -> None:
 def test_paging_arguments_are_read_or_refused(
     first: int | None, last: int | None, after: Position | None, before: Position | None
 ) -> None:
-    def read() -> Paging:
+    def read() -> Paging[Position]:
         after_cursor, before_cursor = (position.cursor if position else None for position in (after, before))
         return Paging.of("events", SIZES, first=first, last=last, after=after_cursor, before=before_cursor)
 

@@ -15,6 +15,7 @@ from graph.store.contract import Database, Put, Update
 from graph.store.entity import Item, Key
 from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import documented
 from tests.held_time import NOW, HeldTime
 from tests.runtime.leases import LEASE, POLL
 
@@ -96,7 +97,14 @@ async def test_an_item_has_the_names_that_the_job_gives(database: Database, time
     item = await database.get(POLL.key_for())
     assert item
     assert len(item.pop("turn")) == 36
-    assert item == {"nextAttempt": NOW + EVERY_MS, "open": 0, "done": 1}
+    assert documented(POLL, item) == {
+        "pk": "POLL",
+        "sk": "STATE",
+        "entity": "POLL",
+        "nextAttempt": NOW + EVERY_MS,
+        "open": 0,
+        "done": 1,
+    }
 
 
 async def test_a_holder_that_outlasts_its_lease_changes_nothing(database: Database, time: HeldTime) -> None:

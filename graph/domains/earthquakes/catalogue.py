@@ -63,7 +63,7 @@ class Catalogue:
         return not await self._summaries.years()
 
     async def page(
-        self, selection: Selection, paging: Paging, *, ascending: bool = False, attributes: Attributes = None
+        self, selection: Selection, paging: Paging[Position], *, ascending: bool = False, attributes: Attributes = None
     ) -> EventPage:
         """A page of the selected events, newest first unless `ascending`."""
         query = _selected(selection, attributes)

@@ -106,7 +106,7 @@ class RequestLogs:
         return {log.position: log for log in logs}
 
     async def page(
-        self, selection: LogSelection, paging: Paging, *, attributes: frozenset[str] | None = None
+        self, selection: LogSelection, paging: Paging[Position], *, attributes: frozenset[str] | None = None
     ) -> Page[RequestLog]:
         """A page of the selected logs, newest first; `attributes` as of `at`."""
         first_ms, last_ms = selection.span(self._clock())

@@ -1,7 +1,7 @@
 """What the request logs keep in the table `earthquake-events`."""
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
-from graph.store.attributes import Real, Text, Truth, Whole
+from graph.store.attributes import Document, Real, Text, Truth, Whole
 from graph.store.entity import Entity
 
 LONGEST_ID = 64  # characters of a request id; ours are UUIDs
@@ -34,6 +34,7 @@ LOG = Entity(
         Truth("hasNextToken", optional=True),
         Whole("bucketsScanned", optional=True),
         Text("error", optional=True),
+        Document("facts", optional=True),  # what other domains record, by their own names
         Whole("ttl", unit="epoch seconds"),
     ),
 )

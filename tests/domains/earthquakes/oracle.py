@@ -59,7 +59,9 @@ class Expected:
     has_previous: bool
 
 
-def expected_page(stored: Sequence[Event], selection: Selection, paging: Paging, *, ascending: bool) -> Expected:
+def expected_page(
+    stored: Sequence[Event], selection: Selection, paging: Paging[Position], *, ascending: bool
+) -> Expected:
     """The page of `stored`, every event there is in the connection's order, by Relay's own algorithm.
 
     A position must be an event's, or alone on its millisecond. As Relay allows, the side that

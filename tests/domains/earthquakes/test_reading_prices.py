@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS
 from graph.core.errors import QueryTooComplex
-from graph.core.paging import Paging
+from graph.core.paging import Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
@@ -136,7 +136,7 @@ async def charged(database: CountedDatabase, work: Callable[[Catalogue], Awaitab
 @MORE
 @given(selection=selections, paging=pagings, ascending=st.booleans())
 async def test_a_page_costs_at_least_what_its_plan_reads(
-    database: CountedDatabase, selection: Selection, paging: Paging, ascending: bool
+    database: CountedDatabase, selection: Selection, paging: Paging[Position], ascending: bool
 ) -> None:
     await charged(database, lambda c: c.page(selection, paging, ascending=ascending), page=paging.size)
 

@@ -1,0 +1,176 @@
+"""Connections in the order of an index: their cursors, and their pages.
+
+    RECENT = Ordering("notes", NOTE, BY_TIME, descending=True)
+
+    request = PageRequest(RECENT.paging(page_sizes, first=10, after=cursor))
+    page = await RECENT.page(database, request, [("2024",), ("2025",)], Note)
+
+A cursor names its connection and the attribute that orders it, such as a time or a score, and holds a
+position in the index. So no connection takes the cursor of another one. It is checked strictly.
+
+This is for all records of a few partitions. Where there is a filter, or many partitions that may be empty,
+`time_walk` reads less by a plan that knows what each holds.
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, TypeVar, cast
+
+import orjson
+
+from graph.core.errors import InvalidCursor
+from graph.core.paging import Page, PageSizes, Paging
+from graph.store.attributes import Real
+from graph.store.client_input import check_input
+from graph.store.contract import Database
+from graph.store.design import Index
+from graph.store.entity import Entity
+from graph.store.query import Partition, Query
+from graph.store.records import EntityRecord
+from graph.store.time_walk import Place, Promise, Promises, Walk
+
+CURSOR_VERSION = 1
+SOME = 100  # records that a partition is taken to hold, so that a page seldom reads more partitions than it needs
+
+R = TypeVar("R", bound=EntityRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """Which page of a connection, and what of its records."""
+
+    paging: Paging[Place]
+    attributes: frozenset[str] | None = None  # those that are needed, beside the position; None for all
+
+    @classmethod
+    def of_first(cls, size: int) -> "PageRequest":
+        """The first page of so many records, with all of their attributes."""
+        return cls(Paging(size))
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """The order of a connection."""
+
+    name: str  # of the connection, in its cursors
+    entity: Entity
+    index: Index
+    descending: bool = False
+
+    def paging(
+        self,
+        sizes: PageSizes,
+        *,
+        first: int | None = None,
+        after: str | None = None,
+        last: int | None = None,
+        before: str | None = None,
+    ) -> Paging[Place]:
+        """Read Relay's four paging arguments.
+
+        Raises:
+            BadUserInput: `first` and `last` together, or a size below 0 or above the largest.
+            InvalidCursor: A cursor is not one of this connection.
+        """
+        return Paging[Place].read(self.place_of, sizes, first=first, after=after, last=last, before=before)
+
+    async def page(
+        self,
+        database: Database,
+        request: "PageRequest",
+        partitions: Sequence[Partition],
+        record: type[R],
+    ) -> Page[R]:
+        """A page of the connection.
+
+        Args:
+            partitions: to read, in ascending order: the values that the partition's template names.
+
+        Raises:
+            BadUserInput: There can be no such partition.
+            InvalidCursor: A cursor is of none of these partitions.
+        """
+        paging, attributes = request.paging, request.attributes
+        names = self.entity.templates[self.index].partition.names
+        for partition in partitions:
+            check_input(self.entity, **dict(zip(names, partition, strict=True)))
+        for place, argument in ((paging.after, "after"), (paging.before, "before")):
+            if place is not None and self.entity.partition_of(self.index, place) not in partitions:
+                raise InvalidCursor(argument)
+        query = Query(entity=self.entity, index=self.index, attributes=attributes)
+        return await Walk(database, query, partial(_plan, partitions)).page(
+            paging,
+            forward=not self.descending,
+            place_of=_itself,
+            record_of=self.record_class(record).reading(attributes),
+        )
+
+    def record_class(self, record: type[R]) -> type[R]:
+        """The class of those records that are read as ones of this connection."""
+        return cast("type[R]", _in_order(cast("Any", record), self))
+
+    def cursor_of(self, item: Mapping[str, Any]) -> str:
+        """The position of an item, as text."""
+        values = [_written(self.entity, name, item[name]) for name in self._names]
+        text = f"{self.name}{CURSOR_VERSION}:{self._ordered_by}:".encode() + orjson.dumps(values)
+        return urlsafe_b64encode(text).rstrip(b"=").decode()
+
+    def place_of(self, cursor: str, argument: str) -> Place:
+        """The position that a cursor holds.
+
+        Raises:
+            InvalidCursor: It is not exactly what the connection hands out. `argument` is named.
+        """
+        try:
+            _, _, values = urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).split(b":", 2)
+            place = dict(zip(self._names, orjson.loads(values), strict=True))
+            self._check(place)
+            genuine = self.cursor_of(place) == cursor
+        except (ValueError, TypeError) as error:  # InvalidItem among them
+            raise InvalidCursor(argument) from error
+        if not genuine:
+            raise InvalidCursor(argument)
+        return place
+
+    def _check(self, place: Place) -> None:
+        """Raise `InvalidItem` unless an item can stand there."""
+        for name, value in place.items():
+            self.entity.named[name].check(value)
+        for index in (self.index, self.entity.table.primary):
+            for template in self.entity.templates[index]:
+                template.render([place[name] for name in template.names])
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.entity.position_names(self.index)
+
+    @property
+    def _ordered_by(self) -> str:
+        return self.entity.templates[self.index].sort.names[0]
+
+
+def _itself(place: Place) -> Place:
+    return place
+
+
+def _written(entity: Entity, name: str, value: Any) -> Any:
+    """A value as a cursor holds it: one engine returns 2 for the real number 2.0, and another does not."""
+    return float(value) if isinstance(entity.named[name], Real) else value
+
+
+async def _plan(
+    partitions: Sequence[Partition], *, forward: bool, start: Partition | None
+) -> AsyncGenerator[Promises, None]:
+    """The partitions from `start` on."""
+    ordered = list(partitions if forward else reversed(partitions))
+    at = ordered.index(start) if start is not None else 0
+    yield [Promise(partition, SOME, SOME) for partition in ordered[at:]]
+
+
+@lru_cache(256)
+def _in_order(record: Any, ordering: Ordering) -> Any:
+    """A class of the same records that have cursors."""
+    cursor = property(lambda self: ordering.cursor_of(self.item))
+    return type(record.__name__, (record,), {"__slots__": (), "__module__": record.__module__, "cursor": cursor})

@@ -1,0 +1,249 @@
+"""Field notes: what people saw where the ground shook. A whole domain, to be copied.
+
+In `graph/domains/` each part is a module of its own: entities, model, access patterns, schema, commands.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import uuid4
+
+import click
+import strawberry
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from strawberry.types import Info
+
+from graph.api import notices, relay
+from graph.api.connection_field import connection_field
+from graph.api.context import Context
+from graph.api.scalars import EpochMillis
+from graph.api.scopes import RequiresScope
+from graph.command_line import CommandLine, store_option
+from graph.core.days import datetime_of
+from graph.core.paging import Page
+from graph.domain import Domain, Node, Resources, Scope, Services, SettingsPart, Task
+from graph.feed.broadcast import Broadcast, Records
+from graph.feed.sequence import ChangeSequence, SequenceEntities
+from graph.observability.logs import get_logger
+from graph.runtime.lease import LEASE_ATTRIBUTES, Done, Lease, LeaseItem, LeaseState
+from graph.store.attributes import Real, Text, Whole
+from graph.store.client_input import check_input, find
+from graph.store.design import Index, KeyAttribute, TableDesign
+from graph.store.entity import Entity
+from graph.store.ordering import Ordering, PageRequest
+from graph.store.query import Partition, Query
+from graph.store.records import EntityRecord, Stored
+from graph.transport.routes import route
+
+logger = get_logger(__name__)
+
+# Entities: a table of its own, and what stands in it
+
+BY_TIME = Index("ByTime", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
+BY_RATING = Index("ByRating", KeyAttribute("gsi2pk", "S"), KeyAttribute("gsi2sk", "N"))
+TABLE = TableDesign("field-notes-{env}", indexes=(BY_TIME, BY_RATING))
+
+NOTE = Entity(
+    "NOTE",
+    TABLE,
+    key=("NOTE#{noteId}", "NOTE"),
+    indexes={BY_TIME: ("YEAR#{year}", "{writtenAt}"), BY_RATING: ("AREA#{area}", "{rating}")},
+    attributes=(
+        Text("noteId", longest=36, unit="UUID"),
+        Text("area", longest=64),
+        Text("year", longest=4, unit="YYYY, UTC"),
+        Whole("writtenAt", unit="epoch ms"),
+        Real("rating", least=0, greatest=10),
+        Text("text", longest=2000),
+        Whole("change", unit="sequence number"),
+    ),
+)
+CHANGES = SequenceEntities.of(TABLE, "CHANGES", "CHANGE", keys="noteIds", number="change")
+COUNT = Entity("COUNT", TABLE, key=("COUNT", "STATE"), attributes=(*LEASE_ATTRIBUTES, Whole("notes"), Whole("round")))
+
+# Model: the records, and the orders of their connections
+
+FIRST_YEAR = 2020  # before it, nobody wrote a note
+RECENT = Ordering("notes", NOTE, BY_TIME, descending=True)
+BEST = Ordering("bestnotes", NOTE, BY_RATING, descending=True)
+
+
+class Note(EntityRecord):
+    """A note as it was written. It never changes."""
+
+    __slots__ = ()
+    entity, type_name = NOTE, "FieldNote"
+    note_id = Stored[str]("noteId")
+    area = Stored[str]("area")
+    written_at = Stored[int]("writtenAt")  # epoch milliseconds
+    rating = Stored("rating", float)  # how much its author felt, 0 to 10
+    text = Stored[str]("text")
+
+
+# Access patterns: what is asked of the store
+
+
+class NoteSettings(SettingsPart):
+    """How notes are counted."""
+
+    field_note_count: float = Field(60, gt=0, le=86_400, description="Seconds between counts of all field notes.")
+
+
+class FieldNotes:
+    """The stored notes."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._database, self._clock = resources.database, resources.clock
+        self._written = resources.metrics.counter("field_notes", "Field notes that were written.")
+        self.sequence = ChangeSequence(resources.database, CHANGES)
+
+    async def write(self, area: str, rating: float, text: str) -> Note:
+        """Store a note; BadUserInput where it breaks a rule."""
+        check_input(NOTE, area=area, rating=rating, text=text)
+        note_id, now = str(uuid4()), self._clock()
+        item = {"noteId": note_id, "area": area, "writtenAt": now, "rating": rating, "text": text}
+        item["year"] = str(datetime_of(now).year)
+        await self.sequence.store(NOTE, {note_id: item})
+        self._written.inc()
+        return Note(item)
+
+    async def by_id(self, ids: Sequence[str], attributes: frozenset[str] | None = None) -> dict[str, Note]:
+        """Those of the notes that exist."""
+        return await find(self._database, Note, ids, attributes)
+
+    async def recent(self, page: PageRequest) -> Page[Note]:
+        """A page of all notes, latest first."""
+        return await RECENT.page(self._database, page, self._years(), Note)
+
+    async def best(self, area: str, page: PageRequest) -> Page[Note]:
+        """A page of an area's notes, best rated first."""
+        return await BEST.page(self._database, page, [(area,)], Note)
+
+    async def count(self) -> int:
+        """How many notes there are."""
+        return await self._database.count(Query(entity=NOTE, index=BY_TIME, partitions=self._years()))
+
+    def _years(self) -> list[Partition]:
+        return [(str(year),) for year in range(FIRST_YEAR, datetime_of(self._clock()).year + 1)]
+
+
+class NoteBroadcast(Broadcast[Note]):
+    """Notes as they are written, by whichever process."""
+
+
+# The graph: types that describe the records, and resolvers that translate and ask
+
+NOTES_WRITE, NOTES_EXPORT = Scope("notes:write"), Scope("notes:export")
+Area = Annotated[str, strawberry.argument(description="Where, in words, at most 64 characters.")]
+Input = Annotated["WriteFieldNoteInput", strawberry.argument(description="The note.")]
+
+
+@strawberry.type(description="What somebody saw where the ground shook.")
+class FieldNote(relay.Node):
+    area: str = strawberry.field(description="Where it was, in words.")
+    written_at: EpochMillis = strawberry.field(description="When it was written, epoch milliseconds.")
+    rating: float = strawberry.field(description="How much its author felt, 0 to 10.")
+    text: str = strawberry.field(description="What its author saw.")
+
+
+@strawberry.input(description="A field note as its author gives it.")
+class WriteFieldNoteInput:
+    area: str = strawberry.field(description="Where it was, at most 64 characters.")
+    rating: float = strawberry.field(description="How much its author felt, 0 to 10.")
+    text: str = strawberry.field(description="What its author saw.")
+
+
+@strawberry.type(description="The note that was written.")
+class WriteFieldNotePayload:
+    note: FieldNote = strawberry.field(description="The note.", resolver=relay.itself)
+
+
+@strawberry.type
+class FieldNoteQueries:
+    @connection_field(relay.Connection[FieldNote], RECENT, Note, description="Field notes, latest first.")
+    async def field_notes(self, info: Info[Context, None], page: PageRequest) -> Page[Note]:
+        return await info.context.service(FieldNotes).recent(page)
+
+    @connection_field(relay.Connection[FieldNote], BEST, Note, description="Field notes of an area, best rated first.")
+    async def best_field_notes(self, info: Info[Context, None], area: Area, page: PageRequest) -> Page[Note]:
+        return await info.context.service(FieldNotes).best(area, page)
+
+
+@strawberry.type
+class FieldNoteMutations:
+    @strawberry.mutation(
+        description="Write a field note.",
+        graphql_type=WriteFieldNotePayload,
+        directives=[RequiresScope(scope=NOTES_WRITE)],
+    )
+    async def write_field_note(self, info: Info[Context, None], input: Input) -> Note:
+        return await info.context.service(FieldNotes).write(**vars(input))
+
+
+@strawberry.type
+class FieldNoteSubscriptions:
+    @strawberry.subscription(
+        description="Each field note that is written from now on, or behind another one.",
+        graphql_type=AsyncGenerator[notices.Notice[FieldNote], None],
+    )
+    async def field_notes(self, info: Info[Context, None], after: relay.After = None) -> Any:
+        return await info.context.service(NoteBroadcast).subscribe(lambda note: True, after, info.context.charge_replay)
+
+
+# Beside the graph: a route, a background task, a command, and all of it in one value
+
+
+async def export(request: Request, services: Services) -> Response:
+    """The best notes of an area as JSON."""
+    page = await services.of(FieldNotes).best(request.path_params["area"], PageRequest.of_first(100))
+    return JSONResponse([{"rating": note.rating, "text": note.text} for note in page.records])
+
+
+async def count_forever(services: Services) -> None:
+    """Count all notes whenever that is due and no other process does it."""
+    resources, notes = services.of(Resources), services.of(FieldNotes)
+    every_ms = round(1000 * resources.settings.part(NoteSettings).field_note_count)
+
+    async def count(state: LeaseState, now: int) -> Done:
+        counted = {"notes": await notes.count(), "round": state.attributes.get("round", 0) + 1}
+        logger.info("Counted field notes", **counted)
+        return Done(now + every_ms, counted)
+
+    await Lease(resources.database, LeaseItem(COUNT.key_for()), resources.clock, lasts_ms=5000).run_forever(count)
+
+
+@click.command("count-field-notes")
+@store_option
+@click.pass_obj
+def count_field_notes(line: CommandLine, store: str | None) -> None:
+    """Tell how many field notes there are."""
+    click.echo(line.run(line.settings(store=store), lambda services: services.of(FieldNotes).count()))
+
+
+@asynccontextmanager
+async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Open what resolvers, tasks and commands ask for."""
+    notes = FieldNotes(resources)
+    async with NoteBroadcast(notes.sequence, Records.of(RECENT, CHANGES, notes.by_id)) as broadcast:
+        resources.endings.add(broadcast.end)
+        yield notes, broadcast
+
+
+FIELD_NOTES = Domain(
+    name="field_notes",
+    entities=(NOTE, CHANGES.change, CHANGES.latest, COUNT),
+    scopes=(NOTES_WRITE, NOTES_EXPORT),
+    settings=NoteSettings,
+    open=open_services,
+    queries=(FieldNoteQueries,),
+    mutations=(FieldNoteMutations,),
+    subscriptions=(FieldNoteSubscriptions,),
+    nodes=(Node(FieldNote, record=Note, load=lambda context, *wanted: context.service(FieldNotes).by_id(*wanted)),),
+    routes=lambda settings: [route("/field-notes/{area}", export, scope=NOTES_EXPORT)],
+    tasks=(Task("counting field notes", count_forever),),
+    commands=(count_field_notes,),
+    examples=Path(__file__).parent / "examples" / "field_notes",
+)

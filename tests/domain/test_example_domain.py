@@ -1,0 +1,313 @@
+"""The example domain on the real service, beside those of the service, on each engine: every part of it is used."""
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from click.testing import CliRunner, Result
+
+from graph import cli
+from graph.api.relay import global_id
+from graph.domain import entities_of
+from graph.domains import DOMAINS
+from graph.opening import settings_of
+from graph.settings import Settings as CoreSettings
+from tests.bearers import bearer
+from tests.documents.markdown import ROOT
+from tests.domain.example_domain import FIELD_NOTES, NOTES_EXPORT, NOTES_WRITE
+from tests.observability.scraping import scraped
+from tests.processes import SETTINGS, Child, Server, environment
+from tests.service import Service, running
+from tests.store.engines import create_tables
+from tests.store.samples import HeldClock
+from tests.subscribers import event_stream
+
+ALL = (*DOMAINS, FIELD_NOTES)
+HOUR_MS = 3_600_000
+YEAR_MS = 366 * 24 * HOUR_MS
+
+WRITE = "mutation ($input: WriteFieldNoteInput!) { writeFieldNote(input: $input) { note { id area rating text } } }"
+NOTES = """query ($first: Int, $after: String, $last: Int, $before: String) {
+  page: fieldNotes(first: $first, after: $after, last: $last, before: $before) {
+    edges { cursor node { text } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+  }
+}"""
+BEST = """query ($area: String!, $first: Int, $after: String, $last: Int, $before: String) {
+  page: bestFieldNotes(area: $area, first: $first, after: $after, last: $last, before: $before) {
+    edges { cursor node { text rating } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+  }
+}"""
+LOGS = "query ($route: String) { requestLogs(filter: {route: $route}) { nodes { logType status error } } }"
+COMMAND = f"""
+from graph.cli import build
+from graph.domains import DOMAINS
+from {FIELD_NOTES.open.__module__} import FIELD_NOTES
+
+build((*DOMAINS, FIELD_NOTES))()
+"""
+
+
+@pytest.fixture
+def store(engine: str, tmp_path: Path) -> str:
+    """The URL of an empty store with the tables of all domains."""
+    if engine == "sqlite":
+        return f"sqlite:///{tmp_path}/notes.db"
+    prefix = f"notes-{uuid4().hex}-"
+    with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
+        elsewhere.submit(asyncio.run, create_tables(entities_of(ALL), prefix=prefix)).result()
+    return f"dynamodb://{prefix}"
+
+
+def settings(store: str, **others: Any) -> CoreSettings:
+    return settings_of(ALL)(store=store, **others)
+
+
+@pytest.fixture
+def clock() -> HeldClock:
+    return HeldClock()
+
+
+@pytest.fixture
+def service(store: str, clock: HeldClock) -> Iterator[Service]:
+    with running(settings(store), domains=ALL, clock=clock) as service:
+        yield service
+
+
+def write(service: Service, text: str, *, area: str = "Napa", rating: float = 5.0) -> dict[str, Any]:
+    """The note that was written."""
+    written = service.ask(WRITE, {"input": {"area": area, "rating": rating, "text": text}})
+    note: dict[str, Any] = written["writeFieldNote"]["note"]
+    return note
+
+
+def texts(page: dict[str, Any]) -> list[str]:
+    return [edge["node"]["text"] for edge in page["edges"]]
+
+
+def walked(service: Service, query: str, size: int, *, backward: bool, **variables: Any) -> list[str]:
+    """The texts of all pages in the connection's order, each of which is full but the last."""
+    found: list[str] = []
+    cursor = None
+    while True:
+        asked = {"last": size, "before": cursor} if backward else {"first": size, "after": cursor}
+        page = service.ask(query, {**asked, **variables})["page"]
+        info = page["pageInfo"]
+        more, behind = info["hasPreviousPage" if backward else "hasNextPage"], bool(cursor)
+        assert info["hasNextPage" if backward else "hasPreviousPage"] is behind
+        found = texts(page) + found if backward else found + texts(page)
+        cursor = info["startCursor" if backward else "endCursor"]
+        if not more:
+            return found
+        assert len(page["edges"]) == size
+
+
+# The graph
+
+
+def test_the_pages_of_notes_are_the_store_in_order_of_time(service: Service, clock: HeldClock) -> None:
+    """Over the end of a year, an empty year, and a tie on the millisecond."""
+    for text, later_ms in (("a", 0), ("b", 1), ("c", YEAR_MS), ("d", 0), ("e", 2 * YEAR_MS), ("f", HOUR_MS)):
+        clock.now += later_ms
+        write(service, text, area=f"area of {text}")
+
+    whole = walked(service, NOTES, 10, backward=False)
+
+    assert (whole[:2], sorted(whole[2:4]), whole[4:]) == (["f", "e"], ["c", "d"], ["b", "a"])
+    for size in range(1, 8):
+        assert walked(service, NOTES, size, backward=False) == whole
+        assert walked(service, NOTES, size, backward=True) == whole
+
+
+def test_the_best_notes_of_an_area_come_by_rating(service: Service) -> None:
+    for text, rating in (("dull", 0.5), ("mild", 2.0), ("wild", 9.25), ("also mild", 2.0), ("worst", 10)):
+        write(service, text, rating=rating)
+    write(service, "elsewhere", area="Ridgecrest")
+
+    whole = walked(service, BEST, 10, backward=False, area="Napa")
+
+    assert (whole[:2], sorted(whole[2:4]), whole[4:]) == (["worst", "wild"], ["also mild", "mild"], ["dull"])
+    for size in range(1, 7):
+        assert walked(service, BEST, size, backward=False, area="Napa") == whole
+        assert walked(service, BEST, size, backward=True, area="Napa") == whole
+    assert walked(service, BEST, 10, backward=False, area="Ridgecrest") == ["elsewhere"]
+
+
+def test_a_cursor_is_one_of_its_connection_alone(service: Service) -> None:
+    write(service, "a")
+    write(service, "b", area="Ridgecrest")
+    by_time = service.ask(NOTES)["page"]["pageInfo"]["endCursor"]
+    by_rating = service.ask(BEST, {"area": "Napa"})["page"]["pageInfo"]["endCursor"]
+
+    for after in (by_rating, by_time[:-1], by_time + "A", "", "!", "ä", "bm90ZXMxOndyaXR0ZW5BdDpbXQ"):
+        assert service.codes(NOTES, {"after": after}) == ["INVALID_CURSOR"]
+    for after in (by_time, by_rating[2:]):
+        assert service.codes(BEST, {"area": "Napa", "after": after}) == ["INVALID_CURSOR"]
+    assert service.codes(BEST, {"area": "Ridgecrest", "before": by_rating}) == ["INVALID_CURSOR"]
+    assert texts(service.ask(BEST, {"area": "Napa", "before": by_rating})["page"]) == []
+
+
+def test_a_note_is_a_node(service: Service) -> None:
+    note = write(service, "a")
+    node = "query ($id: ID!) { node(id: $id) { __typename id ... on FieldNote { area text writtenAt } } }"
+
+    found = service.ask(node, {"id": note["id"]})["node"]
+    assert found == {
+        "__typename": "FieldNote",
+        "id": note["id"],
+        "area": "Napa",
+        "text": "a",
+        "writtenAt": HeldClock().now,
+    }
+    for key in (str(uuid4()), "n" * 100):
+        assert service.ask(node, {"id": global_id("FieldNote", key)}) == {"node": None}
+
+
+def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity(service: Service) -> None:
+    for given in ({"rating": 10.5}, {"rating": -1}, {"text": "a" * 2001}, {"area": "a" * 65}):
+        note = {"area": "Napa", "rating": 5, "text": "a", **given}
+        assert service.codes(WRITE, {"input": note}) == ["BAD_USER_INPUT"]
+    assert service.codes(BEST, {"area": "a" * 65}) == ["BAD_USER_INPUT"]
+    body = {"query": WRITE, "variables": {"input": {"area": "Napa", "rating": 5, "text": "a"}}}
+    for headers, code in ((bearer(NOTES_EXPORT), "FORBIDDEN"), ({"Authorization": ""}, "UNAUTHENTICATED")):
+        answer = service.http.post("/graphql", json=body, headers=headers).json()
+        assert [error["extensions"]["code"] for error in answer["errors"]] == [code]
+    assert service.ask(NOTES)["page"]["edges"] == []
+    assert service.http.post("/graphql", json=body, headers=bearer(NOTES_WRITE)).json().keys() == {"data"}
+
+
+async def test_a_subscriber_gets_what_is_written_and_what_was_missed(store: str) -> None:
+    query = "subscription ($after: String) { fieldNotes(after: $after) { node { text } cursor dropped } }"
+    with running(settings(store), domains=ALL) as service:
+        await asyncio.to_thread(write, service, "a")
+        cursor = (await asyncio.to_thread(service.ask, NOTES))["page"]["pageInfo"]["endCursor"]
+        await asyncio.to_thread(write, service, "b")
+        async with event_stream(service.url, query, variables={"after": cursor}) as stream:
+            assert await stream.block() == b":"
+            missed = (await stream.told())["fieldNotes"]
+            await asyncio.to_thread(write, service, "c")
+            live = (await stream.told())["fieldNotes"]
+
+    assert [(each["node"], each["dropped"]) for each in (missed, live)] == [({"text": "b"}, 0), ({"text": "c"}, 0)]
+
+
+def test_each_root_field_has_its_request_log(store: str) -> None:
+    with running(settings(store), domains=ALL) as service:
+        write(service, "a")
+        assert service.codes(WRITE, {"input": {"area": "Napa", "rating": 11, "text": "b"}}) == ["BAD_USER_INPUT"]
+        service.ask(NOTES)
+        service.ask(BEST, {"area": "Napa"})
+    with running(settings(store), domains=ALL) as service:  # the first one has written all by its end
+        for route, logged in (
+            ("/field-notes", [("QUERY", 200, None)]),
+            ("/best-field-notes", [("QUERY", 200, None)]),
+            ("/write-field-note", [("INGEST", 200, None), ("INGEST", 400, "BAD_USER_INPUT")]),
+        ):
+            logs = service.ask(LOGS, {"route": route})["requestLogs"]["nodes"]
+            assert sorted((log["logType"], log["status"], log["error"]) for log in logs) == logged
+
+
+# Beside the graph
+
+
+def test_a_route_answers_those_who_have_its_scope(service: Service) -> None:
+    write(service, "a", area="San José")
+
+    assert service.http.get("/field-notes/San José", headers=bearer(NOTES_EXPORT)).json() == [
+        {"rating": 5.0, "text": "a"}
+    ]
+    assert service.http.get("/field-notes/Napa", headers=bearer(NOTES_WRITE)).status_code == 403
+
+
+def test_a_metric_counts(service: Service) -> None:
+    assert scraped(service.url).value("quakegraph_field_notes_total") == 0
+    write(service, "a")
+    assert scraped(service.url).value("quakegraph_field_notes_total") == 1
+
+
+def test_graphiql_has_the_example(service: Service) -> None:
+    assert "query FieldNotes" in service.http.get("/graphql", headers={"Accept": "text/html"}).text
+
+
+def command(*arguments: str, **variables: str) -> Result:
+    """What a command of this service does."""
+    return CliRunner().invoke(cli.build(ALL), arguments, env={**SETTINGS, **variables})
+
+
+def test_a_command_counts_and_obeys_the_environment(store: str) -> None:
+    with running(settings(store), domains=ALL) as service:
+        for text in ("a", "b", "c"):
+            write(service, text)
+
+    assert command("count-field-notes", "--store", store).stdout == "3\n"
+    wrong = command("count-field-notes", "--store", store, GRAPH_FIELD_NOTE_COUNT="0")
+    assert (wrong.exit_code, wrong.stderr) == (2, "Error: GRAPH_FIELD_NOTE_COUNT: Input should be greater than 0\n")
+
+
+def test_its_table_is_in_the_template_and_in_the_policy() -> None:
+    table = json.loads(command("tables", "template").stdout)["Resources"]["FieldNotesTable"]["Properties"]
+    assert [index["IndexName"] for index in table["GlobalSecondaryIndexes"]] == ["ByTime", "ByRating"]
+    (serve, *_) = json.loads(command("tables", "policy").stdout)["Statement"]
+    for resource in ("field-notes-dev", "field-notes-dev/index/ByTime", "field-notes-dev/index/ByRating"):
+        assert f"arn:aws:dynamodb:*:*:table/{resource}" in serve["Resource"]
+
+
+def test_a_domain_that_is_off_leaves_nothing(store: str) -> None:
+    names = [domain.name for domain in DOMAINS]
+    off = {"GRAPH_DOMAINS": ",".join(names)}
+    with running(settings_of(DOMAINS)(store=store, domains=tuple(names)), domains=ALL) as service:
+        assert service.codes("{ fieldNotes { nodes { id } } }") == ["GRAPHQL_VALIDATION_FAILED"]
+        assert service.http.get("/field-notes/Napa").status_code == 404
+        assert "field_notes" not in scraped(service.url).text
+        assert "FieldNotes" not in service.http.get("/graphql", headers={"Accept": "text/html"}).text
+    assert command("count-field-notes", **off).exit_code == 2
+    assert "FieldNote" not in command("schema", **off).stdout
+    assert "field-notes" not in command("tables", "template", **off).stdout + command("tables", "policy", **off).stdout
+    assert NOTES_WRITE not in command("token", "--help", **off).stdout
+
+
+# The task under a lease
+
+
+@contextmanager
+def process(store: str, folder: Path) -> Iterator[Server]:
+    """A process of this service, which counts once a second, until it is killed."""
+    variables = {"GRAPH_STORE": store, "GRAPH_FIELD_NOTE_COUNT": "1", "PYTHONPATH": str(ROOT)}
+    arguments = [sys.executable, "-c", COMMAND, "serve", "--port", "0"]
+    with Child(arguments, cwd=folder, env=environment(variables), stdout=-1, stderr=-1, text=True) as child:
+        server = Server(child)
+        reader = Thread(target=server.read)
+        reader.start()
+        try:
+            server.hear("GraphiQL: ")
+            yield server
+        finally:
+            child.kill()
+            reader.join()
+
+
+def rounds(server: Server) -> list[int]:
+    """The counts that a process has made, as far as it was heard."""
+    lines = [line for line in server.said if "Counted field notes" in line]
+    return [int(re.findall(r"round=(\d+)", line)[0]) for line in lines]
+
+
+def test_of_two_processes_one_makes_each_count_and_another_takes_over(store: str, tmp_path: Path) -> None:
+    with process(store, tmp_path) as first:
+        first.hear("Counted field notes", times=2)
+        with process(store, tmp_path) as second:
+            first.process.kill()
+            first.hear_out()
+            second.hear("Counted field notes", times=2)
+            # The last count of the first process may have ended before it was stored.
+            stored = sorted({*rounds(first)[:-1], *rounds(second)})
+            assert len(stored) == len(rounds(first)[:-1]) + len(rounds(second))
+            assert rounds(second)[-1] > rounds(first)[-1] >= 2
