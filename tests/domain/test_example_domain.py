@@ -174,7 +174,7 @@ def test_a_note_is_a_node(service: Service) -> None:
 
 
 def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity(service: Service) -> None:
-    for given in ({"rating": 10.5}, {"rating": -1}, {"text": "a" * 2001}, {"area": "a" * 65}):
+    for given in ({"rating": 10.5}, {"rating": -1}, {"text": "a" * 2001}, {"text": ""}, {"area": "a" * 65}):
         note = {"area": "Napa", "rating": 5, "text": "a", **given}
         assert service.codes(WRITE, {"input": note}) == ["BAD_USER_INPUT"]
     assert service.codes(BEST, {"area": "a" * 65}) == ["BAD_USER_INPUT"]
