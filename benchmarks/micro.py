@@ -227,7 +227,7 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
         await twice("sign a request of DynamoDB", *signing()),
         await twice(
             "run with a timeout what never waits",
-            lambda: run_with_timeout(30.0, nothing(), unless_gone=stays),
+            lambda: run_with_timeout(30.0, nothing(), while_connected=stays),
             with_timeout,
         ),
         await once("look up an event", lambda: catalogue.event("bench001000")),

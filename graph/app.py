@@ -36,7 +36,7 @@ from graph.pages import graphiql
 from graph.settings import Settings
 from graph.transport.admission import Admission, ExecutionLimits
 from graph.transport.endpoint import GraphQLEndpoint
-from graph.transport.errors import told
+from graph.transport.errors import format_error
 from graph.transport.request import PREFLIGHTED
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams
@@ -180,9 +180,9 @@ async def _ready(domains: Sequence[Domain], request: Request) -> Response:
 async def _not_found(request: Request, error: Exception) -> Response:
     """Tell in the graph's way that a path is not there, or not by that method."""
     http = cast("HTTPException", error)
-    return JSONResponse({"errors": [told(BadRequest(http.detail))]}, http.status_code, http.headers)
+    return JSONResponse({"errors": [format_error(BadRequest(http.detail))]}, http.status_code, http.headers)
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:
     """Tell a client of a defect in the graph's way; the trace is logged by the server."""
-    return JSONResponse({"errors": [told(InternalServerError(request.state.request_id))]}, 500)
+    return JSONResponse({"errors": [format_error(InternalServerError(request.state.request_id))]}, 500)

@@ -225,7 +225,7 @@ def test_every_command_with_a_store_names_what_is_wrong_with_it(words: tuple[str
     broken = quakegraph(*words, *rest, settings={"GRAPH_STORE": "sqlite:///letter.db"})
 
     assert (wrong.exit_code, missing.exit_code, broken.exit_code) == (2, 1, 1)
-    said = "Error: --store: 'here' is no store: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX."
+    said = "Error: --store: 'here' is not a store URL: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX."
     assert wrong.stderr.splitlines()[-1] == said
     assert missing.stderr == "Error: SQLite cannot open none/quakes.db: unable to open database file\n"
     assert broken.stderr == "Error: SQLite cannot open letter.db: file is not a database\n"

@@ -1,4 +1,4 @@
-"""From the header of a request to its caller."""
+"""Authenticates the caller of a request by its `Authorization` header."""
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
@@ -19,7 +19,7 @@ Authenticate = Callable[[str | None], Awaitable[Caller]]
 
 
 def authentication(settings: Settings, scopes: Collection[Scope], http: httpx.AsyncClient) -> Authenticate:
-    """How the callers of a service that has these scopes are recognised.
+    """A function that authenticates callers, by the settings.
 
     Raises:
         UnusableSecret: The service's own secret cannot be trusted.
@@ -31,13 +31,13 @@ def authentication(settings: Settings, scopes: Collection[Scope], http: httpx.As
 
 
 def shared_secret(settings: Settings, scopes: Collection[Scope] = ()) -> SharedSecret:
-    """The secret that is configured, or the service's own.
+    """The configured secret, or the service's own.
 
     Args:
-        scopes: that count when a token is checked.
+        scopes: the known scopes; a token's other scopes are ignored.
 
     Raises:
-        UnusableSecret: The service's own cannot be trusted.
+        UnusableSecret: The service's own secret cannot be trusted.
     """
     configured = settings.jwt_secret
     secret = configured.get_secret_value() if configured else own_secret(StoreLocation.of(settings.store))
@@ -45,7 +45,7 @@ def shared_secret(settings: Settings, scopes: Collection[Scope] = ()) -> SharedS
 
 
 def claims_of(settings: Settings, scopes: Collection[Scope]) -> Claims:
-    """What tokens must say."""
+    """The claims that tokens must have."""
     return Claims(settings.jwt_issuer, settings.jwt_audience, settings.jwt_leeway, tuple(scopes))
 
 

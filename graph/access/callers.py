@@ -1,4 +1,4 @@
-"""Who asks, and what they may do. How a caller is recognised is the matter of `tokens`."""
+"""Callers and their scopes. `tokens` and `key_set` authenticate them."""
 
 import time
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from graph.core.errors import Forbidden, Unauthenticated
 class Scope(str):
     """A permission, by the name that tokens carry: `Scope("events:read", public=True)`. Domains declare theirs."""
 
-    public: bool  # whether everybody has it where GRAPH_PUBLIC_READ says so
+    public: bool  # whether callers without a token have it while GRAPH_PUBLIC_READ is on
 
     def __new__(cls, name: str, *, public: bool = False) -> Self:
         scope = super().__new__(cls, name)
@@ -21,22 +21,22 @@ class Scope(str):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who sends requests. Records of one's own belong to a subject."""
+    """The authenticated sender of a request. A caller's own records belong to its subject."""
 
     subject: str | None  # as the token names it; None for a caller without a token
     scopes: frozenset[Scope]
-    until: float | None = field(default=None, compare=False)  # epoch seconds, when the token no longer holds
+    until: float | None = field(default=None, compare=False)  # epoch seconds, when the token expires
 
     @property
     def lasts_s(self) -> float | None:
-        """For how many seconds from now the token holds; None for a caller without one."""
+        """Seconds until the token expires; None for a caller without a token."""
         return None if self.until is None else max(self.until - time.time(), 0.0)
 
     def require(self, scopes: Collection[Scope]) -> None:
-        """Check that the caller may do what needs all of these scopes.
+        """Check that the caller has all of these scopes.
 
         Raises:
-            Unauthenticated: A scope is missing, and a token might have it.
+            Unauthenticated: A scope is missing, and the caller has no token.
             Forbidden: A scope is missing in the caller's token.
         """
         if self.scopes.issuperset(scopes):

@@ -1,9 +1,8 @@
-"""Tokens that an identity provider signs: checked against its key set (JWKS), which it may change at any time.
+"""Checks tokens of an identity provider against its key set (JWKS), which may change at any time.
 
-The set is fetched when it is first needed, again after a while, and again when a token names a
-key that is not in it, though not more often than the pause allows, however many tokens name
-keys that are nowhere. While the provider does not answer, the keys known last are good for an
-hour more.
+The set is fetched when it is first needed, again after a while, and again when a token names an
+unknown key. A pause between two fetches limits how often unknown keys cause one. While the provider
+does not answer, the last known keys stay valid for an hour.
 
 Source: RFC 7517.
 """
@@ -23,13 +22,13 @@ from graph.access.tokens import UNREADABLE, Claims, Keys, check_length, checked,
 from graph.core.errors import KeySetUnavailable, Unauthenticated
 from graph.observability.logs import get_logger
 
-FRESH_S = 300.0  # after which the set is fetched again
-GOOD_S = 3600.0  # for which it is good where it cannot be fetched again
-PAUSE_S = 10.0  # between two fetches at least
+FRESH_S = 300.0  # after this time the set is fetched again
+GOOD_S = 3600.0  # the longest that keys are used while they cannot be fetched again
+PAUSE_S = 10.0  # the shortest pause between two fetches
 TIMEOUT_S = 5.0
 MOST_BYTES = 256 * 1024  # a key takes about 500
 ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
-"""Type of a key → the algorithm that it checks by."""
+"""Type of a key → the algorithm that it checks with."""
 ES256_CURVE = "P-256"
 
 logger = get_logger(__name__)
@@ -51,7 +50,7 @@ class KeySet(Keys):
     claims: Claims
     clock: Callable[[], float] = time.monotonic  # seconds
     _keys: list[_Key] = field(default_factory=list)
-    _fetched_at: float | None = None  # when the keys came
+    _fetched_at: float | None = None  # when the keys were last fetched
     _tried_at: float | None = None
     _failure: str = ""
     _fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -66,8 +65,8 @@ class KeySet(Keys):
         return checked(token, key.key, key.algorithm, self.claims)
 
     async def _key(self, key_id: object, algorithm: object) -> _Key:
-        """The key of that name, or without a name the only one that would do."""
-        if self._age() > FRESH_S and not self._fetching.locked():  # one caller waits for fresh keys, not all
+        """The key with this id, or without an id the only key that fits."""
+        if self._age() > FRESH_S and not self._fetching.locked():  # only one caller waits for fresh keys
             await self._fetch()
         found = self._fitting(key_id, algorithm)
         if not found:
@@ -86,7 +85,7 @@ class KeySet(Keys):
         return float("inf") if self._fetched_at is None else self.clock() - self._fetched_at
 
     async def _fetch(self) -> None:
-        """Fetch the set, unless that was tried just now. Whoever comes meanwhile waits for the same fetch."""
+        """Fetch the set, unless that was just tried. Callers at the same time share one fetch."""
         async with self._fetching:
             if self._tried_at is not None and self.clock() - self._tried_at < PAUSE_S:
                 return
@@ -101,7 +100,7 @@ class KeySet(Keys):
 
     async def _read(self) -> bytes:
         async with self.http.stream("GET", self.url, headers={"Accept": "application/json"}) as answer:
-            if answer.status_code != httpx.codes.OK:  # a redirection included: it would name another provider
+            if answer.status_code != httpx.codes.OK:  # a redirect too, since it would name another provider
                 raise ValueError(f"status {answer.status_code}")
             body = bytearray()
             async for chunk in answer.aiter_bytes():
@@ -112,12 +111,12 @@ class KeySet(Keys):
 
 
 def _keys_of(body: bytes) -> list[_Key]:
-    """The keys of a set that check signatures by an algorithm of ours; ValueError where it is no set."""
-    said = orjson.loads(body)
-    if not isinstance(said, dict) or not isinstance(said.get("keys"), list):
+    """The keys of a set with a supported algorithm. Raises ValueError where it is no set."""
+    key_set = orjson.loads(body)
+    if not isinstance(key_set, dict) or not isinstance(key_set.get("keys"), list):
         raise ValueError("no `keys`")
     keys = []
-    for jwk in said["keys"]:
+    for jwk in key_set["keys"]:
         algorithm = ALGORITHMS.get(str(jwk.get("kty"))) if isinstance(jwk, dict) else None
         if algorithm is None or jwk.get("use", "sig") != "sig" or jwk.get("alg", algorithm) != algorithm:
             continue
@@ -126,5 +125,5 @@ def _keys_of(body: bytes) -> list[_Key]:
         try:
             keys.append(_Key(jwk.get("kid"), algorithm, jwt.PyJWK(jwk, algorithm).key))
         except jwt.PyJWTError:
-            continue  # of a curve or a shape that is not ours; the others are none the worse
+            continue  # an unsupported curve or shape; the other keys are still used
     return keys

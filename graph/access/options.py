@@ -1,4 +1,4 @@
-"""The options of `quakegraph token`: what a token may say, told wrong where it is typed wrong."""
+"""The types of the options of `quakegraph token`."""
 
 import re
 from collections.abc import Collection
@@ -14,7 +14,7 @@ LONGEST_S = 366 * UNITS["d"]
 
 
 class Scopes(click.ParamType[frozenset[Scope]]):
-    """Scopes, with commas between them, of those that there are."""
+    """Known scopes, separated by commas."""
 
     name = "scopes"
 
@@ -26,7 +26,7 @@ class Scopes(click.ParamType[frozenset[Scope]]):
         try:
             return frozenset(self._scopes[name.strip()] for name in value.split(","))
         except KeyError:
-            self.fail(f"{value!r} names a scope that there is not; these are: {', '.join(self._scopes)}.", param, ctx)
+            self.fail(f"{value!r} names an unknown scope: choose from {', '.join(self._scopes)}.", param, ctx)
 
 
 class Duration(click.ParamType[int]):
@@ -38,7 +38,7 @@ class Duration(click.ParamType[int]):
         """Read a number and its unit."""
         found = re.fullmatch(r"([1-9]\d{0,8})([smhd])", value)
         if not found or (seconds := int(found[1]) * UNITS[found[2]]) > LONGEST_S:
-            self.fail(f"{value!r} is no duration such as 30m, 1h or 7d, of 366d at most.", param, ctx)
+            self.fail(f"{value!r} is not a duration: give one such as 30m, 1h or 7d, of 366d at most.", param, ctx)
         return seconds
 
 

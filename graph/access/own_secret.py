@@ -1,7 +1,7 @@
-"""The secret that a service makes for itself where none is configured: in a file beside its store.
+"""The secret that the service makes for itself if none is configured, in a file beside its store.
 
-Good for one machine: whoever can read the store can read it too, and nobody else. Every process
-of the service, and `quakegraph token`, finds the same one.
+It suits one machine: only users who can read the store can read it. Every process of the service and
+`quakegraph token` use the same secret.
 """
 
 import os
@@ -17,19 +17,19 @@ SECRET_BYTES = 32
 
 
 class UnusableSecret(Misconfigured):
-    """The file cannot be made or read, or is open to others."""
+    """The file cannot be written or read, or others can read it."""
 
 
 def secret_file(location: StoreLocation) -> Path:
-    """Where the secret of a store is: beside its file, for a table in the working folder."""
+    """The path of a store's secret: beside its file, or for DynamoDB in the working folder."""
     return Path(f"{location.name}.secret")
 
 
 def own_secret(location: StoreLocation) -> str:
-    """The store's secret, made where it is missing.
+    """The store's secret. A missing one is made.
 
     Raises:
-        UnusableSecret: There is none that can be trusted.
+        UnusableSecret: The secret cannot be trusted, read or written.
     """
     path = secret_file(location)
     try:
@@ -41,10 +41,10 @@ def own_secret(location: StoreLocation) -> str:
 
 
 def _make(path: Path) -> None:
-    """Write a new secret under its name at once and whole, unless another process was faster."""
+    """Write a new secret atomically, unless another process was faster."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(FileNotFoundError):
-        draft.unlink()  # of a process that had this number, and did not come to its end
+        draft.unlink()  # left by a killed process with the same id
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w") as file:
@@ -52,7 +52,7 @@ def _make(path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         with suppress(FileExistsError):
-            os.link(draft, path)  # which, unlike a renaming, replaces nothing
+            os.link(draft, path)  # unlike a rename, this replaces nothing
     finally:
         draft.unlink()
 

@@ -1,9 +1,9 @@
-"""How much a caller may spend in a minute, in the points that operations cost.
+"""The rate limit: how many points a caller may spend in a minute.
 
-The minute slides: it is counted in two windows of a minute, of which the older one weighs less
-and less, so that a caller takes a few bytes whatever they spend. Counted in the process, or in a
-store that several processes share. Where that store does not answer, everybody passes: it is
-there to keep the service up, and must not be what brings it down.
+The minute slides: points are counted in two windows of a minute, and the older one weighs less and
+less. So a caller takes a few bytes, however much it spends. The count is kept in the process, or in a
+store that several processes share. While that store does not answer, all callers pass: the limit
+protects the service, and must not bring it down.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ from graph.observability.logs import get_logger
 from graph.settings import Misconfigured, Settings
 
 WINDOW_S = 60
-PARTS = 10  # of what a caller has a minute, one of which is asked for at once where there is time
-PATIENCE_S = 0.5  # for the shared store; a caller waits for it on every request
+PARTS = 10  # `spend_in_time` spends a tenth of a minute's points at once
+STORE_TIMEOUT_S = 0.5  # for the shared store; a caller waits for it on every request
 
 Sleep = Callable[[float], Awaitable[object]]
 
@@ -34,7 +34,7 @@ logger = get_logger(__name__)
 
 
 class UnusableRateStore(Misconfigured):
-    """There is no such store, or what it takes is not installed."""
+    """The store is unknown, or its library is not installed."""
 
 
 class Rates(ABC):
@@ -45,17 +45,17 @@ class Rates(ABC):
         """Charge a caller.
 
         Raises:
-            RateLimited: So many points are not left; nothing is charged.
-            QueryTooComplex: So many never will be.
+            RateLimited: Not enough points are left; nothing is charged.
+            QueryTooComplex: A caller never has so many points.
         """
 
     @abstractmethod
     async def spend_in_time(self, spender: str, points: int) -> None:
-        """Charge a caller however much, and wait for as long as that takes from what else they ask for."""
+        """Charge any number of points, and wait as needed. Half of a minute's points stay for other requests."""
 
 
 class Unlimited(Rates):
-    """Anybody may spend anything."""
+    """No limit."""
 
     async def spend(self, spender: str, points: int) -> None:
         pass
@@ -65,7 +65,7 @@ class Unlimited(Rates):
 
 
 class PointsPerMinute(Rates):
-    """So many points for each caller."""
+    """A number of points per minute for each caller."""
 
     def __init__(self, points: int, store: Storage, *, sleep: Sleep = asyncio.sleep) -> None:
         self._points = points
@@ -83,14 +83,14 @@ class PointsPerMinute(Rates):
                 f"The operation costs {points:,} points, and a caller has {self._points:,} a minute: ask for less."
             )
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(STORE_TIMEOUT_S):
                 cost, needed = max(points, 1), max(points, 1) + leaving
                 allowed = not leaving or await self._limiter.test(self._item, spender, cost=needed)
                 allowed = allowed and await self._limiter.hit(self._item, spender, cost=cost)
                 wait = None if allowed else await self._wait(spender, needed)
         except (StorageError, TimeoutError) as error:
             if not self._store_is_away:
-                logger.warning("The store of the rate limit does not answer: everybody passes", cause=str(error))
+                logger.warning("The store of the rate limit does not answer: all callers pass", cause=str(error))
             self._store_is_away = True
             return
         if self._store_is_away:
@@ -110,23 +110,25 @@ class PointsPerMinute(Rates):
                     await self._sleep(refusal.retry_after_s)
 
     async def _wait(self, spender: str, points: int) -> int:
-        """Seconds until so many points will be left, if nothing is spent meanwhile."""
+        """Seconds until so many points are left, if nothing else is spent."""
         counts = cast("SlidingWindowCounterSupport", self._limiter.storage)
         older, _, newer, expires_in = await counts.get_sliding_window(self._item.key_for(spender), WINDOW_S)
-        left_of_window = expires_in - WINDOW_S  # kept for another one; in Redis it begins with a caller's first request
+        left_of_window = (
+            expires_in - WINDOW_S
+        )  # kept for one more; in Redis a window begins with a caller's first request
         room = self._points - points
-        if newer <= room:  # once the older window weighs little enough
+        if newer <= room:  # wait until the older window weighs little enough
             seconds = left_of_window - (room - newer + 1) * WINDOW_S / max(older, 1)
-        else:  # once the newer window is the older one, and weighs little enough
+        else:  # wait until the newer window has become the older one and weighs little enough
             seconds = left_of_window + WINDOW_S - (room + 1) * WINDOW_S / newer
         return max(1, ceil(seconds))
 
 
 def rates(settings: Settings) -> Rates:
-    """What the settings say that callers may spend.
+    """The rate limit of the settings.
 
     Raises:
-        UnusableRateStore: Where it should be counted, it cannot be.
+        UnusableRateStore: The configured store cannot be used.
     """
     if not settings.rate_limit:
         return Unlimited()
@@ -136,16 +138,16 @@ def rates(settings: Settings) -> Rates:
         scheme = settings.rate_limit_store.partition(":")[0]
         raise UnusableRateStore(
             f"GRAPH_RATE_LIMIT_STORE: {scheme}:// cannot be used: "  # the rest may hold a password
-            f"is it `memory://` or `redis://HOST`, and `quakegraph[redis]` installed? ({error})"
+            f"set `memory://`, or `redis://HOST` with `quakegraph[redis]` installed ({error})"
         ) from error
     return PointsPerMinute(settings.rate_limit, store)  # type: ignore[arg-type]  # `async+` makes it one of these
 
 
 @lru_cache(maxsize=4096)
 def spender(subject: str | None, address: str | None) -> str:
-    """The name that a caller's points are counted under: their subject's, or else their address's.
+    """The name that points are charged to: the subject, or else the address.
 
-    Who has an IPv6 address has all of its network's, of which the smallest is a /64.
+    All IPv6 addresses of a /64, the smallest network that a client is given, count as one.
     """
     if subject is not None:
         return f"subject:{subject}"

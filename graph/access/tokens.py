@@ -1,9 +1,8 @@
-"""Tokens: what they say, and who may have signed them.
+"""Tokens: their claims and their signatures.
 
-A token is a JWT. Which algorithm checks it is decided by the keys that this service was given,
-never by the token alone: a shared secret takes HS256 and nothing else, a key of a key set
-(`key_set`) takes the one algorithm of its own type. So there is no `none`, and no public key can
-pass for a secret.
+A token is a JWT. The configured keys decide which algorithm checks it, never the token alone: a
+shared secret accepts only HS256, and a key of a key set (`key_set`) accepts only the algorithm of its
+type. So `none` is never accepted, and a public key cannot pass for a secret.
 
 Source: RFC 7519 (JWT), RFC 8725 (its best current practices), RFC 8693 section 4.2 (`scope`).
 """
@@ -25,7 +24,7 @@ LATEST_S = 2**53  # epoch seconds; no number of JSON is exact beyond it, RFC 825
 TIMES = ("exp", "nbf", "iat")
 
 UNREADABLE = (jwt.InvalidTokenError, TypeError, ValueError, OverflowError, RecursionError)
-"""What the library raises of a token. Not all of its releases check the type of a claim before they use it."""
+"""What the library raises for a bad token. Some of its releases use a claim before they check its type."""
 
 REASONS: dict[type[jwt.InvalidTokenError], str] = {
     jwt.ExpiredSignatureError: "it has expired",
@@ -38,34 +37,34 @@ REASONS: dict[type[jwt.InvalidTokenError], str] = {
     jwt.InvalidAlgorithmError: "it is signed by an algorithm that is not accepted here",
     jwt.InvalidSignatureError: "its signature does not hold",
 }
-"""What was wrong, for the client. The first that fits is told; anything else is no token at all."""
+"""The reasons that a client sees; the first that fits is used. Any other error means that it is no token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What every token must say beside its subject and its end, and the scopes that count."""
+    """The required claims of a token beside its subject and expiry, and the known scopes."""
 
     issuer: str | None = None
     audience: str | None = None
-    leeway_s: int = 30  # that the issuer's clock may be off
-    scopes: tuple[Scope, ...] = ()  # that there are; what else a token names is ignored
+    leeway_s: int = 30  # the most that the issuer's clock may differ
+    scopes: tuple[Scope, ...] = ()  # the known ones; a token's other scopes are ignored
 
 
 class Keys(ABC):
-    """The keys that tokens are checked with."""
+    """Keys that check tokens."""
 
     @abstractmethod
     async def caller(self, token: str) -> Caller:
-        """Who presents the token, with the scopes that it names.
+        """The caller whom the token authenticates, with its scopes.
 
         Raises:
-            Unauthenticated: The token does not hold.
-            KeySetUnavailable: It cannot be checked.
+            Unauthenticated: The token is not valid.
+            KeySetUnavailable: The token cannot be checked.
         """
 
 
 class SharedSecret(Keys):
-    """One secret that signs and checks, by HS256."""
+    """One secret that signs and checks tokens with HS256."""
 
     ALGORITHM = "HS256"
 
@@ -78,7 +77,7 @@ class SharedSecret(Keys):
         return checked(token, self._secret, self.ALGORITHM, self._claims)
 
     def issue(self, subject: str, scopes: Collection[Scope], expires_s: int) -> str:
-        """A token for a subject, which holds for so many seconds from now."""
+        """A token for a subject that expires in so many seconds."""
         now = int(time.time())
         claims: dict[str, Any] = {"sub": subject, "scope": " ".join(scopes), "iat": now, "exp": now + expires_s}
         if self._claims.issuer:
@@ -89,16 +88,16 @@ class SharedSecret(Keys):
 
 
 def check_length(token: str) -> None:
-    """Refuse what is too long to be worth a look."""
+    """Refuse a token that is too long, before it is parsed."""
     if len(token) > LONGEST_TOKEN:
         raise Unauthenticated(f"Your token was not accepted: it is longer than {LONGEST_TOKEN:,} characters.")
 
 
 def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
-    """The caller whose token was signed by this key with this algorithm."""
+    """Check a token with this key and algorithm, and return its caller."""
     required = ["exp", "sub", *(["iss"] if claims.issuer else []), *(["aud"] if claims.audience else [])]
     try:
-        said = jwt.decode(
+        decoded = jwt.decode(
             token,
             key,
             algorithms=[algorithm],
@@ -109,30 +108,30 @@ def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
         )
     except UNREADABLE as error:
         raise refused(error) from error
-    if not all(_is_time(said[name]) for name in TIMES if name in said):
+    if not all(_is_time(decoded[name]) for name in TIMES if name in decoded):
         raise Unauthenticated("Your token was not accepted: its `exp`, `nbf` or `iat` is not a time in seconds.")
-    subject = said["sub"]
+    subject = decoded["sub"]
     if not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
         raise Unauthenticated(
             f"Your token was not accepted: its `sub` must be 1 to {LONGEST_SUBJECT} characters that can be printed."
         )
-    return Caller(subject, _scopes(said, claims.scopes), until=said["exp"] + claims.leeway_s)
+    return Caller(subject, _scopes(decoded, claims.scopes), until=decoded["exp"] + claims.leeway_s)
 
 
 def _is_time(value: object) -> bool:
-    """Whether a claim is a `NumericDate` of RFC 7519. The library takes text with digits for one, and `true`."""
+    """Whether a claim is a `NumericDate` of RFC 7519. The library also accepts text with digits, and `true`."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LATEST_S
 
 
 def refused(error: Exception) -> Unauthenticated:
-    """What a client is told of a token that does not hold."""
+    """The error for a token that is not valid."""
     reason = next((text for kind, text in REASONS.items() if isinstance(error, kind)), "it cannot be read")
     return Unauthenticated(f"Your token was not accepted: {reason}.")
 
 
-def _scopes(said: Mapping[str, Any], scopes: Collection[Scope]) -> frozenset[Scope]:
-    """The scopes that a token names and that there are: in `scope`, or in `scp` as some issuers have it."""
-    named = said.get("scope", said.get("scp", ""))
-    words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
+def _scopes(decoded: Mapping[str, Any], scopes: Collection[Scope]) -> frozenset[Scope]:
+    """The known scopes that a token names: in `scope`, or in `scp` as some issuers do."""
+    named = decoded.get("scope", decoded.get("scp", ""))
+    names = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
     known = {str(scope): scope for scope in scopes}
-    return frozenset(known[word] for word in words if isinstance(word, str) and word in known)
+    return frozenset(known[name] for name in names if isinstance(name, str) and name in known)

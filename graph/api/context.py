@@ -1,4 +1,4 @@
-"""What one request carries to its resolvers."""
+"""The context of a request, which its resolvers receive."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -16,7 +16,7 @@ S = TypeVar("S")
 
 @dataclass(slots=True, kw_only=True)
 class Context:
-    """The services that resolvers ask, and who is asking."""
+    """The services that resolvers call, and the caller of the request."""
 
     services: Services
     recording: Recording
@@ -28,10 +28,10 @@ class Context:
     _logged: int = 0
 
     def service(self, kind: type[S]) -> S:
-        """The service of a class, which a domain has opened: `info.context.service(Catalogue)`."""
+        """The service of a class that a domain has opened: `info.context.service(Catalogue)`."""
         return self.services.of(kind)
 
     def next_log_id(self) -> str:
-        """The id of a root field's log: the request's own for the first, as each log needs one of its own."""
+        """The id of a root field's log. The first has the request's id, the others have ids of their own."""
         self._logged += 1
         return self.request_id if self._logged == 1 else str(uuid4())

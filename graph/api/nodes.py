@@ -1,4 +1,4 @@
-"""Nodes: objects with a global id. Each domain names its own, and `node` and `nodes` find them all."""
+"""Nodes: objects with a global id. Each domain declares its own; `node` and `nodes` find all of them."""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -18,22 +18,22 @@ from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.store.records import Record
 
-MOST_NODES = 100  # ids a call
+MOST_NODES = 100  # ids of one call
 
 RecordClass = type[Record]
 
 Load = Callable[[Context, Sequence[str], Attributes], Awaitable[Mapping[str, Any]]]
-"""Finds those objects that exist by their keys, with the attributes that are needed."""
+"""Loads the existing objects with these keys, with the needed attributes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A type of the graph whose objects can be fetched again by their global ids."""
+    """A type of the schema whose objects can be fetched by their global ids."""
 
     type: type  # of Strawberry, with the interface `relay.Node`
     load: Load
     record: RecordClass  # of its objects
-    scope: Scope | None = None  # that its objects need
+    scope: Scope | None = None  # required to read its objects
 
     @property
     def name(self) -> str:
@@ -47,9 +47,9 @@ def node_queries(nodes: Iterable[Node]) -> type:
     by_name = {node.name: node for node in nodes}
 
     def scopes_of_ids(arguments: Mapping[str, Any]) -> set[Scope]:
-        """The scopes that `id` or `ids` need. What is no id of a node needs none, as the field refuses it."""
+        """The scopes that `id` or `ids` need. A value that is no id needs none: the field refuses it."""
         given = arguments["ids"] if "ids" in arguments else [arguments.get("id")]
-        ids = given if isinstance(given, list) else [given]  # which GraphQL takes for a list of one
+        ids = given if isinstance(given, list) else [given]  # GraphQL accepts one value as a list of one
         scopes = set()
         for node_id in ids if len(ids) <= MOST_NODES else ():
             if isinstance(node_id, str):
@@ -62,8 +62,8 @@ def node_queries(nodes: Iterable[Node]) -> type:
     @strawberry.type
     class NodeQueries:
         @strawberry.field(
-            description="The object with a global id; null where it does not exist, or no longer. "
-            "Needs the scope that the object's type needs elsewhere.",
+            description="The object with this global id; null if it does not exist. "
+            "Needs the scope of the object's type.",
             graphql_type=relay.Node | None,
             metadata=requires_scopes_of(scopes_of_ids),
         )
@@ -75,8 +75,8 @@ def node_queries(nodes: Iterable[Node]) -> type:
             return (await _found(by_name, info, [id]))[0]
 
         @strawberry.field(
-            description="The objects with these global ids, in their order, null for those that do not exist. "
-            "Needs the scopes that the objects' types need elsewhere.",
+            description="The objects with these global ids, in the same order; null for each that does not exist. "
+            "Needs the scopes of the objects' types.",
             graphql_type=list[relay.Node | None],
             directives=[ListSize(slicing_arguments=["ids"])],
             metadata=requires_scopes_of(scopes_of_ids),
@@ -94,12 +94,12 @@ def node_queries(nodes: Iterable[Node]) -> type:
 
 
 async def _found(nodes: Mapping[str, Node], info: Info[Context, None], ids: Sequence[str]) -> list[Any]:
-    """The nodes with these global ids, in their order, None for those that do not exist."""
+    """The nodes with these global ids, in the same order; None for each that does not exist."""
     wanted = [relay.parse_global_id(node_id) for node_id in ids]
     keys: defaultdict[str, set[str]] = defaultdict(set)
     for type_name, key in wanted:
         if type_name not in nodes:
-            raise BadUserInput(f"`id` names a {type_name}, of which this graph has no nodes.")
+            raise BadUserInput(f"`id` names a {type_name}, which is no node type of this graph: pass a node's `id`.")
         keys[type_name].add(key)
     info.context.caller.require([scope for type_name in keys if (scope := nodes[type_name].scope)])
     found = {}

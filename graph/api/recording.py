@@ -1,15 +1,15 @@
-"""Recording: each root field of each operation is counted, and logged where somebody records.
+"""Recording: each root field of each operation is counted, and logged if a domain provides a recorder.
 
-    field → Recorded → Recording → the recorder, which a domain provides
+    field → Recorded → Recording → the domain's recorder
 
-The assembly of the schema puts `Recorded` around every root field by itself. A field may name its
-route, which is otherwise derived from its name, and hand over facts:
+The assembly of the schema puts `Recorded` around every root field. The route is derived from the
+field's name, unless the field names one. A field may also add facts:
 
     @strawberry.field(metadata=recorded("/earthquakes", facts=window_facts))
 
-What only reads is recorded behind its answer, and a mutation before it. A service that records its
-own work, such as an ingest, which has no field when it is polled, does so through `Recording.write`;
-the field around it then writes no second record.
+A query is recorded after its answer, a mutation before it. A service may record its own work by
+`Recording.write`, such as an ingest, which has no field during polling. The field around it then
+writes no second record.
 """
 
 import re
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
     from graph.api.context import Context
 
 ABANDONED = 499
-"""Status of a field that was not waited for to its end: another field had failed the whole request by then."""
+"""Status of a field that was cancelled, because another field had failed the whole request."""
 
 _RECORDED = "recorded"
 
 logger = get_logger(__name__)
 
 Facts = Callable[["Context", Mapping[str, Any], Any], Mapping[str, Any]]
-"""(context, arguments, result or None) → what else is recorded of a field, by names in snake case."""
+"""(context, arguments, result or None) → more values for the record, by names in snake case."""
 
 
-@dataclass(slots=True, kw_only=True)  # not frozen: that takes 2 µs more, for each root field
+@dataclass(slots=True, kw_only=True)  # not frozen, which would take 2 µs more for each root field
 class Record:
-    """What is known of one root field of one request, or of work that was done without a request. Never changed."""
+    """The record of one root field of a request, or of work without a request. It is never changed."""
 
-    request_id: str  # UUID v4, which no other record has
-    timestamp: int  # when it was begun, epoch milliseconds
+    request_id: str  # UUID v4, unique to this record
+    timestamp: int  # its beginning, epoch milliseconds
     route: str  # one stable path for each root field
-    writes: bool  # whether it may change something
-    status: int  # as HTTP means it
+    writes: bool  # whether it is a mutation
+    status: int  # as in HTTP
     latency_ms: int
     error: str | None = None  # a stable code
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -60,24 +60,24 @@ class Recorder(Protocol):
     """Keeps records."""
 
     def add(self, record: Record) -> None:
-        """Take a record that is written later."""
+        """Take a record, which is written later."""
 
     async def write(self, record: Record) -> None:
-        """Write a record by now.
+        """Write a record now.
 
         Raises:
-            DatabaseUnavailable: The store does not take it.
+            DatabaseUnavailable: The store cannot write it.
         """
 
 
 class Unrecorded:
-    """Keeps none."""
+    """Keeps no records."""
 
     def add(self, record: Record) -> None:
-        """Forget it."""
+        """Drop it."""
 
     async def write(self, record: Record) -> None:
-        """Forget it."""
+        """Drop it."""
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ _current: ContextVar[_Field | None] = ContextVar("root field", default=None)
 
 
 class Recording:
-    """Where fields and services record. One for each process."""
+    """Counts and records root fields. There is one for each process."""
 
     def __init__(self, metrics: Metrics) -> None:
         self.recorder: Recorder = Unrecorded()  # until a domain provides one
@@ -105,14 +105,14 @@ class Recording:
         self._fields.add(name, code, seconds)
 
     def add(self, record: Record) -> None:
-        """Record behind the answer."""
+        """Record after the answer."""
         self.recorder.add(record)
 
     async def write(self, record: Record) -> None:
-        """Record before the answer. What failed is told by its own error, whether or not it could be recorded.
+        """Record before the answer. A failed field keeps its own error, even if it could not be recorded.
 
         Raises:
-            DatabaseUnavailable: What succeeded could not be recorded.
+            DatabaseUnavailable: A successful field could not be recorded.
         """
         if root_field := _current.get():
             root_field.is_written = True
@@ -122,11 +122,13 @@ class Recording:
             if record.error is None:
                 raise
             cause = failure.detail or str(failure)
-            logger.error("A request log is lost", route=record.route, log_id=record.request_id, cause=cause)
+            logger.error(
+                "A request log could not be written", route=record.route, log_id=record.request_id, cause=cause
+            )
 
 
 @dataclass(frozen=True, slots=True)
-class _How:
+class _Options:
     """How a field is recorded."""
 
     route: str | None = None
@@ -134,8 +136,8 @@ class _How:
 
 
 def recorded(route: str | None = None, *, facts: Facts | None = None) -> dict[str, Any]:
-    """The metadata of a root field that names its route, or records more than how it went."""
-    return {_RECORDED: _How(route, facts)}
+    """The metadata of a root field with a route or facts of its own."""
+    return {_RECORDED: _Options(route, facts)}
 
 
 class Recorded(FieldExtension):
@@ -149,17 +151,17 @@ class Recorded(FieldExtension):
             name: the field's name in the schema.
             metadata: the field's.
         """
-        how: _How = metadata.get(_RECORDED, _How())
-        self._route = how.route or route_of(name)
-        self._facts = how.facts
+        options: _Options = metadata.get(_RECORDED, _Options())
+        self._route = options.route or route_of(name)
+        self._facts = options.facts
         self._name = name if root == "Query" else f"{root}.{name}"
         self._writes = root == "Mutation"
-        self._streams = root == "Subscription"  # whose resolver may be a generator, and not a coroutine
+        self._streams = root == "Subscription"  # its resolver may be a generator instead of a coroutine
 
     async def resolve_async(
         self, next_: AsyncExtensionResolver, source: Any, info: "Info[Context, None]", **kwargs: Any
     ) -> Any:
-        """Resolve the field, and record how that went."""
+        """Resolve the field, and record the outcome."""
         context = info.context
         started, began = context.clock(), perf_counter()
         this = _Field()
@@ -195,5 +197,5 @@ class Recorded(FieldExtension):
 
 
 def route_of(name: str) -> str:
-    """The route of a field that names none: `popularFilters` has `/popular-filters`."""
+    """The default route of a field: `popularFilters` has `/popular-filters`."""
     return "/" + re.sub(r"(?<=[a-z0-9])[A-Z]", lambda found: f"-{found[0]}", name).lower()

@@ -1,8 +1,7 @@
 """Relay's types: nodes with global ids, connections, edges and page information.
 
-The objects behind them are plain: a connection is a `Page` of records, an edge and a node are
-the record itself, which says its `identity` and its `position`. So a page costs no object but
-its records, and a slice adds a connection by naming it.
+Their objects are plain: a connection is a `Page` of records, and a record is its own edge and node,
+with its `identity` and `position`. So a page makes no objects beside its records.
 """
 
 import re
@@ -21,20 +20,20 @@ from graph.core.paging import Page
 
 NodeType = TypeVar("NodeType")
 
-First = Annotated[int | None, strawberry.argument(description="The first so many behind `after`.")]
-After = Annotated[str | None, strawberry.argument(description="A cursor: begin behind it.")]
-Last = Annotated[int | None, strawberry.argument(description="The last so many before `before`.")]
-Before = Annotated[str | None, strawberry.argument(description="A cursor: end before it.")]
+First = Annotated[int | None, strawberry.argument(description="How many nodes, from the first, or from `after` on.")]
+After = Annotated[str | None, strawberry.argument(description="A cursor: the page begins after it.")]
+Last = Annotated[int | None, strawberry.argument(description="How many nodes, up to the last, or up to `before`.")]
+Before = Annotated[str | None, strawberry.argument(description="A cursor: the page ends before it.")]
 
 PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes"])
-"""The directive of a field that is a connection; without `first` and `last` a page has its default size."""
+"""The directive of a connection field. Without `first` and `last` a page has the default size."""
 
 ID_VERSION = 1
 _ID = re.compile(r"(?P<version>\d{1,4}):(?P<type>[A-Z][A-Za-z]*):(?P<key>[^\x00-\x1f\x7f]{1,100})")
 
 
 def global_id(type_name: str, key: str) -> strawberry.ID:
-    """The id of a node: the same for ever, URL-safe, at most 128 characters for a key of ASCII."""
+    """The id of a node. It never changes, is URL-safe, and has at most 128 characters for an ASCII key."""
     text = f"{ID_VERSION}:{type_name}:{key}"
     return strawberry.ID(urlsafe_b64encode(text.encode()).rstrip(b"=").decode())
 
@@ -43,7 +42,7 @@ def parse_global_id(node_id: str) -> tuple[str, str]:
     """The type's name and the key that a global id holds.
 
     Raises:
-        BadUserInput: It is not an id that this graph hands out. No look-up is needed to tell.
+        BadUserInput: It is not an id of this graph. This needs no look-up.
     """
     try:
         found = _ID.fullmatch(urlsafe_b64decode(node_id.encode() + b"=" * (-len(node_id) % 4)).decode())
@@ -54,7 +53,7 @@ def parse_global_id(node_id: str) -> tuple[str, str]:
     return found["type"], found["key"]
 
 
-@strawberry.interface(description="An object with an id that stays the same and finds it again through `node`.")
+@strawberry.interface(description="An object with a stable id, by which `node` finds it again.")
 class Node:
     @strawberry.field(description="Global id: opaque, stable, URL-safe.", metadata=needs())
     @staticmethod
@@ -68,15 +67,15 @@ class Node:
         return bool(record.identity[0] == definition.__strawberry_definition__.name)
 
 
-@strawberry.type(description="What lies on either side of a page.")
+@strawberry.type(description="Whether more nodes precede or follow a page, and the page's cursors.")
 class PageInfo:
-    # These two are known by now, or awaited: see `Page`.
-    @strawberry.field(description="Whether more follows behind the page. Exact.", metadata=needs())
+    # These two are values or awaitable: see `Page`.
+    @strawberry.field(description="Whether more nodes follow the page. Exact.", metadata=needs())
     @staticmethod
     def has_next_page(page: strawberry.Parent[Page[Any]]) -> bool:
         return cast("bool", page.has_next)
 
-    @strawberry.field(description="Whether more precedes the page. Exact.", metadata=needs())
+    @strawberry.field(description="Whether more nodes precede the page. Exact.", metadata=needs())
     @staticmethod
     def has_previous_page(page: strawberry.Parent[Page[Any]]) -> bool:
         return cast("bool", page.has_previous)
@@ -92,8 +91,8 @@ class PageInfo:
         return page.records[-1].cursor if page.records else None
 
 
-def asks_for_total_alone(info: Info[Any, Any]) -> bool:
-    """Whether of a connection nothing is selected but its total, so that no page need be read."""
+def selects_only_total(info: Info[Any, Any]) -> bool:
+    """Whether only the total of a connection is selected, so that no page need be read."""
     selected = [selection for node in info._raw_info.field_nodes for selection in _selections(node)]
     return all(isinstance(each, FieldNode) and each.name.value in ("totalCount", "__typename") for each in selected)
 
@@ -103,7 +102,7 @@ def _selections(node: FieldNode) -> Sequence[SelectionNode]:
 
 
 def itself(parent: strawberry.Parent[Any]) -> Any:
-    """A resolver: the same object, seen as another type. A record is its node, its edge and a mutation's payload."""
+    """A resolver: the same object as another type. A record is its own node, edge and mutation's payload."""
     return parent
 
 
@@ -111,9 +110,9 @@ def _records(page: strawberry.Parent[Page[Any]]) -> Any:
     return page.records
 
 
-@strawberry.type(description="A node in its place in a connection.")
+@strawberry.type(description="A node of a connection, with its cursor.")
 class Edge(Generic[NodeType]):
-    cursor: str = strawberry.field(description="The place: pass it back as `after` or `before`, unchanged.")
+    cursor: str = strawberry.field(description="The node's position: pass it back unchanged as `after` or `before`.")
     node: NodeType = strawberry.field(description="The node itself.", resolver=itself, metadata=passes_records_on())
 
 
@@ -123,8 +122,10 @@ class Connection(Generic[NodeType]):
         description="The page's nodes with their cursors, in order.", resolver=_records, metadata=passes_records_on()
     )
     nodes: list[NodeType] = strawberry.field(
-        description="The page's nodes alone, in order.", resolver=_records, metadata=passes_records_on()
+        description="The page's nodes without cursors, in order.", resolver=_records, metadata=passes_records_on()
     )
     page_info: PageInfo = strawberry.field(
-        description="What lies on either side of the page.", resolver=itself, metadata=passes_records_on()
+        description="Whether more nodes precede or follow the page, and its cursors.",
+        resolver=itself,
+        metadata=passes_records_on(),
     )

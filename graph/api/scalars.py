@@ -1,4 +1,4 @@
-"""The scalars of the graph that GraphQL itself lacks, and how enums are described."""
+"""The scalars that GraphQL itself lacks, and the descriptions of enums."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -15,11 +15,11 @@ E = TypeVar("E", bound=Enum)
 
 EpochMillis = NewType("EpochMillis", int)
 _MILLISECOND = timedelta(milliseconds=1)
-LARGEST_EXACT = 2**53 - 1  # every JSON reader takes whole numbers up to here without rounding
+LARGEST_EXACT = 2**53 - 1  # the largest integer that every JSON reader reads without rounding
 
 
 def millis_floor(time: datetime) -> int:
-    """The millisecond that a time lies in, since 1970."""
+    """The last millisecond that is not after a time, since 1970."""
     return (time - EPOCH_TIME) // _MILLISECOND
 
 
@@ -30,7 +30,7 @@ def millis_ceil(time: datetime) -> int:
 
 def _parse_millis(value: Any) -> int:
     if type(value) is float and value.is_integer():
-        value = int(value)  # 1e12 is a whole number to GraphQL, though not to Python
+        value = int(value)  # GraphQL accepts 1e12 as a whole number
     if type(value) is not int or abs(value) > LARGEST_EXACT:
         raise GraphQLError("EpochMillis must be a whole number of milliseconds, at most 2^53 - 1 from 1970.")
     return value
@@ -81,7 +81,7 @@ SCALARS: dict[object, ScalarDefinition] = {
 
 
 def describe_enum(enum: type[E], description: str, value: Callable[[E], str]) -> None:
-    """Put an enum of a lower floor into the graph, each of its values with a description."""
+    """Add an enum of a lower layer to the schema, with a description for each of its values."""
     described = cast("Any", strawberry.enum(enum, description=description))
     for member, definition in zip(enum, described.__strawberry_definition__.values, strict=True):
         definition.description = value(member)

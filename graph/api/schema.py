@@ -1,7 +1,7 @@
-"""The schema, assembled from what the domains give: their root fields, nodes, and fields of each other's types.
+"""Assembles the schema from the domains' root fields, nodes and contributions to each other's types.
 
-Each root field is recorded, and says which scope it needs. Nothing is changed of the domains' own
-types, so that any number of schemas can be made of them.
+Each root field is recorded, and its description names its scope. The domains' own types are never
+changed, so any number of schemas can be made of them.
 """
 
 from collections import Counter
@@ -36,22 +36,22 @@ from graph.api.scopes import describe_scope, required_scope
 NAMES = NameConverter()
 
 ROOTS = {
-    "Query": "What can be read.",
-    "Mutation": "What can be changed.",
-    "Subscription": "What can be waited for.",
+    "Query": "The operations that read.",
+    "Mutation": "The operations that change something.",
+    "Subscription": "The operations that stream new data.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """Fields that a domain adds to a type of another one, on which it builds."""
+    """Fields that a domain adds to a type of a domain that it builds on."""
 
     to: type  # of Strawberry, such as Event
     fields: type  # of Strawberry; its resolvers take the object as `strawberry.Parent`
 
 
 class SchemaPart(Protocol):
-    """What a domain gives the schema. Types are classes of Strawberry."""
+    """The part of the schema that a domain provides. Types are classes of Strawberry."""
 
     @property
     def name(self) -> str:
@@ -59,46 +59,46 @@ class SchemaPart(Protocol):
 
     @property
     def scopes(self) -> Sequence[Scope]:
-        """All that its fields and nodes need."""
+        """All scopes that its fields and nodes need."""
 
     @property
     def queries(self) -> Sequence[type]:
-        """Types whose fields become those of Query."""
+        """Types whose fields become fields of Query."""
 
     @property
     def mutations(self) -> Sequence[type]:
-        """Types whose fields become those of Mutation."""
+        """Types whose fields become fields of Mutation."""
 
     @property
     def subscriptions(self) -> Sequence[type]:
-        """Types whose fields become those of Subscription."""
+        """Types whose fields become fields of Subscription."""
 
     @property
     def nodes(self) -> Sequence[Node]:
-        """Types of which `node` finds the objects."""
+        """Types whose objects `node` finds."""
 
     @property
     def contributions(self) -> Sequence[Contribution]:
-        """Fields of other domains' types."""
+        """Fields for other domains' types."""
 
 
 class ImproperSchema(ValueError):
-    """The parts do not make a schema: a defect of a domain."""
+    """The parts do not fit together: a defect of a domain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
     """The schema of a service."""
 
-    graphql: GraphQLSchema  # as it is executed: the endpoint takes each step of that by itself
-    printed: str  # in the schema definition language, as `schema.graphql` keeps it
+    graphql: GraphQLSchema  # for execution
+    printed: str  # in the schema definition language, as in `schema.graphql`
 
 
 def build_schema(parts: Sequence[SchemaPart]) -> Schema:
-    """The schema of these parts, each of which may refer to those before it.
+    """The schema of these parts. Each part may refer to those before it.
 
     Raises:
-        ImproperSchema: Two parts have the same field, or a scope is used that none declares.
+        ImproperSchema: Two parts have the same field, or no part declares a scope that is used.
     """
     nodes = [node for part in parts for node in part.nodes]
     types = {
@@ -120,7 +120,7 @@ def build_schema(parts: Sequence[SchemaPart]) -> Schema:
 
 
 class _AssembledSchema(strawberry.Schema):
-    """Gives types their contributed fields, and has root fields recorded."""
+    """Adds contributed fields to their types, and records root fields."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class _AssembledSchema(strawberry.Schema):
         super().__init__(query, mutation, subscription, types=types, config=StrawberryConfig(scalar_map=SCALARS))
 
     def get_fields(self, type_definition: StrawberryObjectDefinition) -> list[StrawberryField]:
-        """The fields of a type, copied where something is done to them."""
+        """The fields of a type. Changed ones are copies."""
         own = _with_contributions(type_definition, self._contributions)
         if type_definition.origin in self._roots:
             own = [_recorded(type_definition.name, field) for field in own]
@@ -161,11 +161,11 @@ def _check_names(type_name: str, fields: Iterable[StrawberryField]) -> None:
     """Refuse two fields of one name."""
     for name, number in Counter(_name(field) for field in fields).items():
         if number > 1:
-            raise ImproperSchema(f"{type_name}.{name} is given {number} times: each field has one domain")
+            raise ImproperSchema(f"{number} domains define {type_name}.{name}: keep it in one of them")
 
 
 def _recorded(root: str, field: StrawberryField) -> StrawberryField:
-    """The same field, recorded. What else extends it comes inside."""
+    """A copy of the field that is recorded. Recording is its outermost extension."""
     same = copy(field)
     same.extensions = [Recorded(root, _name(field), field.metadata or {}), *field.extensions]
     return same
@@ -182,7 +182,7 @@ def _definition(of: Any) -> StrawberryObjectDefinition:
 
 
 def _check_scopes(types: Iterable[GraphQLNamedType], nodes: Iterable[Node], declared: set[Scope]) -> None:
-    """Refuse a scope that no domain declares, since no token could have it."""
+    """Refuse a scope that no domain declares: no token could have it."""
     needed = {node.scope for node in nodes if node.scope}
     for named in types:
         if isinstance(named, GraphQLObjectType):
@@ -192,9 +192,9 @@ def _check_scopes(types: Iterable[GraphQLNamedType], nodes: Iterable[Node], decl
 
 
 def _finish(types: Iterable[GraphQLNamedType]) -> None:
-    """Say which scopes fields need, and make what is optional just that.
+    """Describe the scopes of fields, and remove the default null of optional arguments.
 
-    Strawberry gives the latter the default null, which clients would print everywhere.
+    Strawberry adds this default, and clients would print it everywhere.
     """
     for named in types:
         if isinstance(named, GraphQLInputObjectType):

@@ -1,10 +1,10 @@
-"""Which scopes an operation needs, declared where its fields are, and known before any of them is resolved.
+"""The scopes that an operation needs. Fields declare them; they are known before any field is resolved.
 
     @strawberry.field(directives=[RequiresScope(scope=LOGS_READ)])
     @strawberry.field(metadata=requires_scopes_of(scopes_of_ids))
 
-The first is for a field that always needs the same scope, and stands in the schema as a directive
-and in the field's description. The second is for a field whose arguments decide.
+The first is for a field that always needs the same scope. The schema shows it as a directive and in
+the field's description. The second is for a field whose arguments decide which scopes it needs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,10 +34,10 @@ from graph.access.callers import Scope
 from graph.api.fast.nodes import has_variables
 
 Arguments = Mapping[str, Any]
-"""The arguments of a field by their names in the schema, as the client sent them, unchecked."""
+"""The arguments of a field by their names in the schema, unchecked, as the client sent them."""
 
 ScopesOf = Callable[[Arguments], Iterable[Scope]]
-"""Arguments of a field → the scopes that they need. What makes no sense needs none: the field refuses it."""
+"""Arguments of a field → the scopes that they need. Invalid arguments need none: the field refuses them."""
 
 RequiredScopes = Callable[[Mapping[str, Any]], frozenset[Scope]]
 """Variables as the client sent them → the scopes that an operation needs."""
@@ -68,16 +68,16 @@ def required_scope(field: GraphQLField) -> Scope | None:
 
 
 def describe_scope(field: GraphQLField) -> None:
-    """Say in the field's description what it needs, as GraphiQL shows no directives."""
+    """Add the scope to the field's description, since GraphiQL shows no directives."""
     if scope := required_scope(field):
-        unless = ", unless reading is open to all" if scope.public else ""
+        unless = ", unless public reading is on" if scope.public else ""
         field.description = f"{field.description} Needs the scope `{scope}`{unless}."
 
 
 def required_scopes(
     schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
 ) -> RequiredScopes:
-    """The scopes that the fields of a valid operation need, its fragments' fields included."""
+    """The scopes that a valid operation needs, for its own fields and those of its fragments."""
     always: set[Scope] = set()
     by_variables: list[_ByArguments] = []
     for definition, node in _fields(schema, operation, fragments):
@@ -114,7 +114,7 @@ class _ByArguments:
     node: FieldNode
 
     def scopes(self, variables: dict[str, Any]) -> set[Scope]:
-        """The scopes that it needs with these variables."""
+        """The scopes that the field needs with these variables."""
         given = {
             argument.name.value: value_from_ast_untyped(argument.value, variables)
             for argument in self.node.arguments or ()
@@ -130,7 +130,7 @@ def _definition(field: GraphQLField) -> StrawberryField | None:
 def _fields(
     schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
 ) -> Iterator[tuple[GraphQLField, FieldNode]]:
-    """The fields of an operation and of the fragments that it spreads, each once, with their definitions."""
+    """The fields of an operation and its fragments, each once, with their definitions."""
     below: list[tuple[GraphQLNamedType | None, SelectionSetNode]] = [
         (schema.get_root_type(operation.operation), operation.selection_set)
     ]

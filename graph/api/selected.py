@@ -1,16 +1,16 @@
-"""The attributes of records that a selection needs, so that a query reads these and no more.
+"""The attributes of records that a selection needs. A query reads only these.
 
-    @strawberry.field(metadata=needs("lat", "lon"))  # a resolver says what it reads of its record
+    @strawberry.field(metadata=needs("lat", "lon"))  # a resolver declares what it reads of its record
     async def nearby(event: strawberry.Parent[model.Event], …): …
 
     page = await catalogue.page(…, attributes=selected_attributes(info, model.Event))
 
-A field without a resolver reads what the record has by its name. What a record says by its position
-alone, such as its cursor, needs nothing, as a query reads the position anyway. A resolver that does
-not say what it needs may need everything.
+A field without a resolver needs the record's attribute of its name. A field that is computed from the
+record's position, such as the cursor, needs nothing: every query reads the position. A resolver
+without a declaration may need everything.
 
-This depends on the document alone: `@skip` and `@include` are not looked at. So it is found out once
-for each field of a document, and known for as long as the document is remembered.
+The needs depend only on the document, not on `@skip` and `@include`. So they are computed once for
+each field of a document, and kept as long as the document is.
 """
 
 from collections.abc import Mapping
@@ -38,34 +38,34 @@ from strawberry.types.field import StrawberryField
 from graph.store.records import Record, Stored
 
 Attributes = frozenset[str] | None
-"""The attributes that are needed of a record, beside its position; None for all of them."""
+"""The needed attributes of a record, beside its position; None for all."""
 
 _NEEDS = "needed_attributes"
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a resolver reads of the records that it is given."""
+    """What a resolver reads of its records."""
 
     attributes: frozenset[str]
-    passes_on: bool  # what is selected of its value is read of the same records
+    passes_on: bool  # whether its value is the same records, so that the selection below reads them too
 
 
 def needs(*attributes: str) -> Mapping[str, Needs]:
-    """The metadata of a field whose resolver reads these attributes of its record, or of each of its page's records."""
+    """The metadata of a field whose resolver reads these attributes of its record or of its page's records."""
     return {_NEEDS: Needs(frozenset(attributes), passes_on=False)}
 
 
 def passes_records_on() -> Mapping[str, Needs]:
-    """The metadata of a field whose value is its record, or its page's records, seen as another type."""
+    """The metadata of a field whose value is its record, or its page's records, as another type."""
     return {_NEEDS: Needs(frozenset(), passes_on=True)}
 
 
 def selected_attributes(info: Info[Any, Any], record_class: type[Record], type_name: str | None = None) -> Attributes:
-    """What is needed of the records of a class that a field answers.
+    """The needed attributes of the records that a field returns.
 
     Args:
-        type_name: of the records in the graph, where the field answers an interface.
+        type_name: the records' type in the schema, if the field returns an interface.
     """
     raw = info._raw_info
     found: set[str] = set()
@@ -82,7 +82,7 @@ def selected_attributes(info: Info[Any, Any], record_class: type[Record], type_n
 
 _Known = dict[tuple[type[Record], str | None], Attributes]
 _of_nodes: dict[int, tuple["ref[FieldNode]", _Known]] = {}
-"""Identity of a field's node → what is known of it. Nodes are equal where they read alike, in whatever document."""
+"""Identity of a field's node → its needs. Equal nodes of different documents must not be mixed up."""
 
 
 def _known(node: FieldNode) -> _Known:
@@ -103,7 +103,7 @@ def _of_node(
 
 
 class _Reading:
-    """The reading of what is selected of one field."""
+    """Collects the needs of one field's selection."""
 
     def __init__(
         self, schema: GraphQLSchema, fragments: Mapping[str, FragmentDefinitionNode], record_class: type[Record]
@@ -116,7 +116,7 @@ class _Reading:
         self._spread: set[tuple[str, str]] = set()
 
     def select(self, of: GraphQLNamedType, selection_set: SelectionSetNode) -> None:
-        """Take in what a selection set needs of records that are of a type."""
+        """Add the needs of a selection set on records of a type."""
         for selection in selection_set.selections:
             match selection:
                 case FieldNode() if selection.name.value != "__typename":
@@ -148,7 +148,7 @@ class _Reading:
             self._attribute(field.python_name)
 
     def _attribute(self, name: str) -> None:
-        """Take in what the record has by a name."""
+        """Add the record's attribute of this name."""
         match getattr_static(self._record_class, name, None):
             case Stored(attribute=attribute):
                 self.attributes.add(attribute)

@@ -1,7 +1,6 @@
-"""How long lists are, and what fields cost: declared where a field is, read here.
+"""The sizes of lists and the costs of fields. Fields declare them by directives, which this module reads.
 
-The directives are those of the GraphQL Cost Directives specification, so that a client can
-compute what it will be charged:
+The directives follow the GraphQL Cost Directives specification, so that a client can compute its costs:
 
     @strawberry.field(directives=[ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes"])])
 
@@ -35,7 +34,7 @@ from graph.core.paging import PageSizes
 D = TypeVar("D")
 
 Variables = Mapping[str, Any]
-"""As the client sent them: nobody has checked them yet."""
+"""Variables as the client sent them, unchecked."""
 
 Size = Callable[[Variables], float]
 """The length of a list, by the variables of a request."""
@@ -55,28 +54,28 @@ class ListSize:
 @strawberry.schema_directive(
     name="cost",
     locations=[Location.FIELD_DEFINITION],
-    description="The points that this field costs, where it is not one.",
+    description="The points that this field costs, if it is not one.",
 )
 class Cost:
     weight: str = strawberry.directive_field("weight")
 
 
 def list_size(definition: GraphQLField) -> ListSize | None:
-    """What a field of the schema says of the lists below it, or of its own."""
+    """The declared size of a field's list, or of the lists below it."""
     return _directive(definition, ListSize)
 
 
 def weight(definition: GraphQLField) -> float:
-    """The points that a field of the schema costs by itself."""
+    """The points that a field costs by itself."""
     directive = _directive(definition, Cost)
     return float(directive.weight) if directive else 1.0
 
 
 def length(directive: ListSize, node: FieldNode, defaults: Variables, page_sizes: PageSizes) -> Size:
-    """The size that a field speaks of, by the arguments that a document gives it.
+    """The size of a list by the field's arguments in a document.
 
     Args:
-        defaults: of the operation's variables.
+        defaults: the default values of the operation's variables.
     """
     assumed = directive.assumed_size or page_sizes.default
     given = [_argument(node, path, defaults) for path in directive.slicing_arguments or ()]
@@ -89,7 +88,7 @@ def length(directive: ListSize, node: FieldNode, defaults: Variables, page_sizes
 
 
 def takes_records(definition: GraphQLField, directive: ListSize) -> bool:
-    """Whether the size is that of a list of input objects, each of which is work like a field."""
+    """Whether the size is that of a list of input objects. Each of them costs as much as a field."""
     for path in directive.slicing_arguments or ():
         argument, *names = path.split(".")
         named = get_named_type(definition.args[argument].type)
@@ -102,7 +101,7 @@ def takes_records(definition: GraphQLField, directive: ListSize) -> bool:
 
 
 def sizes_of_introspection(schema: GraphQLSchema) -> dict[tuple[str, str], Size]:
-    """How long the lists of introspection are, by type and field: on average over what the schema has."""
+    """The average lengths of the lists of introspection, by type and field."""
     types = list(schema.type_map.values())
     fields = [each for named in types for each in getattr(named, "fields", {}).values()]
     outputs = [each for each in fields if isinstance(each, GraphQLField)]
@@ -135,7 +134,7 @@ def _directive(definition: GraphQLField, kind: type[D]) -> D | None:
 
 
 def _argument(node: FieldNode, path: str, defaults: Variables) -> Callable[[Variables], Any]:
-    """Finds the value that the document gives an argument, or a field of it as in `input.events`."""
+    """A function that finds the value of an argument, or of a field of it as in `input.events`."""
     value: ValueNode | None = None
     given: Iterable[ArgumentNode | ObjectFieldNode] = node.arguments or ()
     names = path.split(".")
@@ -157,7 +156,7 @@ def _argument(node: FieldNode, path: str, defaults: Variables) -> Callable[[Vari
 
             return sent
         case IntValueNode():
-            number = int(value.value[:10])  # what is longer is no Int
+            number = int(value.value[:10])  # a longer number is no Int
             return lambda _: number
         case ListValueNode():
             length = len(value.values)
@@ -168,7 +167,7 @@ def _argument(node: FieldNode, path: str, defaults: Variables) -> Callable[[Vari
 
 
 def _length(value: Any, most: int) -> float | None:
-    """The length of a list that an argument names or is; None where it says nothing."""
+    """The length that an argument gives, as a number or as a list; None without a value."""
     match value:
         case None:
             return None

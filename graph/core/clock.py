@@ -1,10 +1,10 @@
-"""The time now, as a function that is passed in, so that a test can hold it still."""
+"""The present time, as a function that is passed in, so that a test can set it."""
 
 import time
 from collections.abc import Callable
 
 Clock = Callable[[], int]
-"""Answers the time now in epoch milliseconds, UTC."""
+"""Returns the present time in epoch milliseconds, UTC."""
 
 
 def now_ms() -> int:

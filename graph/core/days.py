@@ -1,4 +1,4 @@
-"""UTC days as table keys write them, `YYYYMMDD`: text whose order is the order of time."""
+"""UTC days as table keys write them, `YYYYMMDD`: their alphabetical order is the order of time."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -44,5 +44,5 @@ def days_between(first: date, last: date) -> Iterator[date]:
 
 
 def datetime_of(time_ms: int) -> datetime:
-    """Epoch milliseconds as an aware time, exact to the millisecond on either side of 1970."""
+    """Epoch milliseconds as an aware time, exact to the millisecond before and after 1970."""
     return EPOCH_TIME + timedelta(milliseconds=time_ms)

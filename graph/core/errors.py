@@ -1,4 +1,4 @@
-"""Every error that this service raises on purpose: one root, one class a cause.
+"""Every error that this service raises on purpose: one root, one class for each cause.
 
     GraphError
       ├── BadRequest               the HTTP request
@@ -6,24 +6,24 @@
       ├── BadUserInput             an argument
       │     └── InvalidCursor
       ├── OperationResolutionFailure
-      ├── QueryTooComplex          the document, or what it would cost
+      ├── QueryTooComplex          the document, or its cost
       ├── PersistedQueryNotFound, -NotSupported, -NotInList
-      │                            a document that is named instead of sent
-      ├── Unauthenticated          the caller: nobody, or with a token that is not good
-      ├── Forbidden                the caller: known, and without the scope
-      ├── KeySetUnavailable        whoever issues the tokens
-      ├── RateLimited              the caller: too much in too short a time
-      ├── TooManySubscriptions     the caller: too many that are open
+      │                            a document that is named by its hash
+      ├── Unauthenticated          the caller has no valid token
+      ├── Forbidden                the caller's token lacks a scope
+      ├── KeySetUnavailable        the identity provider does not answer
+      ├── RateLimited              the caller has spent the points of this minute
+      ├── TooManySubscriptions     the caller has too many open
       ├── ExecutionTimeout         the operation took too long
-      ├── Overloaded               all connections are taken
+      ├── Overloaded               too many requests are in progress
       ├── UpstreamFailure          USGS
       │     ├── UpstreamUnavailable      does not answer
-      │     └── InvalidUpstreamResponse  answers something else than a catalogue
+      │     └── InvalidUpstreamResponse  answers with something that is no catalogue
       ├── DatabaseUnavailable      the store
       └── InternalServerError      anything unforeseen
 
-A message is for the client and says what to do; what only an operator may know stands in
-`__cause__` or in `detail`, which are logged and never sent.
+A message is for the client and says what to do. `__cause__` and `detail` are for the operator: they
+are logged and never sent.
 """
 
 from collections.abc import Mapping
@@ -34,31 +34,31 @@ class GraphError(Exception):
     """Base of every error raised on purpose."""
 
     code: ClassVar[str]  # sent as extensions.code; part of the API, so never renamed
-    status: int  # what the request log records, and the answer to a request of which nothing was executed
-    detail: str | None = None  # for the operator alone: names tables, files, addresses and causes
+    status: int  # for the request log, and for an HTTP answer if nothing was executed
+    detail: str | None = None  # only for the operator: tables, files, addresses and causes
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What HTTP says beside the status."""
+        """The headers of the HTTP answer."""
         return {}
 
     @property
     def extensions(self) -> dict[str, str]:
-        """The code; where it is a case of a broader one, that too, for clients that only know the latter."""
+        """The code, and the code of a broader error, if there is one, as `classification`."""
         above = [kind for kind in type(self).__mro__[1:] if issubclass(kind, GraphError)]
         broader = [kind.code for kind in above if "code" in vars(kind)]
         return {"code": self.code, **({"classification": broader[0]} if broader else {})}
 
 
 class BadRequest(GraphError):
-    """The HTTP request asks for nothing that can be executed."""
+    """The HTTP request holds nothing that can be executed."""
 
     code, status = "BAD_REQUEST", 400
 
     def __init__(self, message: str, *, status: int = 400, allow: str | None = None) -> None:
         super().__init__(message)
         self.status = status
-        self.allow = allow  # the methods that would do
+        self.allow = allow  # the accepted methods
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -66,13 +66,13 @@ class BadRequest(GraphError):
 
 
 class CsrfPrevention(BadRequest):
-    """The request is one that a browser sends for any page, without asking this service first."""
+    """A browser would send this request for any web page, without a preflight."""
 
     code = "CSRF_PREVENTION"
 
     def __init__(self) -> None:
         super().__init__(
-            "A browser may send such a request for any page: add the header `GraphQL-Require-Preflight: 1`, "
+            "Any web page can make a browser send this request: add the header `GraphQL-Require-Preflight: 1`, "
             "or send it by POST."
         )
 
@@ -93,7 +93,7 @@ class InvalidCursor(BadUserInput):
 
 
 class OperationResolutionFailure(GraphError):
-    """The document has several operations and none is named, or the named one is not there."""
+    """The document has several operations and none is named, or the named one does not exist."""
 
     code, status = "OPERATION_RESOLUTION_FAILURE", 400
 
@@ -102,18 +102,18 @@ class OperationResolutionFailure(GraphError):
 
 
 class QueryTooComplex(GraphError):
-    """The document is larger, deeper or dearer than one operation may be. Nothing was executed."""
+    """The document is too large, too deep or too expensive. Nothing was executed."""
 
     code, status = "QUERY_TOO_COMPLEX", 400
 
 
 class PersistedQueryNotFound(GraphError):
-    """No document of that hash is kept. The client sends it along, as Apollo's clients do when they are told so."""
+    """The hash names no stored document. Apollo's clients then send the document itself."""
 
     code, status = "PERSISTED_QUERY_NOT_FOUND", 200
 
     def __init__(self) -> None:
-        super().__init__("PersistedQueryNotFound")  # by which clients know it
+        super().__init__("PersistedQueryNotFound")  # clients recognise this text
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -121,25 +121,25 @@ class PersistedQueryNotFound(GraphError):
 
 
 class PersistedQueryNotSupported(GraphError):
-    """The client names documents by rules of another version."""
+    """The client uses another version of persisted queries."""
 
     code, status = "PERSISTED_QUERY_NOT_SUPPORTED", 200
 
     def __init__(self) -> None:
-        super().__init__("PersistedQueryNotSupported")  # by which clients know it
+        super().__init__("PersistedQueryNotSupported")  # clients recognise this text
 
 
 class PersistedQueryNotInList(GraphError):
-    """Only the documents of a list are executed here."""
+    """The service executes only the documents of a list."""
 
     code, status = "PERSISTED_QUERY_NOT_IN_LIST", 403
 
     def __init__(self) -> None:
-        super().__init__("This service executes the documents of its list alone, and this is none of them.")
+        super().__init__("This document is not in the service's list of persisted documents: send one that is.")
 
 
 class Unauthenticated(GraphError):
-    """The caller has to say who they are: no token came, or one that does not hold."""
+    """The request has no token, or one that is not valid."""
 
     code, status = "UNAUTHENTICATED", 401
 
@@ -149,18 +149,18 @@ class Unauthenticated(GraphError):
 
 
 class Forbidden(GraphError):
-    """The caller is known, and may not do this."""
+    """The caller is authenticated, but lacks a scope."""
 
     code, status = "FORBIDDEN", 403
 
 
 class KeySetUnavailable(GraphError):
-    """The keys that tokens are signed with cannot be fetched, so nobody can be recognised."""
+    """The keys that check tokens cannot be fetched, so no caller can be authenticated."""
 
     code, status = "KEY_SET_UNAVAILABLE", 503
 
     def __init__(self, detail: str) -> None:
-        super().__init__("Tokens cannot be checked at the moment: try again, or ask what is open to all without one.")
+        super().__init__("Tokens cannot be checked at the moment: try again, or query public data without a token.")
         self.detail = detail
 
 
@@ -170,7 +170,7 @@ class RateLimited(GraphError):
     code, status = "RATE_LIMITED", 429
 
     def __init__(self, retry_after_s: int) -> None:
-        super().__init__(f"Too much was asked in a minute: try again in {retry_after_s} s.")
+        super().__init__(f"You have spent the points of this minute: try again in {retry_after_s} s.")
         self.retry_after_s = retry_after_s
 
     @property
@@ -179,30 +179,30 @@ class RateLimited(GraphError):
 
 
 class TooManySubscriptions(GraphError):
-    """The caller has as many subscriptions open as one may have."""
+    """The client has reached its limit of open subscriptions or connections."""
 
     code, status = "TOO_MANY_SUBSCRIPTIONS", 429
 
     def __init__(self, most: int, what: str) -> None:
-        super().__init__(f"You have {most:,} {what}, which is as many as you may have: end one first.")
+        super().__init__(f"You have {most:,} {what}, which is the limit: end one first.")
 
 
 class ExecutionTimeout(GraphError):
-    """The operation took longer than any may. What it had under way in the store was cancelled."""
+    """The operation took too long and was cancelled."""
 
     code, status = "TIMEOUT", 504
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"This took longer than {seconds:g} s and was given up: ask for less at once.")
+        super().__init__(f"The operation took longer than {seconds:g} s and was cancelled: ask for less at once.")
 
 
 class Overloaded(GraphError):
-    """As many requests are being answered as there may be connections."""
+    """Too many requests are in progress, or too many connections are open."""
 
     code, status = "OVERLOADED", 503
 
     def __init__(self) -> None:
-        super().__init__("Too many requests are being answered at the moment: try again.")
+        super().__init__("Too many requests are in progress: try again.")
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -210,7 +210,7 @@ class Overloaded(GraphError):
 
 
 class UpstreamFailure(GraphError):
-    """USGS gave no catalogue: what the client is told, and what the request log records of it."""
+    """USGS gave no catalogue. Holds what the request log records of the attempts."""
 
     def __init__(
         self,
@@ -222,10 +222,10 @@ class UpstreamFailure(GraphError):
         refused_with: int | None = None,
     ) -> None:
         super().__init__(message)
-        self.retry_after_s = retry_after_s  # another attempt may succeed after so long; None: it would fail alike
-        self.size = size  # bytes of the last answer's body; None where it was not read to its end
-        self.sha256 = sha256  # of the same, in hexadecimal digits
-        self.refused_with = refused_with  # status of the last answer; None where it was no refusal
+        self.retry_after_s = retry_after_s  # when another attempt may succeed; None if it would fail again
+        self.size = size  # bytes of the last answer's body; None if it was not read to its end
+        self.sha256 = sha256  # of the same body, in hexadecimal digits
+        self.refused_with = refused_with  # status of the last answer, if it was a refusal
         self.retries = 0  # attempts made after the first
 
 
@@ -248,21 +248,21 @@ class DatabaseUnavailable(GraphError):
     detail: str
 
     def __init__(self, detail: str) -> None:
-        super().__init__("The catalogue's store does not answer at the moment. Nothing was half-done: try again.")
+        super().__init__("The store does not answer at the moment. No change was made in part: try again.")
         self.detail = detail
 
 
 class InternalServerError(GraphError):
-    """Anything unforeseen. Its trace is logged under the request id that the client is told."""
+    """Anything unforeseen. Its trace is logged with the request id that the message names."""
 
     code, status = "INTERNAL_SERVER_ERROR", 500
 
     def __init__(self, request_id: str) -> None:
-        super().__init__(f"Something went wrong here. Report it with the request id {request_id}.")
+        super().__init__(f"The service failed unexpectedly. Report it with the request id {request_id}.")
 
 
 def outcome_of(error: BaseException | None) -> tuple[int, str | None]:
-    """How a request ended, as its log records it: a status and a stable code, 200 and None without an error."""
+    """The status and code of a request for its log: 200 and None without an error."""
     if error is None:
         return 200, None
     known = error if isinstance(error, GraphError) else InternalServerError

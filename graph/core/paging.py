@@ -1,8 +1,8 @@
-"""Pages of a connection, as access patterns see them: what is asked for, where it begins, what came.
+"""Pages of a connection for access patterns: the arguments, the positions and the results.
 
-A position says where a record stands in the order of a connection: `Position` is a time and a key, and
-`graph.store.ordering` has those of any index. A cursor is a position as a client holds it: text that it
-passes back unchanged, with nothing secret in it.
+A position is the place of a record in the order of a connection: `Position` is a time and a key, and
+`graph.store.ordering` has the positions of any index. A cursor holds a position as text, which a client
+passes back unchanged. It holds nothing secret.
 """
 
 import re
@@ -26,16 +26,16 @@ _CURSOR = re.compile(
 
 
 def cursor_at(connection: str, time_ms: int, key: str) -> str:
-    """The cursor of a position, without making one: every edge of a page has a cursor."""
+    """The cursor of a position, without a `Position` object, since every edge of a page has a cursor."""
     text = f"{connection}{CURSOR_VERSION}:{time_ms}:{key}"
     return b2a_base64(text.encode(), newline=False).translate(_URL_SAFE, b"=").decode()
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a record stands in a connection."""
+    """The position of a record in a connection."""
 
-    connection: str  # lower-case name, so that no connection takes another's cursor
+    connection: str  # lower-case name; a cursor of another connection is refused
     time_ms: int  # epoch milliseconds
     key: str  # tells records of the same millisecond apart, at most 64 characters
 
@@ -49,7 +49,7 @@ class Position:
         """The position that `cursor` holds.
 
         Raises:
-            InvalidCursor: It is not exactly what `connection` hands out. `argument` is named.
+            InvalidCursor: It is not a cursor of this connection. The message names `argument`.
         """
         try:
             text = urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).decode()
@@ -66,7 +66,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class PageSizes:
-    """How many records a page holds."""
+    """The number of records on a page, by default and at most."""
 
     default: int = 50
     most: int = 1000
@@ -141,27 +141,27 @@ class Page(Generic[T]):
     """A page of records in the connection's order, and what lies on either side of it."""
 
     records: Sequence[T]
-    partitions: int  # how many were read for it
-    backward: bool  # whether it was read from `before` on
-    has_more: bool  # whether more follow in the direction of reading, up to the other cursor
-    has_behind: "bool | Later[bool]"  # whether anything lies where the reading came from
+    partitions: int  # the number of partitions that were read
+    backward: bool  # whether it was read backward, from `before` on
+    has_more: bool  # whether more records follow in the direction of reading, up to the other cursor
+    has_behind: "bool | Later[bool]"  # whether records precede it in the direction of reading
 
     @property
     def has_next(self) -> "bool | Later[bool]":
-        """Whether more follows behind the page."""
+        """Whether records follow the page."""
         return self.has_behind if self.backward else self.has_more
 
     @property
     def has_previous(self) -> "bool | Later[bool]":
-        """Whether more precedes the page."""
+        """Whether records precede the page."""
         return self.has_more if self.backward else self.has_behind
 
 
 @dataclass(frozen=True, slots=True)
 class Later(Generic[T]):
-    """What costs a query, which is made when this is awaited, and not where nobody asks."""
+    """A value that takes a query to compute; it runs only when awaited."""
 
-    ask: Callable[[], Awaitable[T]]
+    compute: Callable[[], Awaitable[T]]
 
     def __await__(self) -> Generator[Any, None, T]:
-        return self.ask().__await__()
+        return self.compute().__await__()

@@ -1,4 +1,4 @@
-"""What the domains have opened, found by its class: `services.of(Catalogue)`."""
+"""The services that the domains have opened, by their classes: `services.of(Catalogue)`."""
 
 from collections.abc import Iterable
 from typing import TypeVar, cast
@@ -7,7 +7,7 @@ S = TypeVar("S")
 
 
 class Services:
-    """The opened parts of a process. Each is the only one of its class."""
+    """The opened services of a process, one for each class."""
 
     def __init__(self, services: Iterable[object] = ()) -> None:
         self._by_kind: dict[type, object] = {}
@@ -15,10 +15,10 @@ class Services:
             self.add(service)
 
     def add(self, service: object, kind: type | None = None) -> None:
-        """Take in a service, under its own class or under one that it implements.
+        """Add a service under its own class, or under one that it implements.
 
         Raises:
-            ValueError: There is one of this class already.
+            ValueError: The class has a service already.
         """
         kind = kind or type(service)
         if kind in self._by_kind:
@@ -29,9 +29,9 @@ class Services:
         """The service of a class.
 
         Raises:
-            LookupError: No domain that is on has opened one.
+            LookupError: No domain that is switched on has opened one.
         """
         try:
             return cast("S", self._by_kind[kind])
         except KeyError:
-            raise LookupError(f"no domain that is on has opened a {kind.__qualname__}") from None
+            raise LookupError(f"no domain that is switched on has opened a {kind.__qualname__}") from None

@@ -1,8 +1,8 @@
-"""A span of time, as the years and days that it holds: whole, or only partly.
+"""Divides a time range into years and days, which it covers as a whole or in part.
 
-Whoever reads by time walks from years to days to partitions. What belongs to a year is read for each
-year of the span, what belongs to a day where the year lies within the span only partly, and single
-records where a day does. At most two days are cut: the first and the last one.
+Readers by time go from years to days to partitions. They read a year's value for each year that the
+range covers, a day's value where it covers a year only in part, and single records where it covers a
+day only in part. At most two days are covered in part: the first and the last.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,21 +17,21 @@ D = TypeVar("D")
 
 @dataclass(frozen=True)
 class YearPart(Generic[T]):
-    """A year, as far as it lies within a span."""
+    """The part of a year that a span covers."""
 
     year: str  # YYYY
-    value: T  # what belongs to the year
-    first: str  # day bucket: the first day that lies within the span
-    last: str  # day bucket: the last one, included
-    cut: tuple[str, ...]  # those of these days that lie within the span only partly, in order of time
+    value: T  # the year's value
+    first: str  # day bucket: the first day in the span
+    last: str  # day bucket: the last day in the span
+    cut: tuple[str, ...]  # the days that the span covers only in part, in order of time
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the year lies within the span."""
+        """Whether the span covers the whole year."""
         return not self.cut and (self.first, self.last) == (f"{self.year}0101", f"{self.year}1231")
 
     def whole_days(self, days: Mapping[str, D]) -> Iterator[tuple[str, D]]:
-        """Those of the year's days that lie within the span whole, in their own order."""
+        """The days that the span covers as a whole, in the order of `days`."""
         for day, value in days.items():
             if self.first <= day <= self.last and day not in self.cut:
                 yield day, value
@@ -42,13 +42,13 @@ class TimeSpan:
     """The days between two times."""
 
     first: str  # day bucket
-    last: str  # day bucket, included; before `first` where the span is empty
-    cut: tuple[str, ...] = ()  # days that lie within the span only partly, in order of time
+    last: str  # day bucket, included; before `first` if the span is empty
+    cut: tuple[str, ...] = ()  # the days that the span covers only in part, in order of time
 
     @classmethod
     def of(cls, first_ms: int, last_ms: int) -> Self:
         """The span from one epoch millisecond to another, both included."""
-        if first_ms > last_ms:  # as bounds beyond the calendar are, which no day has
+        if first_ms > last_ms:  # bounds beyond the calendar end up here too
             return cls("1", "0")
         first, last = day_bucket(first_ms), day_bucket(last_ms)
         cut = {first} if day_span(first)[0] < first_ms else set[str]()
@@ -62,7 +62,7 @@ class TimeSpan:
         return self.first > self.last
 
     def starting_on(self, day: str | None, *, forward: bool) -> "TimeSpan":
-        """The part that is still to be walked, from a day on, itself included; all of it for None."""
+        """The part from this day on, in the direction of reading; the whole span for None."""
         if day is None:
             return self
         if forward:
@@ -70,11 +70,11 @@ class TimeSpan:
         return replace(self, last=min(self.last, day))
 
     def years(self, years: Mapping[str, T], *, forward: bool = True) -> Iterator[YearPart[T]]:
-        """The years that lie within the span whole or partly.
+        """The years that the span covers as a whole or in part.
 
         Args:
-            years: by their names, YYYY, in order of time. Others are left out.
-            forward: in order of time, or else against it.
+            years: values by year, YYYY, in order of time. Years outside of the span are left out.
+            forward: in order of time, or else in reverse.
         """
         for year in years if forward else reversed(list(years)):
             first, last = max(self.first, f"{year}0101"), min(self.last, f"{year}1231")
@@ -83,7 +83,7 @@ class TimeSpan:
                 yield YearPart(year, years[year], first, last, cut)
 
     def days(self, *, forward: bool = True) -> Iterator[str]:
-        """Every day that lies within the span whole or partly, in order of time, or else against it."""
+        """Every day that the span covers as a whole or in part, in order of time, or else in reverse."""
         if self.is_empty:
             return
         days = [bucket_of(day) for day in days_between(date_of(self.first), date_of(self.last))]

@@ -1,1 +1,1 @@
-"""What happened, in order: a gap-free sequence of changes, and its broadcast to subscribers."""
+"""A gap-free sequence of changes, and its broadcast to subscribers."""

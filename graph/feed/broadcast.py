@@ -1,10 +1,10 @@
-"""Records as they are stored: first those that came since, then those that come, to every subscriber.
+"""Sends records to every subscriber as they are stored: first the missed ones, then each new one.
 
     notifications → new changes → their records, loaded once in a process → each subscriber's backlog
 
-Changes are numbered without a gap, so there is no seam where a record could be lost or come twice: a
-subscriber reads changes by itself until it has seen as many as this process has, and from that very
-moment on is handed each further one.
+Changes are numbered without gaps, so no record is lost or sent twice between the two phases. A
+subscriber reads changes by itself until it has seen as many as the broadcast. From that moment on the
+broadcast hands it each further change.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ from graph.store.records import EntityRecord
 from graph.work.tasks import BackgroundTasks, Sleep, attempt
 
 CHANGES_AT_ONCE = 4  # of up to a thousand records each
-CHANGES_REPLAYED_AT_ONCE = 32  # of which a poll makes many with few records
-REPLAYED_AT_ONCE = 200  # records; a slice of them is read in some milliseconds
-REPLAYS_AT_ONCE = 2  # that read a slice
+CHANGES_REPLAYED_AT_ONCE = 32  # polling makes many changes with few records
+REPLAYED_AT_ONCE = 200  # records of a slice, which is read in some milliseconds
+REPLAYS_AT_ONCE = 2  # subscribers that read a slice at the same time
 HANDED_AT_ONCE = 10  # subscribers, before other tasks run
-WAIT_S = 0.5  # for a subscriber to take half of its backlog, before the others are handed more
+WAIT_S = 0.5  # for a subscriber to empty half of its backlog before the others get more
 RETRY_S = 1.0
 
 R = TypeVar("R")
@@ -34,19 +34,19 @@ Ordered = TypeVar("Ordered", bound=EntityRecord)
 
 Load = Callable[[Sequence[str]], Awaitable[Mapping[str, R]]]
 Charge = Callable[[int, int], Awaitable[None]]
-"""Charges a subscriber for records of the past, and waits until it can: how many are read, and how many sent."""
+"""Charges a subscriber for replayed records (the number read, the number sent), and waits as needed."""
 
 
 async def free_of_charge(read: int, sent: int) -> None:
     """Charge nothing."""
 
 
-@dataclass(frozen=True)  # without slots, which `Records[Note](…)` cannot be called with
+@dataclass(frozen=True)  # without slots: with them, `Records[Note](…)` cannot be called
 class Records(Generic[R]):
-    """What a broadcast has to know of a domain's records."""
+    """How a broadcast loads a domain's records and reads their positions."""
 
-    load: "Load[R]"  # those of the records that exist, by their keys
-    number_of: Callable[[R], int]  # of a record's change; 0 where it was stored before any had one
+    load: "Load[R]"  # the existing records by their keys
+    number_of: Callable[[R], int]  # the number of a record's change; 0 for a record older than the sequence
     cursor_of: Callable[[R], str]
     key_of_cursor: Callable[[str], str]  # may raise InvalidCursor
 
@@ -64,15 +64,15 @@ class Records(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Notice(Generic[R]):
-    """What a subscriber gets: a record, or how many were dropped."""
+    """A message to a subscriber: a record, or the number of dropped ones."""
 
-    cursor: str  # of the last record that was handed over: where to go on
+    cursor: str  # of the last sent record, to resume from
     record: R | None = None
     dropped: int = 0
 
 
 class Broadcast(Generic[R]):
-    """The changes of one sequence, sent to all subscribers, for as long as there are any."""
+    """Sends the changes of one sequence to all subscribers, while there are any."""
 
     def __init__(
         self, sequence: ChangeSequence, records: Records[R], *, backlog: int = BACKLOG, sleep: Sleep = asyncio.sleep
@@ -81,11 +81,11 @@ class Broadcast(Generic[R]):
         self.dropped = 0
         self._sequence = sequence
         self._records = records
-        self._backlog = backlog  # records that wait for one subscriber at most
+        self._backlog = backlog  # the most records that wait for one subscriber
         self._sleep = sleep
         self._number = 0  # of the last change that was handed to subscribers
         self._subscribers: set[Subscriber[R]] = set()  # those that have joined
-        self._open = 0  # subscriptions, those that replay included
+        self._open = 0  # subscriptions, including those that replay
         self._tasks = BackgroundTasks()
         self._following: asyncio.Task[None] | None = None  # while any subscription is open
         self._ended = asyncio.Event()
@@ -103,15 +103,14 @@ class Broadcast(Generic[R]):
     async def subscribe(
         self, wants: Callable[[R], bool], after: str | None = None, charge: Charge = free_of_charge
     ) -> AsyncGenerator[Notice[R], None]:
-        """The records that pass a filter, of all that are stored behind a record, or from now on; until `end`.
+        """Subscribe to the records that pass a filter: those stored after a record, or from now on, until `end`.
 
         Args:
             after: the cursor of a record.
-            charge: called before records of the past are read, and before they are sent. What it raises ends the
-                iteration.
+            charge: called before replayed records are read, and before they are sent. Its error ends the iteration.
 
         Raises:
-            InvalidCursor: It is none, or of a record that does not exist.
+            InvalidCursor: It is not a cursor, or its record does not exist.
             DatabaseUnavailable: The store does not answer. The iteration may raise it too.
         """
         latest = await self._sequence.latest()
@@ -127,7 +126,7 @@ class Broadcast(Generic[R]):
         return self._notices(subscriber, missed, latest, charge)
 
     async def end(self, seconds: float) -> None:
-        """Complete all subscriptions, and wait until they are, but no longer than so many seconds."""
+        """Complete all subscriptions, and wait for that, but no longer than so many seconds."""
         self._ended.set()
         for subscriber in self._subscribers:
             subscriber.woken.set()
@@ -137,12 +136,12 @@ class Broadcast(Generic[R]):
                     await self._none_open.wait()
 
     async def close(self) -> None:
-        """Let go of the store."""
+        """Stop reading from the store."""
         await self._tasks.close()
 
     @property
     def subscriptions(self) -> int:
-        """How many are open."""
+        """The number of open subscriptions."""
         return self._open
 
     async def _notices(
@@ -153,7 +152,7 @@ class Broadcast(Generic[R]):
             async with aclosing(self._replayed(subscriber, missed, charge)) as replayed:
                 async for notice in replayed:
                     yield notice
-            # No other task ran since all was seen.
+            # No other task has run since the last change was seen.
             subscriber.join()
             self._subscribers.add(subscriber)
             cursor = ""
@@ -179,7 +178,7 @@ class Broadcast(Generic[R]):
     async def _replayed(
         self, subscriber: Subscriber[R], missed: Change | None, charge: Charge
     ) -> AsyncGenerator[Notice[R], None]:
-        """What the subscriber has not seen of what all others have, slice by slice."""
+        """The records that the broadcast has sent and the subscriber has not seen, slice by slice."""
         changes = [missed] if missed else []
         while not self._ended.is_set():
             for some in sliced(changes, REPLAYED_AT_ONCE):
@@ -226,7 +225,7 @@ class Broadcast(Generic[R]):
             self._none_open.set()
 
     async def _follow(self) -> None:
-        """Hand over what is stored."""
+        """Send the changes as they are stored."""
         async with aclosing(self._sequence.notifications()) as notifications:
             async for _ in notifications:
                 while not await attempt(self._catch_up, failure="Subscribers wait for the store"):
@@ -240,7 +239,7 @@ class Broadcast(Generic[R]):
                 await self._for_room()
 
     async def _hand_to_all(self, number: int, records: Sequence[R]) -> None:
-        """Hand over a change. A subscriber that joins meanwhile has seen it."""
+        """Hand a change to all subscribers. One that joins meanwhile has already seen it."""
         for handed, subscriber in enumerate(list(self._subscribers)):
             if subscriber in self._subscribers and subscriber.number < number:
                 subscriber.number = number
@@ -249,7 +248,7 @@ class Broadcast(Generic[R]):
                 await asyncio.sleep(0)
 
     async def _for_room(self) -> None:
-        """Wait for subscribers with much to take, but not long: others want to know what comes next."""
+        """Wait a short while for subscribers with a large backlog, before the others get more."""
         crowded = [each for each in self._subscribers if not each.slow and not each.roomy.is_set()]
         try:
             async with asyncio.timeout(WAIT_S):
@@ -262,7 +261,7 @@ class Broadcast(Generic[R]):
     def _hand(self, subscriber: Subscriber[R], records: Sequence[R]) -> None:
         try:
             wanted = subscriber.wanted(records)
-        except Exception as defect:  # which must not lose anything for the others
+        except Exception as defect:  # the other subscribers must not lose anything
             self._subscribers.discard(subscriber)
             subscriber.fail(defect)
             return
@@ -272,8 +271,8 @@ class Broadcast(Generic[R]):
             self.dropped += dropped
 
     async def _read(self, changes: Sequence[Change]) -> list[tuple[int, list[R]]]:
-        """Number and records of each change."""
+        """The number and the records of each change."""
         keys = [key for change in changes for key in change.keys]
-        await asyncio.sleep(0)  # neither the store nor a quick client need let other tasks run
+        await asyncio.sleep(0)  # lets other tasks run, which a store and a fast client may not
         records = await self._records.load(keys)
         return [(change.number, [records[key] for key in change.keys if key in records]) for change in changes]

@@ -1,9 +1,9 @@
 """The order in which records were stored, the same for every process and on every store.
 
-Each transaction that stores records takes the next number: it applies only where the number before
-is the latest one. So a change with a lower number was stored before, no number is left out, and nothing
-is ever stored into the past. A record holds the number of its change in an attribute. Records without
-it were stored before all that have it.
+Each transaction that stores records takes the next number. It applies only if the number before is the
+latest. So a change with a lower number was stored earlier, no number is left out, and no change is ever
+inserted before another. A record holds the number of its change. Records without a number are older
+than all that have one.
 """
 
 import asyncio
@@ -24,16 +24,16 @@ DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class SequenceEntities:
-    """What a sequence keeps in a table, by the names that its domain gives."""
+    """The entities of a sequence in a table, with the names that its domain chooses."""
 
-    change: Entity  # `number`, and the keys of the records that were stored with it, in their order
+    change: Entity  # `number`, and the keys of the records that were stored with it, in order
     latest: Entity  # `number` of the latest change
     keys: str  # attribute of a change: the keys of its records
     number: str  # attribute of a record: the number of its change; the record's entity declares it
 
     @classmethod
     def of(cls, table: TableDesign, partition: str, name: str, *, keys: str, number: str) -> Self:
-        """Declare a sequence whose changes stand in a partition, the latest number in another.
+        """Declare a sequence: its changes are in one partition, the latest number in another.
 
         Args:
             name: of the entity of a change.
@@ -53,7 +53,7 @@ class SequenceEntities:
         )
 
     def number_of(self, item: Item) -> int:
-        """The number of a record's change; 0 where it was stored before any was given."""
+        """The number of a record's change; 0 for a record older than the sequence."""
         return int(item.get(self.number, 0))
 
 
@@ -65,12 +65,12 @@ class Change:
     keys: tuple[str, ...]
 
     def behind(self, key: str) -> "Change":
-        """The part of it that comes after one of its records."""
+        """The part of the change after one of its records."""
         return Change(self.number, self.keys[self.keys.index(key) + 1 :])
 
 
 def sliced(changes: Iterable[Change], most: int) -> Iterator[list[Change]]:
-    """The changes, cut and put together so that each list has at most so many records."""
+    """The changes in lists of at most so many records. Large changes are divided."""
     some: list[Change] = []
     room = most
     for change in changes:
@@ -89,15 +89,15 @@ class Reservation:
     """A number that the next transaction may take."""
 
     number: int
-    reading: int  # of the latest number: reservations of one reading follow each other
+    reading: int  # the read of the latest number that it is based on
     entities: SequenceEntities
 
     def numbered(self, records: Iterable[Item]) -> list[Item]:
-        """The items of records to put, with the number of their change."""
+        """The records' items with the number of their change."""
         return [{**record, self.entities.number: self.number} for record in records]
 
     def actions(self, keys: Sequence[str]) -> tuple[Put, Update]:
-        """The actions that take the number for the records with these keys. They join the transaction of the puts."""
+        """The actions that take the number for these records. They belong into the transaction of the puts."""
         of = self.entities
         change = Put(of.change, {"number": self.number, of.keys: list(keys)})
         before = Compare("number", "=", self.number - 1) if self.number > 1 else Absent("number")
@@ -107,23 +107,23 @@ class Reservation:
 class ChangeSequence:
     """The changes of one sequence, in order."""
 
-    ACTIONS = 2  # that a reservation adds to a transaction
+    ACTIONS = 2  # the number of actions that a reservation adds to a transaction
 
     def __init__(self, database: Database, entities: SequenceEntities) -> None:
         self._entities = entities
         self._database = database
-        self._last: int | None = None  # number that was given away; None where it has to be read
+        self._last: int | None = None  # the last reserved number; None if it must be read
         self._readings = 0
         self._reading = asyncio.Lock()
         self._one_at_a_time = asyncio.Lock()
 
     async def latest(self) -> int:
-        """The number of the last change; 0 where there is none."""
+        """The number of the last change; 0 if there is none."""
         state = await self._database.get(self._entities.latest.key_for())
         return int(state["number"]) if state else 0
 
     async def since(self, number: int, most: int) -> list[Change]:
-        """The changes after a number, in order, at most so many."""
+        """At most so many changes after a number, in order."""
         query = Query(entity=self._entities.change, between=(number + 1, None), limit=most)
         page = await self._database.query(query)
         return [Change(int(item["number"]), tuple(item[self._entities.keys])) for item in page.items]
@@ -136,9 +136,9 @@ class ChangeSequence:
     async def reserve(self) -> AsyncIterator[Reservation]:
         """Reserve the next number for a transaction that is sent at once. Call `missed` if it was not applied.
 
-        Where transactions are applied in the order in which they are sent, several are under way, and committed
-        together: if one is not applied, those behind it are not either, and all of them try again. Elsewhere they
-        would be in each other's way, so one waits for another.
+        If the store applies transactions in the order in which they are sent, several may be in progress and
+        committed together: if one is not applied, none behind it is, and all of them are tried again. On other
+        stores they would conflict, so each waits for the one before.
         """
         async with nullcontext() if self._database.in_order else self._one_at_a_time:
             if self._last is None:

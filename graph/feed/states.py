@@ -14,10 +14,10 @@ from enum import Enum, auto
 class State(Enum):
     """What a subscriber is doing."""
 
-    REPLAYING = auto()  # It reads by itself what the broadcast has handed out before.
-    JOINED = auto()  # It is handed each further record.
-    OVERFLOWING = auto()  # Its backlog was full: each further record is dropped until it was told how many.
-    FAILED = auto()  # Its filter has raised an error, which it gets behind its backlog.
+    REPLAYING = auto()  # It reads records by itself that the broadcast has already sent.
+    JOINED = auto()  # The broadcast hands it each further record.
+    OVERFLOWING = auto()  # Its backlog was full. Records are dropped until it receives their number.
+    FAILED = auto()  # Its filter has raised an error, which it receives after its backlog.
     ENDED = auto()
 
 
@@ -26,9 +26,9 @@ class Transition(Enum):
 
     JOIN = auto()  # It has seen as much as the broadcast.
     OVERFLOW = auto()  # A record found no room.
-    NOTIFY = auto()  # It is told how many records were dropped.
+    NOTIFY = auto()  # It receives the number of dropped records.
     FAIL = auto()  # Its filter raises an error.
-    END = auto()  # It leaves, is complete, or fails.
+    END = auto()  # It unsubscribes, is completed, or fails.
 
 
 TRANSITIONS: Mapping[State, Mapping[Transition, State]] = {
@@ -62,7 +62,7 @@ def after(state: State, transition: Transition) -> State:
     """The state that a transition leads to.
 
     Raises:
-        IllegalTransition: There is none from that state.
+        IllegalTransition: The state has no such transition.
     """
     try:
         return TRANSITIONS[state][transition]

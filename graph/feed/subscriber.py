@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from graph.feed.states import State, Transition, after
 
-BACKLOG = 2000  # records that wait for one subscriber at most; a change finds room where no more than half are left
+BACKLOG = 2000  # the most records that wait for one subscriber; a whole change fits if at most half is in use
 
 R = TypeVar("R")
 
@@ -15,8 +15,8 @@ R = TypeVar("R")
 class Subscriber(Generic[R]):
     """One subscriber of a broadcast.
 
-    The broadcast hands it records, and its own iteration takes them. Once a record is dropped, so are all
-    others, until the subscriber was told how many: what it gets never has a gap that it does not know of.
+    The broadcast hands it records, and its own iteration takes them. Once a record is dropped, all further
+    ones are too, until the subscriber receives their number. So it knows of every gap.
     """
 
     def __init__(self, wants: Callable[[R], bool], number: int, capacity: int = BACKLOG) -> None:
@@ -28,20 +28,20 @@ class Subscriber(Generic[R]):
         self.roomy = asyncio.Event()  # whether no more than half of the backlog is in use
         self.roomy.set()
         self.failure: Exception | None = None  # of its filter
-        self.slow = False  # not worth waiting for, until it has taken everything
+        self.slow = False  # the broadcast does not wait for it until its backlog is empty
         self._wants = wants
         self._capacity = capacity
 
     def wanted(self, records: Iterable[R]) -> list[R]:
-        """Those of the records that pass the filter."""
+        """The records that pass the filter."""
         return [record for record in records if self._wants(record)]
 
     def join(self) -> None:
-        """Take part in the broadcast from now on."""
+        """Join the broadcast."""
         self._move(Transition.JOIN)
 
     def hand(self, records: Sequence[R]) -> int:
-        """Put records that pass the filter into the backlog; how many were dropped."""
+        """Put records that pass the filter into the backlog. Returns the number of dropped ones."""
         room = self._capacity - len(self.backlog) if self.state is State.JOINED else 0
         self.backlog.extend(records[:room])
         dropped = max(len(records) - room, 0)
@@ -54,13 +54,13 @@ class Subscriber(Generic[R]):
         return dropped
 
     def fail(self, defect: Exception) -> None:
-        """End with an error of the filter, behind what the backlog holds."""
+        """End with an error of the filter, after the records of the backlog."""
         self._move(Transition.FAIL)
         self.failure = defect
         self.woken.set()
 
     def take(self) -> R:
-        """The next record of the backlog."""
+        """Take the next record of the backlog."""
         record = self.backlog.popleft()
         if len(self.backlog) <= self._capacity // 2:
             self.roomy.set()
@@ -69,13 +69,13 @@ class Subscriber(Generic[R]):
         return record
 
     def notify(self) -> int:
-        """How many records were dropped, of which the subscriber is told now."""
+        """The number of dropped records. The subscriber receives it now."""
         self._move(Transition.NOTIFY)
         dropped, self.dropped = self.dropped, 0
         return dropped
 
     def end(self) -> None:
-        """Take part no longer. Nobody waits for it any more."""
+        """Leave the broadcast, which no longer waits for it."""
         self._move(Transition.END)
         self.roomy.set()
 

@@ -1,14 +1,14 @@
-"""How the service logs: what happened as a sentence, what it was about as keywords.
+"""Logging: a fixed sentence says what happened, and keywords give the values.
 
     logger = get_logger(__name__)
     logger.warning("Request logs wait for the store", waiting=3)
 
-Loggers are structlog's, and what they say goes through the standard library, as does what
-libraries say by themselves. So one formatter writes all of it, for people or as JSON, a line each,
-and the id of the request under way stands in every line that is written on its behalf.
+Loggers are structlog's, and their records go through the standard library, like those of other
+libraries. So one formatter writes all of them, one line each, for people or as JSON. A line that is
+written during a request holds the request's id.
 
-No input can forge a line: whatever is not printable (line ends, escape sequences of terminals,
-lone surrogates, marks that turn the direction of text) is escaped in both formats.
+No input can forge a line: characters that cannot be printed (line ends, escape sequences of terminals,
+lone surrogates, marks that change the direction of text) are escaped in both formats.
 """
 
 import logging
@@ -21,12 +21,12 @@ from structlog.typing import EventDict
 
 LogFormat = Literal["console", "json"]
 
-CHATTY = ("httpx", "botocore", "aiobotocore")  # they tell of every request
-LOOKS_LIKE_SYNTAX = frozenset(" =\"'\\")  # in a value without quotes, they would pass for something else
+CHATTY = ("httpx", "botocore", "aiobotocore")  # they log every request
+LOOKS_LIKE_SYNTAX = frozenset(" =\"'\\")  # a value with one of these is quoted
 
 
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
-    """The logger of a module. Its records carry what it is given by keyword as `keywords`."""
+    """The logger of a module. Its records hold the keyword arguments as `keywords`."""
     logger = structlog.wrap_logger(
         logging.getLogger(name),
         processors=[structlog.stdlib.filter_by_level, structlog.stdlib.PositionalArgumentsFormatter(), _to_record],
@@ -37,16 +37,16 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
 
 
 def _to_record(logger: object, method: str, event: EventDict) -> tuple[tuple[str], dict[str, Any]]:
-    """The call of a standard logger. It gets the keywords as one, since any of theirs may be a name of its own."""
-    said = event.pop("event")
+    """The call of a standard logger. The keywords go into one value, since the logger has reserved names."""
+    message = event.pop("event")
     own = {name: event.pop(name) for name in structlog.stdlib.LOG_KWARG_NAMES if name in event}
-    return (said,), {**own, "extra": {"keywords": event}}
+    return (message,), {**own, "extra": {"keywords": event}}
 
 
 class during_request:  # noqa: N801 — it stands behind `with`
-    """Around a request: each line that is logged inside tells its id, and the caller once that is known.
+    """Add the request's id to each line that is logged inside, and the caller once it is known.
 
-    structlog's `bound_contextvars` looks through all context variables of the task, which takes 7 µs in place of 2.
+    structlog's `bound_contextvars` looks through all context variables of the task, and takes 7 µs instead of 2 µs.
     """
 
     __slots__ = ("_request_id",)
@@ -62,13 +62,13 @@ class during_request:  # noqa: N801 — it stands behind `with`
 
 
 def on_behalf_of(subject: str | None) -> None:
-    """The request's caller is known now; None for one without a token."""
+    """Add the request's caller to the lines; None for a caller without a token."""
     if subject is not None:
         bind_contextvars(subject=subject)
 
 
 def configure_logging(level: str, log_format: LogFormat, stream: TextIO | None = None) -> None:
-    """Write logs from now on to standard error, or to `stream`. Warnings of Python are logged too."""
+    """Write logs to standard error, or to `stream`. Python's warnings are logged too."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(formatter(log_format))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
@@ -78,7 +78,7 @@ def configure_logging(level: str, log_format: LogFormat, stream: TextIO | None =
 
 
 def formatter(log_format: LogFormat) -> logging.Formatter:
-    """Makes a record into its line."""
+    """The formatter that writes a record as a line."""
     return structlog.stdlib.ProcessorFormatter(
         processors=[
             _with_request,
@@ -95,25 +95,25 @@ def formatter(log_format: LogFormat) -> logging.Formatter:
 
 
 def _with_request(logger: object, method: str, event: EventDict) -> EventDict:
-    """The request on whose behalf the line is written, before all else."""
+    """Put the request's id and caller first."""
     return {**dict(sorted(get_contextvars().items())), **event}
 
 
 def _with_keywords(logger: object, method: str, event: EventDict) -> EventDict:
-    """What a record of ours carries, beside what one of a library does."""
+    """Add the keywords of our own records."""
     keywords = event.pop("keywords", {})
     return {**event, **keywords}
 
 
 def _without_meta(logger: object, method: str, event: EventDict) -> EventDict:
-    """What is not for the reader: the record itself, and uvicorn's message in colours."""
+    """Remove values that are not for the reader: the record itself, and uvicorn's coloured message."""
     for name in ("_record", "_from_structlog", "color_message"):
         event.pop(name, None)
     return event
 
 
 def _unicode(logger: object, method: str, event: EventDict) -> EventDict:
-    """Lone surrogates escaped, which `JSONRenderer`, writing ASCII, would pass on to readers that refuse them."""
+    """Escape lone surrogates. `JSONRenderer` would write them, and many JSON readers refuse them."""
     return {key: _without_surrogates(value) for key, value in event.items()}
 
 
@@ -130,18 +130,18 @@ def _without_surrogates(value: object) -> object:
 
 
 def _console_line(logger: object, method: str, event: EventDict) -> str:
-    """The line, and below it the trace, so far to the right that none of its lines can pass for another."""
+    """The line, and below it the indented trace. No line of the trace can pass for a line of the log."""
     trace = event.pop("exception", None)
-    time, level, name, said = (event.pop(key) for key in ("timestamp", "level", "logger", "event"))
+    time, level, name, message = (event.pop(key) for key in ("timestamp", "level", "logger", "event"))
     values = "".join(f" {_escaped(key)}={_value(value)}" for key, value in event.items())
-    lines = [f"{time} {level:<8} {_escaped(name)}: {_escaped(str(said))}{values}"]
+    lines = [f"{time} {level:<8} {_escaped(name)}: {_escaped(str(message))}{values}"]
     if trace:
         lines += [f"    {_escaped(line)}" for line in trace.split("\n")]
     return "\n".join(lines)
 
 
 def _value(value: object) -> str:
-    """A value as it stands behind its keyword, in quotes where it would not be clear where it ends."""
+    """A value as the line shows it, in quotes if its end would not be clear."""
     if isinstance(value, str):
         bare = value and value.isprintable() and LOOKS_LIKE_SYNTAX.isdisjoint(value)
         return value if bare else repr(value)

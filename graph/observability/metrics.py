@@ -1,12 +1,12 @@
-"""The registry of what the service counts and times, by Prometheus's conventions. `scrape` tells how it is read.
+"""The registry of the service's metrics, by Prometheus's conventions. `scrape` serves it.
 
     hits = metrics.counter("hits", "How often it was hit.", "outcome")
     metrics.read(lambda: busy.set(pool.busy))
 
-Every label has few values: a client chooses the names and documents of its operations, so
-neither is one. Each application has a registry of its own. Where several processes serve,
-prometheus-client keeps the values in files of a folder that they share, which its own variable
-names; a value that is read and not counted is then written there now and then, by `sample`.
+Every label has few values. So names and documents of operations are no labels: clients choose them.
+Each application has its own registry. Where several processes serve, prometheus-client keeps the
+values in files of a shared folder, which its own variable names. `sample` regularly writes values
+there that are read instead of counted.
 """
 
 import os
@@ -29,12 +29,12 @@ from graph.observability.timed import Timed
 
 OK = "OK"
 
-SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's variable, which it reads as it is imported
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's variable, which it reads during its import
 
 FIELD_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 REQUEST_SECONDS = (*FIELD_SECONDS, 30, 60, 120)  # a mutation may wait for USGS
 
-disable_created_metrics()  # a third of the lines, which say when a counter was made
+disable_created_metrics()  # they say when a counter was made, and are a third of all lines
 
 
 class Metrics:
@@ -60,7 +60,7 @@ class Metrics:
         return Counter(f"quakegraph_{name}", help_, labels, registry=self.registry)
 
     def gauge(self, name: str, help_: str, *labels: str, of_all: Literal["livesum", "livemin", "livemax"]) -> Gauge:
-        """A new gauge, `quakegraph_<name>`; `of_all` says what several processes make of their values."""
+        """A new gauge, `quakegraph_<name>`; `of_all` says how the values of several processes are combined."""
         return Gauge(f"quakegraph_{name}", help_, labels, registry=self.registry, multiprocess_mode=of_all)
 
     def timed(self, counter: Counter, name: str, help_: str, label: str, bounds: Sequence[float]) -> Timed:
@@ -71,22 +71,22 @@ class Metrics:
         return found
 
     def total(self, counter: Counter, total: Callable[[], float]) -> None:
-        """Have a counter follow what is counted elsewhere, in all."""
+        """Let a counter follow a total that is counted elsewhere."""
         take = _difference(counter.inc)
         self.read(lambda: take(total()))
 
     def read(self, reading: Callable[[], None]) -> None:
-        """Have this called before the metrics are read, to set what is read and not counted."""
+        """Register a function that sets values before the metrics are read."""
         self._readings.append(reading)
 
     def sample(self) -> None:
-        """Take over what is read and not counted. Called from the event loop alone."""
+        """Call all registered functions. Only the event loop's thread may call this."""
         for read in self._readings:
             read()
 
 
 def _shared_process_metrics(registry: CollectorRegistry) -> Callable[[], None]:
-    """What `ProcessCollector` tells of one process, as metrics that can be added up over several."""
+    """The metrics of `ProcessCollector`, in a form that can be added up over several processes."""
     collector = ProcessCollector(registry=None)
     take: dict[str, Callable[[float], None]] = {}
     for family in collector.collect():
@@ -106,7 +106,7 @@ def _shared_process_metrics(registry: CollectorRegistry) -> Callable[[], None]:
 
 
 def _difference(increase: Callable[[float], None]) -> Callable[[float], None]:
-    """A counter's `inc` as a function that takes what has been counted in all."""
+    """Turn a counter's `inc` into a function that takes the total so far."""
     counted = 0.0
 
     def take(total: float) -> None:

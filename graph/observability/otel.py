@@ -1,8 +1,8 @@
 """Spans by OpenTelemetry's semantic conventions, exported over OTLP by HTTP.
 
-Where to, how many and under which name is set by OpenTelemetry's own variables
+OpenTelemetry's own variables set the target, the sampling and the service's name
 (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, `OTEL_SERVICE_NAME`, ...). A document and
-its variables are never part of a span: they hold what clients look for.
+its variables are never part of a span: they may hold private data.
 
 Source: https://opentelemetry.io/docs/specs/semconv/graphql/graphql-spans/ and
 https://opentelemetry.io/docs/specs/semconv/database/database-spans/
@@ -22,14 +22,14 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from graph import __version__
 from graph.core.errors import outcome_of
 
-SYSTEMS = {"dynamodb": "aws.dynamodb"}  # an engine of the store → what the conventions call it
+SYSTEMS = {"dynamodb": "aws.dynamodb"}  # an engine of the store → its name in the conventions
 
 _TRACE_CONTEXT = TraceContextTextMapPropagator()
 
 
 @asynccontextmanager
 async def exporting() -> AsyncIterator["OtelTracing"]:
-    """Export spans in the background, and what is left at the end."""
+    """Export spans in the background, and the remaining ones at the end."""
     provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     try:
@@ -39,7 +39,7 @@ async def exporting() -> AsyncIterator["OtelTracing"]:
 
 
 def _resource() -> Resource:
-    named = SERVICE_NAME in OTELResourceDetector().detect().attributes  # by a variable
+    named = SERVICE_NAME in OTELResourceDetector().detect().attributes  # set by a variable
     own = {SERVICE_VERSION: __version__} if named else {SERVICE_NAME: "quakegraph", SERVICE_VERSION: __version__}
     return Resource.create(own)
 
@@ -52,19 +52,19 @@ class OtelTracing:
 
     @contextmanager
     def operation(self, headers: Mapping[str, str]) -> Iterator["_OperationSpan"]:
-        """Around an operation. Until its type is known, the span has the name that the conventions give such."""
+        """Open the span of an operation. Until its type is known, it has the name of the conventions."""
         caller = _TRACE_CONTEXT.extract(headers)
         with self._tracer.start_as_current_span(
             "GraphQL Operation",
             caller,
             SpanKind.SERVER,
-            record_exception=False,  # its message may hold what only the log should
+            record_exception=False,  # its message may hold internal details
             set_status_on_exception=False,
         ) as span:
             yield _OperationSpan(span)
 
     def store(self, engine: str, table: str) -> "_StoreSpans":
-        """Spans of calls of one table."""
+        """Makes spans of the calls of one table."""
         return _StoreSpans(self._tracer, SYSTEMS.get(engine, engine), table)
 
 
@@ -74,7 +74,7 @@ class _OperationSpan:
 
     def end(self, operation: str | None, name: str | None, code: str | None) -> None:
         if operation:
-            self._span.update_name(operation)  # and not by its own name too, of which there are any number
+            self._span.update_name(operation)  # clients choose operation names, so there are too many of them
             self._span.set_attribute("graphql.operation.type", operation)
         if name:
             self._span.set_attribute("graphql.operation.name", name)
@@ -90,11 +90,11 @@ class _StoreSpans:
 
     @contextmanager
     def call(self, operation: str) -> Iterator[None]:
-        """Around a call, where an operation made it: what runs in the background belongs to no trace."""
+        """Open the span of a call that an operation makes. Background work belongs to no trace."""
         if not get_current_span().get_span_context().is_valid:
             yield
             return
-        # The span is not made the current one: no other is made inside, and a scan may end elsewhere.
+        # The span does not become the current one: it has no children, and a scan may end in another context.
         span = self._tracer.start_span(
             f"{operation} {self._collection}",
             kind=SpanKind.CLIENT,

@@ -1,4 +1,4 @@
-"""What is told of each request of the graph, wherever it is told: a count, a span and a line of the log."""
+"""Records each GraphQL request as a metric, a span and a line of the log."""
 
 import logging
 from collections.abc import Mapping
@@ -15,21 +15,21 @@ ABANDONED, ABANDONED_STATUS = "ABANDONED", 499  # the client left before it had 
 LONGEST_NAME = 100  # characters of an operation's name, which a client chooses
 
 Operation = Literal["query", "mutation", "subscription", "none"]
-"""Type of a request's operation; none where the request was refused before it was known."""
+"""Type of a request's operation; `none` if the request was refused before its type was known."""
 
 logger = get_logger(__name__)
-levels = logging.getLogger(__name__)  # asked first, since a line that nobody reads takes time to be put together
+stdlib_logger = logging.getLogger(__name__)  # checked first, since building an unused line takes time
 
 
 @dataclass(slots=True)
 class Answer:
-    """What becomes of a request. Whoever answers it fills this in; untouched, nobody was answered."""
+    """The outcome of a request. The code that answers fills it in; by default the client left unanswered."""
 
     operation: Operation = "none"  # type of the operation, once it is known
     name: str | None = None  # of the operation
     code: str = ABANDONED  # of the first error, or OK
     status: int = ABANDONED_STATUS  # of HTTP
-    points: int | None = None  # that it cost
+    points: int | None = None  # its cost
 
 
 class RequestMetrics:
@@ -40,28 +40,32 @@ class RequestMetrics:
             metrics.counter("requests", "Requests by their operation and first error.", "operation", "code"),
             *("request", "Time to answer a request.", "operation", REQUEST_SECONDS),
         )
-        for operation in ("query", "mutation", "subscription"):  # a rate is known only of what was there before
+        for operation in (
+            "query",
+            "mutation",
+            "subscription",
+        ):  # Prometheus computes a rate only for a series that exists
             self._requests.declare(operation, OK)
 
     def add(self, operation: Operation, code: str, seconds: float) -> None:
-        """A request of the graph was answered, with the code of its first error or OK."""
+        """Count an answered request, with the code of its first error or OK."""
         self._requests.add(operation, code, seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """Tells of requests."""
+    """Records requests."""
 
     metrics: RequestMetrics
     tracing: Tracing
 
     def request(self, headers: Mapping[str, str]) -> "AbstractContextManager[Answer]":
-        """Around a request of the graph, from its arrival until its answer is ready to be sent."""
-        return _Telling(self.metrics, self.tracing.operation(headers))
+        """Record a GraphQL request, from when it is received until its answer is ready to be sent."""
+        return _RequestRecord(self.metrics, self.tracing.operation(headers))
 
 
-class _Telling:
-    """Tells of one request at its end."""
+class _RequestRecord:
+    """Records one request at its end."""
 
     __slots__ = ("_answer", "_metrics", "_operation", "_span", "_started")
 
@@ -81,24 +85,24 @@ class _Telling:
         known = None if answer.operation == "none" else answer.operation
         self._span.end(known, answer.name, None if answer.code == OK else answer.code)
         self._metrics.add(answer.operation, answer.code, seconds)
-        _say(answer, seconds)
+        _log(answer, seconds)
         self._operation.__exit__(*raised)
 
 
-def _say(answer: Answer, seconds: float) -> None:
-    """The line that an operator looks for: how a request went. Never its document or variables.
+def _log(answer: Answer, seconds: float) -> None:
+    """Log the outcome of a request, never its document or variables.
 
-    What went well is a line for debugging, since the request logs have it, and writing it would
-    take longer than to answer a small query.
+    A success is logged at DEBUG: the request logs record it anyway, and writing the line would take
+    longer than answering a small query.
     """
     level = logging.DEBUG if answer.code == OK else logging.INFO
-    if not levels.isEnabledFor(level):
+    if not stdlib_logger.isEnabledFor(level):
         return
-    told: dict[str, object] = {}
+    fields: dict[str, object] = {}
     if answer.name:
-        told["operation_name"] = answer.name
+        fields["operation_name"] = answer.name
     if answer.points is not None:
-        told["points"] = answer.points
+        fields["points"] = answer.points
     logger.log(
         level,
         "Answered",
@@ -106,5 +110,5 @@ def _say(answer: Answer, seconds: float) -> None:
         code=answer.code,
         status=answer.status,
         milliseconds=round(seconds * 1000, 1),
-        **told,
+        **fields,
     )

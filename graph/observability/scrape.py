@@ -1,7 +1,7 @@
-"""`/metrics`, as Prometheus reads it: of this process, or of all that serve on the same socket.
+"""`/metrics` in Prometheus's format: of this process, or of all processes that share its socket.
 
-It holds nothing secret, but nothing for the public either. So it answers who asks from an
-address of a private network and not through a proxy; for all others there is no such path.
+The metrics hold no secrets, but are not for the public. So the path exists only for clients with an
+address of a private network that do not come through a proxy; others get 404.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from graph.observability.metrics import Metrics
 
-SAMPLE_EVERY_S = 5.0  # as old may be what a process tells of itself to one that is scraped
+SAMPLE_EVERY_S = 5.0  # the greatest age of a process's values when another process is scraped
 MARKS_OF_A_PROXY = ("Forwarded", "X-Forwarded-For")
 
 
@@ -31,7 +31,7 @@ class Scrape:
         self._metrics = metrics
 
     async def answer(self, request: Request) -> Response:
-        """The metrics in the format that is asked for."""
+        """The metrics in the format that the client accepts."""
         if not _from_inside(request):
             raise HTTPException(404)
         encode, media_type = choose_encoder(request.headers.get("Accept", ""))
@@ -45,7 +45,7 @@ class Scrape:
 
 
 async def sample_forever(metrics: Metrics) -> None:
-    """Where several processes serve, tell the others about this one again and again."""
+    """Where several processes serve, write this one's values for the others, again and again."""
     while metrics.shared_folder:
         metrics.sample()
         await asyncio.sleep(SAMPLE_EVERY_S)
@@ -63,11 +63,11 @@ def _from_inside(request: Request) -> bool:
 
 
 def _shared(folder: str) -> CollectorRegistry:
-    """What all processes have written. What one of them counted stays when it dies, what it is at goes with it."""
+    """The metrics of all processes. When a process dies, its counters stay and its gauges go."""
     for path in Path(folder).glob("gauge_live*.db"):
         process = int(path.stem.rpartition("_")[2])
         if not _runs(process):
-            with suppress(FileNotFoundError):  # Another process does the same.
+            with suppress(FileNotFoundError):  # another process does the same
                 mark_process_dead(process, folder)
     registry = CollectorRegistry()
     MultiProcessCollector(registry, folder)

@@ -1,8 +1,8 @@
-"""What is counted by its outcome and timed, thousands of times a second.
+"""Counts and times calls thousands of times a second.
 
-prometheus-client takes a lock for each number that it changes, three for one thing that happened,
-which is 2.5 µs. Here they are plain numbers, at 0.4 µs, and go into its metrics before these are
-read; where another process may read them, at once.
+prometheus-client takes a lock for each number, three for each call, which costs 2.5 µs. Here the
+numbers are plain, which costs 0.4 µs. They are added to the metrics before these are read, or at once
+if another process may read them.
 """
 
 from bisect import bisect_left
@@ -26,11 +26,11 @@ class Timed:
         self._times: defaultdict[str, _Times] = defaultdict(lambda: _Times([0] * len(self._bounds)))
 
     def declare(self, label: str, outcome: str) -> None:
-        """Have the counter stand at 0: a rate is known only of one that was there before."""
+        """Set the counter to 0: Prometheus computes a rate only for a series that exists."""
         self._counter.labels(label, outcome)
 
     def add(self, label: str, outcome: str, seconds: float) -> None:
-        """It happened once more. Called from the event loop alone, as `hand_over` is."""
+        """Count a call. Only the event loop's thread may call this and `hand_over`."""
         self._counts[label, outcome] += 1
         times = self._times[label]
         times.total += seconds
@@ -39,12 +39,12 @@ class Timed:
             self.hand_over()
 
     def hand_over(self) -> None:
-        """Add to the metrics what was added here since."""
+        """Add the numbers since the last time to the metrics."""
         for (label, outcome), count in self._counts.items():
             self._counter.labels(label, outcome).inc(count)
         for label, times in self._times.items():
             seconds = self._histogram.labels(label)
-            # There is no method to observe many at once; these two are what `observe` changes.
+            # There is no method to observe many values at once; these are the two attributes that `observe` changes.
             seconds._sum.inc(times.total)
             for bucket, count in zip(seconds._buckets, times.counts, strict=True):
                 bucket.inc(count)

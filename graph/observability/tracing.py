@@ -1,6 +1,6 @@
-"""Spans of operations and store calls, as the endpoint sees them. `otel` makes them, where tracing is on.
+"""The interface of tracing: spans of operations and store calls. `otel` implements it.
 
-Without tracing nothing of OpenTelemetry is imported, and it need not be installed.
+With tracing off, OpenTelemetry is not imported, and need not be installed.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -12,31 +12,31 @@ class StoreSpans(Protocol):
     """Makes a span of each call of the store."""
 
     def call(self, operation: str) -> AbstractContextManager[object]:
-        """Around one call, by the name of the contract's method. What it raises is its outcome."""
+        """Open the span of one call, named after the contract's method. An exception is its outcome."""
 
 
 class OperationSpan(Protocol):
     """The span of one operation, while it is open."""
 
     def end(self, operation: str | None, name: str | None, code: str | None) -> None:
-        """Say what it was and how it went: its type and name as far as known, the code of its first error."""
+        """Set the operation's type and name, if known, and the code of its first error."""
 
 
 class Tracing(Protocol):
     """Makes spans."""
 
     def operation(self, headers: Mapping[str, str]) -> AbstractContextManager[OperationSpan]:
-        """Around an operation, as a part of the trace that the request's headers name."""
+        """Open the span of an operation, in the trace that the request's headers name."""
 
     def store(self, engine: str, table: str) -> StoreSpans | None:
-        """What makes a span of each store call of an operation; None where none is made."""
+        """The maker of spans of a table's calls; None where none are made."""
 
 
 class Untraced:
-    """Makes none."""
+    """Makes no spans."""
 
     def operation(self, headers: Mapping[str, str]) -> "Untraced":
-        """Around an operation."""
+        """Open nothing."""
         return self
 
     def __enter__(self) -> "Untraced":
@@ -46,15 +46,15 @@ class Untraced:
         pass
 
     def store(self, engine: str, table: str) -> None:
-        """No meter."""
+        """Make no spans."""
 
     def end(self, operation: str | None, name: str | None, code: str | None) -> None:
-        """Nothing to say."""
+        """Record nothing."""
 
 
 @asynccontextmanager
 async def open_tracing(on: bool) -> AsyncIterator[Tracing]:
-    """Export spans for as long as this is open, and at its end those that wait; or make none."""
+    """Export spans while this is open, and the remaining ones at its end. With tracing off, make none."""
     if not on:
         yield Untraced()
         return

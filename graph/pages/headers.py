@@ -1,4 +1,4 @@
-"""What the pages of the service, GraphiQL and the dashboard, have in common: how they and their files are sent."""
+"""The HTTP headers of the web pages, GraphiQL and the dashboard, and of their files."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ FOR_EVER = {  # for a file whose URL changes with its content
 
 
 def page_headers(policy: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The headers of a page that may do what this content security policy names, and nothing else."""
+    """The headers of a web page that may do only what this content security policy allows."""
     directives = {
         "default-src": ["'none'"],
         **policy,
@@ -35,6 +35,6 @@ def page_headers(policy: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def has_current(headers: Headers, etag: str) -> bool:
-    """Whether a client has what it asks for already: RFC 9110, section 13.1.2."""
+    """Whether the client already has the present version: RFC 9110, section 13.1.2."""
     known = [each.strip().removeprefix("W/") for each in headers.get("if-none-match", "").split(",")]
     return etag in known or known == ["*"]

@@ -1,1 +1,1 @@
-"""What runs a service: leases, which of many processes does a job."""
+"""Running the service: leases, by which one of many processes does a job."""

@@ -1,10 +1,10 @@
-"""A lease: of many processes, one does a job at a time, and another takes over when it dies.
+"""A lease: one process of many does a job at a time, and another takes over when it dies.
 
-A lease is one item of a table. A process that takes it puts the next attempt off to the end of the
-lease, so that no other one begins. If the process dies, the lease ends by itself. A process that has
-done the job ends the lease: it says when the next attempt is due, and leaves attributes of the job
-for the next holder. Both are conditional writes: of two processes that take a lease one succeeds, and
-a process that outlasted its lease changes nothing.
+A lease is one item of a table. A process that takes it moves the next attempt to the end of the
+lease, so that no other process begins. If the process dies, the lease ends by itself. A process that
+has done the job ends the lease: it sets the time of the next attempt, and leaves attributes of the job
+for the next holder. Both are conditional writes. If two processes take a lease, one of them succeeds.
+A process that outlasted its lease changes nothing.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
 from graph.work.tasks import Sleep
 
-LOOK_EVERY_S = 60.0  # whether the job is due, and whether its holder still lives
-LONGEST_MS = 1_800_000  # of a lease after several processes that died in theirs
-FARTHEST_MS = 25 * 3_600_000  # that a next attempt may be off; one that is farther off was set by a clock that is wrong
+LOOK_EVERY_S = 60.0  # checks whether the job is due, and whether its holder still lives
+LONGEST_MS = 1_800_000  # the longest lease, after several holders that died
+FARTHEST_MS = 25 * 3_600_000  # a next attempt farther off was set by a wrong clock
 DOUBLINGS = 8
 
 logger = get_logger(__name__)
@@ -32,12 +32,12 @@ logger = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LeaseItem:
-    """Where a lease is stored, and the names of its attributes. All others of that entity belong to the job."""
+    """The item of a lease, and the names of its attributes. All other attributes belong to the job."""
 
     key: Key
     holder: str = "holder"  # id of the latest lease
     due: str = "due"  # the next attempt, epoch milliseconds; while the lease is held, its end
-    unended: str = "unended"  # leases that were taken since one was ended
+    unended: str = "unended"  # leases taken since one was properly ended
 
 
 LEASE_ATTRIBUTES: tuple[Attribute, ...] = (
@@ -45,36 +45,36 @@ LEASE_ATTRIBUTES: tuple[Attribute, ...] = (
     Whole("due", unit="epoch ms", optional=True),
     Whole("unended", unit="leases", optional=True),
 )
-"""What an entity declares whose items are leases, where a domain gives no other names."""
+"""The attributes that the entity of a lease declares, unless a domain chooses other names."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseState:
-    """A lease as it was read; with nothing in it before the first one was taken."""
+    """A lease as it was read. It is empty before the first one is taken."""
 
     holder: str | None
     next_attempt: int | None  # epoch milliseconds
-    unended: int  # the latest of them may be held still
-    attributes: Item  # all that is stored, those of the job included
+    unended: int  # the latest of them may still be held
+    attributes: Item  # all attributes, including the job's
 
     def due(self, now: int) -> int:
-        """When the next attempt is, epoch milliseconds."""
+        """The time of the next attempt, epoch milliseconds."""
         due = self.next_attempt or 0
         return now if due - now > FARTHEST_MS else due
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a job ended."""
+    """The result of a job."""
 
     next_attempt: int  # epoch milliseconds
     attributes: Mapping[str, Any] = field(default_factory=dict)  # for the next holder
 
 
 Job = Callable[[LeaseState, int], Awaitable[Done]]
-"""Does the job, given the state that the holders before have left, and the time, epoch milliseconds.
+"""Does the job. It receives the state that earlier holders have left, and the time in epoch milliseconds.
 
-If it raises, its lease ends by itself and counts as one whose holder died.
+If it raises, its lease ends by itself, as if its holder had died.
 """
 
 
@@ -84,11 +84,11 @@ class Lease:
     def __init__(
         self, database: Database, item: LeaseItem, clock: Clock, *, lasts_ms: int, longest_ms: int = LONGEST_MS
     ) -> None:
-        """Say of which job.
+        """Prepare the leases of a job.
 
         Args:
-            lasts_ms: longer than the job ever takes. After each holder that died, a lease lasts twice as long.
-            longest_ms: bound of this growth.
+            lasts_ms: longer than the job ever takes. It is doubled for each holder that died.
+            longest_ms: the bound of this growth.
         """
         self._database = database
         self._item = item
@@ -97,13 +97,13 @@ class Lease:
         self._longest_ms = max(longest_ms, lasts_ms)
 
     async def state(self) -> LeaseState:
-        """The lease as it is stored."""
+        """Read the lease."""
         stored = await self._database.get(self._item.key) or {}
         names = self._item
         return LeaseState(stored.get(names.holder), stored.get(names.due), stored.get(names.unended, 0), stored)
 
     async def take(self, state: LeaseState, now: int) -> str | None:
-        """The id of a lease that begins now; None where another process has changed it since `state` was read."""
+        """Take the lease and return its id; None if another process has changed it since `state` was read."""
         names, holder = self._item, str(uuid4())
         lasts_ms = min(self._lasts_ms * 2 ** min(state.unended, DOUBLINGS), self._longest_ms)
         taken = {names.holder: holder, names.due: now + lasts_ms, names.unended: state.unended + 1}
@@ -115,13 +115,13 @@ class Lease:
         return holder if await self._change(taken, unchanged) else None
 
     async def end(self, holder: str, done: Done) -> bool:
-        """End a lease. False where it had ended before and another one was taken: nothing is changed then."""
+        """End a lease. False, without a change, if it had ended by itself and another one was taken."""
         names = self._item
         ended = {**done.attributes, names.due: done.next_attempt, names.unended: 0}
         return await self._change(ended, Compare(names.holder, "=", holder))
 
     async def run_if_due(self, job: Job) -> int:
-        """Do the job if it is due and no other process does it. When it is due next, epoch milliseconds."""
+        """Do the job if it is due and no other process does it. Returns its next time, epoch milliseconds."""
         state, now = await self.state(), self._clock()
         due = state.due(now)
         if due > now:
@@ -138,8 +138,8 @@ class Lease:
         """Do the job whenever it is due and no other process does it.
 
         Args:
-            failed: called with what a look or the job raises; of several looks in a row that fail, with the first.
-                It is logged by default.
+            failed: called with the error of a check or of the job; only with the first of several errors in a
+                row. By default the error is logged.
         """
         failed = failed or self._log
         failing = False
@@ -147,7 +147,7 @@ class Lease:
             wait_s = LOOK_EVERY_S
             try:
                 due = await self.run_if_due(job)
-            except Exception as error:  # the store, or a defect: one look must not end all later ones
+            except Exception as error:  # of the store, or a defect; it must not end the loop
                 if not failing:
                     failed(error)
                 failing = True
@@ -164,4 +164,4 @@ class Lease:
         job = "#".join((entity.name, *map(str, values)))
         known = isinstance(error, GraphError)
         cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)
-        logger.warning("A job under a lease fails, and goes on", job=job, cause=cause, exc_info=not known)
+        logger.warning("A job under a lease failed, and will be tried again", job=job, cause=cause, exc_info=not known)

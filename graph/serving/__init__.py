@@ -1,1 +1,1 @@
-"""The process that listens: connections, workers, and an end in which no request is lost."""
+"""The server: its socket, connections, workers, and a shutdown that loses no request."""

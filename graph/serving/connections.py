@@ -1,13 +1,13 @@
-"""A client's connection, which holds nothing for long: whoever is slow or silent is let go.
+"""A client's HTTP connection. Slow and silent clients are disconnected.
 
-uvicorn ends a connection that idles after an answer. Here, the others end too:
+uvicorn closes a connection that idles after an answer. This class also closes others:
 
-    whole request not there in time    408 where its head was complete, and the end
-    answer not taken in time           the end at once
-    more connections than there may be the one that has waited longest for its client ends,
-                                       or, where all are being answered, the new one, with 503
+    request not complete in time    answer 408 if its head was complete, then close
+    answer not read in time         close at once
+    too many connections            close the one that has waited longest for its client;
+                                    where all are being answered, refuse the new one with 503
 
-What a request takes in between is limited where it is executed.
+The execution of a request has its own limits, elsewhere.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from graph.core.errors import BadRequest, Overloaded
 from graph.serving.heads import BoundedHeads
 from graph.serving.limits import ConnectionLimits, refusal
 
-TURNS = count()  # tells what was first, for which a loop's clock is too coarse
+WAIT_NUMBERS = count()  # the order in which connections began to wait; a loop's clock is too coarse for that
 
 
-def connections_within(limits: ConnectionLimits) -> type[asyncio.Protocol]:
-    """What uvicorn makes a connection with, for its setting `http`."""
+def connection_class(limits: ConnectionLimits) -> type[asyncio.Protocol]:
+    """The class of HTTP connections, for uvicorn's setting `http`."""
     return cast("type[asyncio.Protocol]", partial(ClientConnection, limits=limits))
 
 
@@ -46,67 +46,67 @@ class ClientConnection(BoundedHeads):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.app: Any = self._in_time(cast("ASGIApp", self.app))
-        self.waiting_since: int | None = None  # a number of `TURNS`; None while a whole request is being answered
+        self.waiting_since: int | None = None  # a number of `WAIT_NUMBERS`; None while a request is being answered
         self._limits = limits
         self._answering: RequestResponseCycle | None = None
         self._is_late = False
-        self._refusal: BadRequest | None = None  # of the last request, until those before it are answered
-        self._is_ending = False  # all is said, and the client has yet to read it
-        self._until_sent: asyncio.TimerHandle | None = None
-        self._until_taken: asyncio.TimerHandle | None = None
+        self._refusal: BadRequest | None = None  # of the last request; sent after the answers before it
+        self._is_ending = False  # the last answer is written, and the client has yet to read it
+        self._request_timer: asyncio.TimerHandle | None = None
+        self._answer_timer: asyncio.TimerHandle | None = None
 
     # A request comes in
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
-        """Wait for a first request, if there is room."""
+        """Wait for the first request, if there is room for the connection."""
         super().connection_made(transport)
-        self.waiting_since = next(TURNS)
+        self.waiting_since = next(WAIT_NUMBERS)
         self._expect_request()
         if len(self.connections) > self._limits.number:
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
-        """Parse it, unless all is said."""
+        """Parse the data, unless the connection is ending."""
         if not (self._refusal or self._is_ending):
             super().data_received(data)
 
     def parse(self, piece: bytes) -> None:
-        """Parse a piece. The clock runs also for bytes that begin no request, such as empty lines."""
+        """Parse a piece. The timer also runs for bytes that begin no request, such as empty lines."""
         self._expect_request()
         super().parse(piece)
 
     def on_message_complete(self) -> None:
-        """A request is there, head and body."""
-        _cancel(self._until_sent)
-        self._until_sent = None
+        """The request is complete, head and body."""
+        _cancel(self._request_timer)
+        self._request_timer = None
         super().on_message_complete()
-        if self.cycle and not self.cycle.response_complete:  # it may have been refused at its head; a socket has none
+        if self.cycle and not self.cycle.response_complete:  # its head may be refused already; a WebSocket has no cycle
             self.waiting_since = None
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Have it answered."""
+        """Start the application on a request."""
         self._answering = cycle
         super()._start_asgi_task(cycle, app)
 
     def handle_websocket_upgrade(self) -> None:
-        """Leave the connection to a socket, which has limits of its own."""
-        _cancel(self._until_sent)
-        _cancel(self._until_taken)
+        """Hand the connection over to a WebSocket, which has its own limits."""
+        _cancel(self._request_timer)
+        _cancel(self._answer_timer)
         super().handle_websocket_upgrade()
 
     def _expect_request(self) -> None:
-        if self._until_sent is None:
-            self._until_sent = self.loop.call_later(self._limits.seconds, self._end_late)
+        if self._request_timer is None:
+            self._request_timer = self.loop.call_later(self._limits.seconds, self._end_late)
 
     def _end_late(self) -> None:
-        """Have this be the last request, and wake up whoever waits for the rest of it."""
+        """Close the connection after this request, and wake the application, which waits for its body."""
         self._is_late = True
         self.shutdown()
         if self.cycle is not None:
             self.cycle.message_event.set()
 
     def _in_time(self, app: ASGIApp) -> ASGIApp:
-        """The application, to which a body that does not end in time is an error."""
+        """Wrap the application: a body that is not complete in time raises an error."""
 
         async def in_time(scope: Scope, receive: Receive, send: Send) -> None:
             async def receive_in_time() -> Message:
@@ -122,46 +122,46 @@ class ClientConnection(BoundedHeads):
     # Its answer goes out
 
     def on_response_complete(self) -> None:
-        """An answer is written, which does not mean that it is sent."""
+        """An answer is written, though not yet sent."""
         is_last = not self.pipeline
         super().on_response_complete()
         if is_last and self._refusal and not self.transport.is_closing():
             self._refuse(self._refusal)
-        if self.cycle.response_complete:  # the last one; others may stand in the pipeline
-            self.waiting_since = next(TURNS)
+        if self.cycle.response_complete:  # the last request is answered; others may wait in the pipeline
+            self.waiting_since = next(WAIT_NUMBERS)
         if self.transport.get_write_buffer_size():
-            self._expect_taking()
+            self._expect_reading()
 
     def pause_writing(self) -> None:
-        """So much is written that the client has not taken yet that the application waits."""
+        """The application waits until the client has read more of the answer."""
         super().pause_writing()
-        self._expect_taking()
+        self._expect_reading()
 
     def resume_writing(self) -> None:
-        """The client has taken most of it, and has as long again for what is left of a whole answer."""
+        """The client has read most of the answer. The timer starts again for the rest."""
         super().resume_writing()
-        _cancel(self._until_taken)
+        _cancel(self._answer_timer)
         if self.cycle and self.cycle.response_complete:
-            self._expect_taking()
+            self._expect_reading()
 
-    def _expect_taking(self) -> None:
-        _cancel(self._until_taken)
-        self._until_taken = self.loop.call_later(self._limits.seconds, self._end_untaken)
+    def _expect_reading(self) -> None:
+        _cancel(self._answer_timer)
+        self._answer_timer = self.loop.call_later(self._limits.seconds, self._end_unread)
 
-    def _end_untaken(self) -> None:
+    def _end_unread(self) -> None:
         if self.transport.get_write_buffer_size():
-            self.transport.abort()  # to close it would mean to wait until all is taken
+            self.transport.abort()  # `close` would wait until the client has read everything
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it, and tell whoever answers: uvicorn tells the last request, while others may stand before that."""
+        """Drop the connection and wake the application. uvicorn wakes only the last request of the pipeline."""
         super().connection_lost(exc)
         if self._answering is not None:
             self._answering.disconnected = True
             self._answering.message_event.set()
-        _cancel(self._until_sent)
-        _cancel(self._until_taken)
+        _cancel(self._request_timer)
+        _cancel(self._answer_timer)
 
-    # No answer of the application
+    # Refusals, which the application does not answer
 
     def _make_room(self) -> None:
         waiting = [
@@ -171,18 +171,18 @@ class ClientConnection(BoundedHeads):
         ]
         if waiting:
             oldest = min(waiting, key=lambda other: other.waiting_since or 0)
-            self.connections.discard(oldest)  # now, so that whoever comes next finds another
+            self.connections.discard(oldest)  # at once, so that the next newcomer does not choose it again
             oldest.transport.abort()
         else:
             self.transport.write(refusal(Overloaded()))
             self.transport.close()
 
     def refuse_request(self, error: BadRequest) -> None:
-        """Refuse the request that is coming in, after those before it in the pipeline are answered."""
-        _cancel(self._until_sent)
-        if self.in_head:  # the application does not know of it
+        """Refuse the incoming request, after those before it in the pipeline are answered."""
+        _cancel(self._request_timer)
+        if self.in_head:  # the application has not seen the request
             waits = self.cycle is not None and not self.cycle.response_complete
-        elif self.pipeline:  # nor does it here
+        elif self.pipeline:  # likewise
             self.pipeline.popleft()
             waits = True
         else:
@@ -202,22 +202,22 @@ class ClientConnection(BoundedHeads):
         self._end()
 
     def _end(self) -> None:
-        """End the connection, but let the client read the answer first.
+        """Close the connection after the client has read the answer.
 
-        To close it while the client sends would reset it, and the client would not see the answer. So what it
-        still sends is dropped, until it ends the connection itself or its time is over.
+        Closing it while the client still sends would reset it, and the client would not see the answer. So
+        everything that the client sends is dropped, until it closes the connection or its time is over.
         """
         if self.transport.is_closing():
             return
         self._is_ending = True
         self._unset_keepalive_if_required()
-        self._until_sent = self.loop.call_later(self._limits.seconds, self.transport.abort)
-        self.waiting_since = next(TURNS)
+        self._request_timer = self.loop.call_later(self._limits.seconds, self.transport.abort)
+        self.waiting_since = next(WAIT_NUMBERS)
         self.flow.resume_reading()
         self.transport.write_eof()
 
     def shutdown(self) -> None:
-        """End the connection, once the request under way is answered."""
+        """Close the connection once the present request is answered."""
         if self._is_ending:
             self.transport.close()
         else:

@@ -1,14 +1,15 @@
-"""The end of a server under load, in which no request is lost.
+"""The shutdown of a server under load, which loses no request.
 
-    SIGTERM   /readyz says no, so that a load balancer sends newcomers elsewhere. All requests are
-              answered still, also on new connections, and each answer ends its connection.
-    later     The listener is closed once its queue is empty.
-    then      Whoever is connected and has not asked yet may do so for as long again.
-    then      Subscriptions are completed, so that their clients subscribe elsewhere.
-    then      uvicorn's own end: idle connections are closed, answers under way are finished, the
-              application ends.
+    SIGTERM        /readyz answers 503, so that a load balancer sends new requests elsewhere. All
+                   requests are still answered, also on new connections; each answer closes its
+                   connection.
+    drain time     The listener is closed once its queue is empty.
+    again as long  Clients that are connected may still send a request.
+    then           Subscriptions are completed, so that their clients subscribe elsewhere.
+    then           uvicorn shuts down: it closes idle connections, finishes answers in progress and
+                   ends the application.
 
-SIGINT goes to the last step, as does a further signal in the steps before.
+SIGINT skips to the last step. So does a second signal in any step before it.
 """
 
 import asyncio
@@ -21,25 +22,25 @@ import uvicorn
 
 from graph.observability.logs import get_logger
 from graph.serving.connections import ClientConnection
-from graph.serving.listener import turn_away
+from graph.serving.listener import refuse_newcomers
 
 TICK_S = 0.1  # as uvicorn's
-COMPLETED_WITHIN_S = 2.0  # all subscriptions; who does not take even the end of it is cut off
+COMPLETION_TIMEOUT_S = 2.0  # for all subscriptions; a client that does not read its end is disconnected
 
 logger = get_logger(__name__)
 
 
 class DrainingServer(uvicorn.Server):
-    """A server whose application finds `draining` in the state of a request, once it drains."""
+    """A server that drains. While it does, `draining` is set in the state of each request."""
 
     def __init__(self, config: uvicorn.Config, seconds: float, *, all_end: Callable[[], bool] | None = None) -> None:
-        """Make one that drains for so long.
+        """Make a server.
 
         Args:
-            seconds: 0 for no drain.
-            all_end: of one worker among several, tells whether the others end too. The listener
-                is theirs as well. Their supervisor sends SIGINT for whatever shall hurry it, while a
-                process manager may send SIGTERM to it and to its workers.
+            seconds: the drain time; 0 for no drain.
+            all_end: for one of several workers: whether the others are ending too, since they share the
+                listener. Then only SIGINT, which the supervisor sends, hurries the drain: a process
+                manager may send SIGTERM to the supervisor and to its workers at once.
         """
         super().__init__(config)
         self._seconds = seconds
@@ -48,7 +49,7 @@ class DrainingServer(uvicorn.Server):
         self._hurried = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take in a signal."""
+        """Handle a signal."""
         if self._draining:
             self._hurried = self._hurried or self._all_end is None or sig == signal.SIGINT
             return
@@ -57,29 +58,29 @@ class DrainingServer(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End, after the drain where there is one."""
+        """Drain, then shut down."""
         if self._draining:
             await self._drain(sockets or [])
-            self._draining = False  # from here on, SIGINT means what it means to uvicorn
+            self._draining = False  # from here on, uvicorn handles SIGINT as usual
         if endings := self.lifespan.state.get("endings"):
-            await endings.end(COMPLETED_WITHIN_S)
+            await endings.end(COMPLETION_TIMEOUT_S)
         await super().shutdown(sockets)
 
     async def _drain(self, listeners: list[socket.socket]) -> None:
         logger.info("Draining", seconds=self._seconds)
-        self.lifespan.state["draining"] = True  # of which each request gets a copy
+        self.lifespan.state["draining"] = True  # each request gets a copy of this state
         self.config.encoded_headers.append((b"connection", b"close"))
         await self._pass_time()
         if self._all_end is None or self._all_end():
             for listener in listeners:
-                turn_away(listener)
-            # The loop looks after its sockets at the latest between two timers.
+                refuse_newcomers(listener)
+            # The loop accepts what waits in the queue between two timers at the latest.
             await asyncio.sleep(TICK_S)
             await asyncio.sleep(TICK_S)
         for server in self.servers:
             server.close()
-        logger.info("No connection is taken any more")
-        await self._pass_time(until=self._nobody_may_ask)
+        logger.info("No new connection is accepted")
+        await self._pass_time(until=self._nobody_waits)
 
     async def _pass_time(self, until: Callable[[], bool] = lambda: False) -> None:
         loop = asyncio.get_running_loop()
@@ -88,6 +89,6 @@ class DrainingServer(uvicorn.Server):
             await self.on_tick(0)  # puts date and `Connection: close` into the headers of all answers
             await asyncio.sleep(TICK_S)
 
-    def _nobody_may_ask(self) -> bool:
+    def _nobody_waits(self) -> bool:
         connections = list(self.server_state.connections)
         return not any(isinstance(one, ClientConnection) and one.waiting_since is not None for one in connections)

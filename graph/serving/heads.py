@@ -1,12 +1,12 @@
-"""The head of a request, which is bounded while it is parsed.
+"""Limits the head of a request while it is parsed.
 
-uvicorn keeps every header of a request, however many come. Here a request is refused at the first header,
-or the first byte, that is too much: within one chunk of data, across many of them, in the trailers of a
-chunked body, and in any request of a pipeline.
+uvicorn keeps all headers of a request, however many come. This class refuses a request at the first header
+or byte over the limit: within one chunk of data, across many chunks, in the trailers of a chunked body, and
+in any request of a pipeline.
 
-The parser names the parts of a head and their sizes, but not where in the data they were. So a piece of
-data that holds nothing but head counts whole. Of the piece in which a head begins or ends, only what the
-parser reports counts.
+The parser reports the parts of a head and their sizes, but not their positions in the data. So a piece of
+data that holds only head counts as a whole. Of a piece in which a head begins or ends, only what the parser
+reports counts.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ TOO_LARGE = f"The head of a request may have {MOST_HEAD_BYTES:,} bytes and {MOST
 
 
 class HeadTooLarge(Exception):
-    """Stops the parser. The client gets `TOO_LARGE`."""
+    """Stops the parser. The client receives `TOO_LARGE`."""
 
 
 class BoundedHeads(PacedParsing, ABC):
@@ -42,11 +42,11 @@ class BoundedHeads(PacedParsing, ABC):
         self._is_too_large = False
         self.in_head = True  # or between two requests, where the next byte begins a head
         self._in_trailers = False
-        self._head_bytes = 0  # of the request that comes in, its trailers included
+        self._head_bytes = 0  # of the incoming request, its trailers included
         self._headers = 0  # likewise
-        self._most_bytes = 0  # that it may come to with the present piece
+        self._most_bytes = 0  # `_head_bytes` if the whole present piece is head
         self._piece_bytes = 0  # of the present piece
-        self._only_head = True  # the present piece has held nothing else so far
+        self._only_head = True  # whether the present piece has held only head so far
 
     def parse(self, piece: bytes) -> None:
         """Parse a piece, and count its bytes."""
@@ -109,14 +109,14 @@ class BoundedHeads(PacedParsing, ABC):
         self.in_head = self._in_trailers = self._only_head = False
 
     def _limit_count(self) -> None:
-        """A header is reported whole, while earlier pieces, which are counted, may hold the most of it."""
+        """Set the most that the head may count. A reported header may lie in earlier pieces, which count already."""
         self._most_bytes = self._head_bytes + self._piece_bytes
 
     def _count(self, size: int) -> None:
         """Add to the size of the head.
 
         Raises:
-            HeadTooLarge: It has become too large. The parser stops, and uvicorn refuses the request.
+            HeadTooLarge: The head is too large. The parser stops, and uvicorn refuses the request.
         """
         self._head_bytes = min(self._head_bytes + size, self._most_bytes)
         if self._head_bytes > MOST_HEAD_BYTES or self._headers > MOST_HEADERS:
@@ -124,7 +124,7 @@ class BoundedHeads(PacedParsing, ABC):
             raise HeadTooLarge
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what the parser has refused. It is the client's mistake, and uvicorn has logged it."""
+        """Answer a request that the parser has refused. uvicorn has logged the client's mistake."""
         self.drops_rest = True
         if self._is_too_large:
             self.refuse_request(BadRequest(TOO_LARGE, status=431))
@@ -133,4 +133,4 @@ class BoundedHeads(PacedParsing, ABC):
 
     @abstractmethod
     def refuse_request(self, error: BadRequest) -> None:
-        """Answer with the error, as the last on this connection."""
+        """Answer with the error, then close the connection."""

@@ -1,4 +1,4 @@
-"""What the connections of one process may take, and how one is refused without asking the application."""
+"""The limits of a process's connections, and a refusal that needs no application."""
 
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -6,21 +6,21 @@ from http import HTTPStatus
 import orjson
 
 from graph.core.errors import GraphError
-from graph.transport.errors import told
+from graph.transport.errors import format_error
 from graph.transport.request_ids import SECURITY_HEADERS
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """What the connections of one process may take."""
+    """The limits of a process's connections."""
 
-    seconds: float  # to send a request, and to take an answer
+    seconds: float  # to send a request, and to read an answer
     number: int  # at the same time
 
 
 def refusal(error: GraphError) -> bytes:
-    """An answer of HTTP/1.1 with this error, which is the last on its connection."""
-    body = orjson.dumps({"errors": [told(error)]})
+    """An HTTP/1.1 answer with this error, which closes its connection."""
+    body = orjson.dumps({"errors": [format_error(error)]})
     headers = {
         "Content-Type": "application/json",
         "Content-Length": str(len(body)),

@@ -1,10 +1,10 @@
-"""The end of a listener, in which nobody who stands in its queue is lost.
+"""Closes a listener without losing the connections in its queue.
 
-Closing a socket that listens resets every connection that its kernel has taken for it and that
-the process has not accepted yet. Between the last accept and the close there is always time for
-one more. So newcomers are turned away first, then the queue is emptied, then the socket closed.
+Closing a listening socket resets every connection that the kernel has completed and the process has
+not yet accepted. Between the last accept and the close, another one can arrive. So new connections
+are refused first, then the queue is emptied, then the socket is closed.
 
-Linux only; elsewhere, a connection that comes in the very last moment is reset.
+This works on Linux. Elsewhere, a connection in the last moment is reset.
 """
 
 import socket
@@ -20,8 +20,8 @@ FLAGS_OFFSET = 13  # of the byte with a TCP segment's flags, RFC 9293 section 3.
 SYN, SYN_OR_ACK = 0x02, 0x12
 
 # A classic BPF program, as `struct sock_filter` (code, jump if true, jump if false, operand): a segment
-# that asks for a new connection is dropped, which the client takes for a lost one and sends again. All
-# others pass, so that a handshake under way is completed.
+# that asks for a new connection is dropped; the client takes it for lost, and sends it again. All others
+# pass, so that a handshake in progress is completed.
 NO_NEWCOMERS = (
     (0x30, 0, 0, FLAGS_OFFSET),  # load the byte
     (0x54, 0, 0, SYN_OR_ACK),  # and with
@@ -33,8 +33,8 @@ NO_NEWCOMERS = (
 logger = get_logger(__name__)
 
 
-def turn_away(listener: socket.socket) -> None:
-    """Take no new connection; those that the kernel has taken can still be accepted.
+def refuse_newcomers(listener: socket.socket) -> None:
+    """Refuse new connections. Those in the kernel's queue can still be accepted.
 
     This holds for every process that has the socket.
     """
@@ -46,4 +46,4 @@ def turn_away(listener: socket.socket) -> None:
     try:
         listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, described)
     except OSError as error:  # a sandbox may forbid it
-        logger.info("A connection that comes in the very last moment may be reset", reason=error.strerror)
+        logger.info("A connection in the last moment may be reset", reason=error.strerror)

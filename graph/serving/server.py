@@ -1,7 +1,7 @@
-"""Running the service: the checks before, the socket, the processes, and a clean end.
+"""Runs the service: the checks at the start, the socket, the processes and the shutdown.
 
-On SIGTERM or SIGINT the service drains (see `drain`), requests in flight are finished, the request
-logs are flushed, and the process ends with status 0.
+On SIGTERM or SIGINT the service drains (see `drain`), finishes requests in progress, flushes the
+request logs, and exits with status 0.
 """
 
 import os
@@ -29,34 +29,34 @@ from graph.observability.logs import configure_logging
 from graph.observability.metrics import SHARED_FOLDER
 from graph.opening import open_services
 from graph.pages import graphiql
-from graph.serving.connections import connections_within
+from graph.serving.connections import connection_class
 from graph.serving.drain import DrainingServer
 from graph.serving.limits import ConnectionLimits
-from graph.serving.sockets import sockets_within
+from graph.serving.sockets import socket_class
 from graph.serving.workers import Workers
 from graph.settings import Settings
 from graph.transport.request import MOST_BODY_BYTES
 
 BACKLOG = 2048  # connections that wait to be accepted
-SWITCH_S = 0.0001  # that the loop waits at most while a thread, which reads or writes request logs, runs Python
+SWITCH_S = 0.0001  # the longest that the event loop waits for a thread's Python code
 PAGE_TOKEN_S = 24 * 3600
-TRUSTED_PROXIES = "FORWARDED_ALLOW_IPS"  # a variable of uvicorn, which trusts 127.0.0.1 where it is not set
+TRUSTED_PROXIES = "FORWARDED_ALLOW_IPS"  # uvicorn's variable; without it, uvicorn trusts 127.0.0.1
 
 
 class Unprotected(click.ClickException):
-    """The settings would let anybody in."""
+    """The settings would let anybody use the service."""
 
     exit_code = 2
 
 
 async def prepare(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
-    """Do once, before any process serves, what none of them should do alone.
+    """Check the settings and prepare the domains, once, before any process serves.
 
     Raises:
         DatabaseUnavailable: The store cannot be used.
-        Misconfigured: Something else that the settings name cannot.
+        Misconfigured: Something else that the settings name cannot be used.
     """
-    admission(settings, domains)  # for its list of documents
+    admission(settings, domains)  # reads the list of persisted documents
     rates(settings)
     async with open_services(settings, domains) as services:
         for domain in switched_on(domains, settings.domains):
@@ -65,7 +65,7 @@ async def prepare(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> No
 
 
 def check_callers(settings: Settings) -> None:
-    """Refuse to be reached by others while nobody could be told apart."""
+    """Refuse to listen to other machines while callers cannot be authenticated."""
     if not (settings.jwt_secret or settings.jwks_url or _is_loopback(settings.host)):
         raise Unprotected(
             f"to listen on {settings.host}, where others can connect, set GRAPH_JWT_SECRET or GRAPH_JWKS_URL; "
@@ -78,7 +78,7 @@ def serve(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
 
     Args:
         settings: for every process.
-        domains: that there are. Several processes can serve those of `graph.domains` alone.
+        domains: all domains. Several processes can only serve those of `graph.domains`.
     """
     on = switched_on(domains, settings.domains)
     configure_logging(settings.log_level, settings.log_format)
@@ -102,7 +102,7 @@ def serve(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
 
 
 def _work(settings: Settings, listener: socket.socket, all_end: Callable[[], bool]) -> None:
-    """Serve as one of several processes, which has no logging yet."""
+    """Serve as one of several processes. Logging is not configured here yet."""
     configure_logging(settings.log_level, settings.log_format)
     _serve_here(settings, DOMAINS, listener, all_end)
 
@@ -110,7 +110,7 @@ def _work(settings: Settings, listener: socket.socket, all_end: Callable[[], boo
 def _serve_here(
     settings: Settings, domains: Sequence[Domain], listener: socket.socket, all_end: Callable[[], bool] | None = None
 ) -> None:
-    # uvicorn raises the signal again when it is done; by then, all that is left is to go.
+    # uvicorn raises the signal again at its end; then only the exit is left.
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)
     server = DrainingServer(
@@ -122,18 +122,18 @@ def _serve_here(
 
 
 def configuration(app: ASGIApp, settings: Settings) -> uvicorn.Config:
-    """How uvicorn serves an application."""
+    """uvicorn's configuration for the application."""
     limits = ConnectionLimits(settings.request_timeout, settings.max_connections)
     return uvicorn.Config(
         app,
-        http=connections_within(limits),
+        http=connection_class(limits),
         log_config=None,
-        access_log=False,  # `telemetry` says more
-        ws=sockets_within(limits),
+        access_log=False,  # `telemetry` logs more
+        ws=socket_class(limits),
         ws_max_size=MOST_BODY_BYTES,
-        ws_per_message_deflate=False,  # which would take more memory than all else of an idle socket
+        ws_per_message_deflate=False,  # it would take more memory than the rest of an idle WebSocket
         ws_ping_interval=None,  # the protocol above has its own
-        proxy_headers=bool(os.environ.get(TRUSTED_PROXIES)),  # else any client of this machine names its address
+        proxy_headers=bool(os.environ.get(TRUSTED_PROXIES)),  # by default, any local client could forge its address
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_timeout,
     )
@@ -147,7 +147,10 @@ def _is_loopback(host: str) -> bool:
 
 
 def _fragment(settings: Settings, page: str, scopes: Iterable[Scope]) -> str:
-    """A token for a page where only this machine can connect: no server and no log sees a URL's fragment."""
+    """A URL fragment with a token for a web page, if only this machine can connect.
+
+    No server and no log sees the fragment of a URL.
+    """
     needed = list(scopes)
     if settings.jwt_secret or settings.jwks_url or not needed:
         return ""

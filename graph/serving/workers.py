@@ -1,11 +1,11 @@
-"""Several processes that serve one listener: uvicorn's supervisor, with workers and an end of our own.
+"""Several processes that serve one listener: uvicorn's supervisor with our own workers and shutdown.
 
-uvicorn's own workers run a plain `uvicorn.Server`, and its supervisor ends them by SIGTERM, waits, and takes no
-further signal meanwhile. Here a worker serves by `DrainingServer`, and the end loses no request. So the supervisor
+uvicorn's own workers run a plain `uvicorn.Server`. Its supervisor ends them by SIGTERM, waits, and ignores further
+signals meanwhile. Here a worker serves by `DrainingServer`, and the shutdown loses no request. So the supervisor
 
-* passes on the signal that it got, and a second one as SIGINT,
-* closes the listener when the end begins, and tells the workers that all of them end,
-* replaces a worker that has ended, and never one that is slow: to import can take long on a busy machine,
+* passes on the signal that it received, and a second one as SIGINT,
+* closes the listener when the shutdown begins, and tells the workers that all of them end,
+* replaces a worker that has ended, and never one that is slow: imports can take long on a busy machine,
 * leaves all signals but SIGTERM and SIGINT as they were.
 """
 
@@ -28,7 +28,10 @@ LOOK_EVERY_S = 0.1  # for signals, while workers end
 ENDING = (signal.SIGTERM, signal.SIGINT)
 
 Work = Callable[[socket.socket, Callable[[], bool]], None]
-"""What a worker does with the listener; the function tells whether all of them end. A function of a module."""
+"""What a worker does with the listener. The second argument returns whether all workers end.
+
+It is a function of a module, since another process imports it.
+"""
 
 logger = get_logger(__name__)
 
@@ -36,48 +39,50 @@ logger = get_logger(__name__)
 class Worker(Process):
     """One of the processes."""
 
-    def __init__(self, config: Config, listener: socket.socket, work: Work, told: Connection) -> None:
+    def __init__(self, config: Config, listener: socket.socket, work: Work, all_end: Connection) -> None:
         self._work = work
-        self._told = told
+        self._all_end = all_end
         super().__init__(config, [listener])
-        self.process.daemon = True  # ends with the supervisor, should something unforeseen end that
+        self.process.daemon = True  # ends with the supervisor, even after an unforeseen error
 
     def start(self) -> None:
-        """Start the process, in which a signal waits until `target` can take it."""
-        resource_tracker.ensure_running()  # here, as to start it unblocks the signals
+        """Start the process. Signals are blocked in it until `target` can handle them."""
+        resource_tracker.ensure_running()  # before the signals are blocked, since its start unblocks them
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         super().start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
     def target(self, sockets: list[socket.socket] | None = None) -> None:
         """Work, in the new process."""
-        os.setpgrp()  # Ctrl-C reaches the supervisor alone, which tells its workers
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends one that still starts as silently as SIGTERM does
+        os.setpgrp()  # Ctrl-C reaches only the supervisor, which signals its workers
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends a starting worker without a traceback
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         Thread(target=_end_with_supervisor, daemon=True).start()
         for listener in sockets or []:
-            self._work(listener, self._told.poll)
+            self._work(listener, self._all_end.poll)
 
     def is_alive(self, timeout: float = 0) -> bool:
-        """Whether the process lives. uvicorn asks it too, and kills one that imports for longer than five seconds."""
+        """Whether the process lives. uvicorn's own check kills a worker that imports for more than five seconds."""
         return self.process.is_alive()
 
 
 class Workers(Multiprocess):
-    """A number of processes that do the same."""
+    """A number of processes that do the same work."""
 
     def __init__(self, number: int, work: Work, listener: socket.socket) -> None:
         self._work = work
         self._failed = False
-        self._told, self._teller = get_context("spawn").Pipe(duplex=False)  # its end is the workers'
+        self._all_end, self._all_end_sender = get_context("spawn").Pipe(
+            duplex=False
+        )  # closing the sender is the signal
         handlers = {number: signal.getsignal(number) for number in SIGNALS if number not in ENDING}
         super().__init__(Config("", workers=number, log_config=None), [listener])
         for other, handler in handlers.items():
             signal.signal(other, handler)
-        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # its lines are about this process alone
+        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # hides lines about the supervisor alone
 
     def run(self) -> None:
-        """Keep so many at work until a signal comes, and wait until all have ended."""
+        """Keep all workers running until a signal comes, and wait until they have ended."""
         super().run()
         if self._failed:
             sys.exit(STARTUP_FAILURE)
@@ -88,7 +93,7 @@ class Workers(Multiprocess):
             self.processes.append(self._started())
 
     def _started(self) -> Worker:
-        worker = Worker(self.config, self.sockets[0], self._work, self._told)
+        worker = Worker(self.config, self.sockets[0], self._work, self._all_end)
         worker.start()
         return worker
 
@@ -98,7 +103,7 @@ class Workers(Multiprocess):
             if self.should_exit.is_set() or process.is_alive():
                 continue
             if process.exitcode == STARTUP_FAILURE:
-                self._failed = True  # so would the next one
+                self._failed = True  # the next one would fail too
                 self._end(signal.SIGTERM)
             else:
                 logger.warning("A worker ended and is replaced", pid=process.pid, status=process.exitcode)
@@ -113,29 +118,29 @@ class Workers(Multiprocess):
         self._end(signal.SIGINT)
 
     def terminate_all(self) -> None:
-        """Nothing more: `_end` has told the workers by which signal they end."""
+        """Do nothing: `_end` has signalled the workers."""
 
     def join_all(self) -> None:
-        """Wait until all have ended, and hurry them by a second signal."""
+        """Wait until all have ended. A second signal hurries them."""
         while living := [process.process.sentinel for process in self.processes if process.is_alive()]:
             wait(living, LOOK_EVERY_S)
             self.handle_signals()
 
     def _end(self, number: signal.Signals) -> None:
-        """Pass on a signal, the second of any kind as SIGINT."""
+        """Pass on a signal; a second one of any kind becomes SIGINT."""
         if self.should_exit.is_set():
             number = signal.SIGINT
         else:
             self.should_exit.set()
-            self._teller.close()
-            self.sockets[0].close()  # else the kernel would take connections that nobody accepts
+            self._all_end_sender.close()
+            self.sockets[0].close()  # otherwise the kernel would complete connections that nobody accepts
         for process in self.processes:
             if process.pid is not None and process.is_alive():
                 os.kill(process.pid, number)
 
 
 def _end_with_supervisor() -> None:
-    """Were it killed, its workers would go on, and nobody could take their port."""
+    """End this worker when the supervisor is killed. Otherwise it would keep the port."""
     if supervisor := parent_process():
         supervisor.join()
         os.kill(os.getpid(), signal.SIGTERM)

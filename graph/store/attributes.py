@@ -1,7 +1,7 @@
 """The attributes of an entity: their names, types, units and bounds.
 
-Each kind checks what it takes. Text, numbers and truth values stand in typed columns of SQLite;
-a `Document`, which is a list or a mapping, is kept there as JSON.
+Each kind checks its values. SQLite keeps text, numbers and truth values in typed columns, and a
+`Document`, which is a list or a mapping, as JSON.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -12,24 +12,24 @@ from graph.store.values import InvalidItem, check_number, check_text, check_valu
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What all kinds have in common."""
+    """An attribute of any kind."""
 
     name: str
     _: KW_ONLY
     unit: str = ""  # for people: "epoch ms", "km"
     optional: bool = False  # an item may lack it
-    in_key_alone: bool = False  # no attribute of its own on DynamoDB, since a key template holds it
+    in_key_alone: bool = False  # DynamoDB keeps it only in a key, not as an attribute of its own
 
     def check(self, value: Any) -> None:
         """Raise `InvalidItem` unless the attribute can have the value."""
         raise NotImplementedError
 
     def text(self, value: Any) -> str:
-        """The value as a key holds it."""
+        """The value as text for a key."""
         raise InvalidItem(f"`{self.name}` cannot be part of a key")
 
     def of_text(self, text: str) -> Any:
-        """The value that stands in a key as `text`."""
+        """The value of a text that comes from a key."""
         raise InvalidItem(f"`{self.name}` cannot be part of a key")
 
     def _refuse(self, wanted: str) -> InvalidItem:
@@ -67,8 +67,8 @@ class Whole(Attribute):
 
     least: int | None = None
     greatest: int | None = None
-    # In a key that is text, padded with zeros to so many digits: then its order is that of numbers. Without
-    # them, the order of keys with the attribute is each engine's own.
+    # In a text key, the number is padded with zeros to so many digits, so that keys have the order of
+    # numbers. Without it, each engine has an order of its own.
     digits: int | None = None
 
     def check(self, value: Any) -> None:
@@ -94,7 +94,7 @@ class Whole(Attribute):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Real(Attribute):
-    """A number as a double of 64 bits holds it. A store may return a whole one as int."""
+    """A number that a 64-bit double holds exactly. A store may return a whole one as int."""
 
     least: float | None = None
     greatest: float | None = None
@@ -125,7 +125,7 @@ class Truth(Attribute):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document(Attribute):
-    """A list or a mapping of whatever an attribute can be."""
+    """A list or a mapping of attribute values."""
 
     def check(self, value: Any) -> None:
         if not isinstance(value, list | dict):

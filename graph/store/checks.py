@@ -1,7 +1,7 @@
-"""Checking an item's declared attributes. It runs for every item that is written.
+"""Checks an item's declared attributes, for every item that is written.
 
-The common case is tested here, in one loop for each type: what passes is fine. Whatever does not is left
-to the attribute's own `check`, which knows all cases and says what is wrong.
+The common case is tested here, in one loop for each type. Any other value goes to the attribute's own
+`check`, which knows all cases and reports the error.
 """
 
 from collections.abc import Mapping
@@ -36,10 +36,10 @@ class AttributeChecks:
         )
 
     def count(self, item: Mapping[str, Any]) -> int:
-        """How many of the attributes an item has, all of them checked.
+        """Check an item's attributes, and return how many of them it has.
 
         Raises:
-            InvalidItem: One has a value that it cannot have, or is missing.
+            InvalidItem: An attribute is missing, or has a value that it cannot have.
         """
         get, found = item.get, 0
         for name, shortest, longest, attribute in self.texts:

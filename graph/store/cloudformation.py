@@ -1,6 +1,6 @@
-"""Declared tables as a CloudFormation template, for those who let AWS create them.
+"""Declared tables as a CloudFormation template, for users who let AWS create them.
 
-It says what `graph.store.dynamodb.create_tables` does, from the same declarations.
+It creates the same tables as `graph.store.dynamodb.create_tables`, from the same declarations.
 """
 
 import json
@@ -21,8 +21,8 @@ def template(designs: Iterable[TableDesign], *, prefix: str = "", environment: s
     """The template as JSON, the same text for the same designs.
 
     Args:
-        prefix: what stands before each table's name.
-        environment: stands in the names for `{env}`.
+        prefix: the prefix of each table's name.
+        environment: the value of `{env}` in the names.
     """
     names = {design: table_name(design, prefix=prefix, environment=environment) for design in designs}
     parameters: Json = {}
@@ -33,7 +33,7 @@ def template(designs: Iterable[TableDesign], *, prefix: str = "", environment: s
         parameters[f"{table}Name"] = {"Type": "String", "Default": name}
         resources[table] = {
             "Type": "AWS::DynamoDB::Table",
-            # What the table holds may exist nowhere else, so no operation on the stack may drop it.
+            # The table's data may exist nowhere else, so no operation on the stack may drop it.
             "DeletionPolicy": "Retain",
             "UpdateReplacePolicy": "Retain",
             "Properties": _properties(design, f"{table}Name"),
@@ -51,9 +51,9 @@ def template(designs: Iterable[TableDesign], *, prefix: str = "", environment: s
 
 
 def _logical_id(design: TableDesign) -> str:
-    """The name of the resource: `request-logs-{env}` is `RequestLogsTable`."""
-    words = design.name.replace("{env}", "").replace("_", "-").replace(".", "-").split("-")
-    return design.resource or "".join(word[:1].upper() + word[1:] for word in words) + "Table"
+    """The name of the resource: `request-logs-{env}` becomes `RequestLogsTable`."""
+    parts = design.name.replace("{env}", "").replace("_", "-").replace(".", "-").split("-")
+    return design.resource or "".join(part[:1].upper() + part[1:] for part in parts) + "Table"
 
 
 def _properties(design: TableDesign, name: str) -> Json:

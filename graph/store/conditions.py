@@ -1,8 +1,8 @@
-"""Conditions on an item: filters of a query, and what must hold before a write.
+"""Conditions on an item: filters of a query, and conditions of a write.
 
-Their meaning is DynamoDB's: a comparison with an absent attribute, or with one of another
-type, does not hold. `predicate` is that meaning in Python; an engine may translate a
-condition into its own language, and must then agree with it.
+They mean what they mean in DynamoDB: a comparison with an absent attribute, or with one of
+another type, does not hold. `predicate` evaluates them in Python. An engine may translate a
+condition into its own language, with the same results.
 """
 
 import operator
@@ -16,7 +16,7 @@ Operator = Literal["=", "<", "<=", ">", ">="]
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """The attribute is present, has the value's type and compares so."""
+    """The attribute is present, has the value's type, and the comparison holds."""
 
     attribute: str
     operator: Operator
@@ -25,7 +25,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The attribute equals one of the values, of which there are at most 100."""
+    """The attribute equals one of the values, at most 100."""
 
     attribute: str
     values: tuple[Scalar, ...]
@@ -40,7 +40,7 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The item lacks the attribute. Of an item that does not exist, every attribute is absent."""
+    """The item lacks the attribute. An item that does not exist lacks every attribute."""
 
     attribute: str
 
@@ -71,7 +71,7 @@ _OPERATORS: dict[Operator, Callable[[Any, Any], bool]] = {
 
 
 def all_of(*conditions: Condition | None) -> Condition | None:
-    """The conditions that are given, joined; None where none is."""
+    """The given conditions joined by AND; None without any."""
     given = tuple(c for c in conditions if c is not None)
     if len(given) < 2:
         return given[0] if given else None
@@ -103,7 +103,7 @@ def values_of(condition: Condition | None) -> Iterator[Scalar]:
 
 
 def predicate(condition: Condition) -> Callable[[Mapping[str, Any]], bool]:
-    """A function that says whether `condition` holds for an item."""
+    """A function that returns whether the condition holds for an item."""
     match condition:
         case Compare(attribute, sign, value):
             compare, kind = _OPERATORS[sign], kind_of(value)
@@ -126,7 +126,7 @@ def predicate(condition: Condition) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def kind_of(value: object) -> type:
-    """The type that a value is compared as: numbers are one, and a truth value is no number."""
+    """The type by which a value is compared: all numbers are one type, a truth value is no number."""
     if isinstance(value, bool):
         return bool
     return float if isinstance(value, int | float) else type(value)

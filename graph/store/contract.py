@@ -1,18 +1,18 @@
-"""What every engine of the store promises. The promise is tested in `tests/store/test_contract_*.py`.
+"""The contract of every engine. `tests/store/test_contract_*.py` test it.
 
-Keys and limits are DynamoDB's: an item is a mapping of at most 400 KB, found by its primary
-key, and an index is another way to read the same items. Three rules go further than DynamoDB
-and hold on every engine:
+Keys and limits are DynamoDB's: an item is a mapping of at most 400 KB with a primary key, and an
+index is another way to read the same items. Three rules go further than DynamoDB and hold on
+every engine:
 
-* An item whose TTL has passed does not exist: no read returns it, a put takes its place,
-  and an update or delete with or without a condition answers that it did not apply.
-* A page is short only if nothing more matches, however little of it passed the filter.
-* Whatever an engine may answer for a moment (throttling, unprocessed items, a conflict of
-  two transactions) is tried again inside it; what lasts raises `DatabaseUnavailable`.
+* An item whose TTL has passed does not exist: no read returns it, a put replaces it, and an
+  update or delete returns that it did not apply, with or without a condition.
+* A page is short only if nothing more matches, however few items passed the filter.
+* The engine retries after temporary failures (throttling, unprocessed items, a conflict of two
+  transactions). A lasting failure raises `DatabaseUnavailable`.
 
-Reads by primary key see every completed write; reads through another index may lag.
+Reads by primary key see every completed write. Reads by another index may lag.
 
-There is no object for a table: an entity says which table it stands in.
+There is no object for a table: an entity names its table.
 """
 
 from abc import ABC, abstractmethod
@@ -28,7 +28,7 @@ from graph.store.values import InvalidItem
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Write an item whole; with `if_absent`, only where none with its key exists."""
+    """Write a whole item; with `if_absent`, only if none with its key exists."""
 
     entity: Entity
     item: Item
@@ -42,9 +42,9 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Set attributes and add to numbers of one item, which is made where it does not exist.
+    """Set attributes of one item and add to its numbers. A missing item is made.
 
-    `add` takes a missing number for 0. The condition is tested on the item as it was.
+    `add` counts a missing number as 0. The condition is tested on the item before the change.
     """
 
     key: Key
@@ -67,86 +67,86 @@ Action = Put | Update | Delete
 class Database(ABC):
     """All tables of the service, open for reading and writing until it is closed."""
 
-    transaction_limit: int  # actions that one transaction takes at most
-    in_order: bool  # whether transactions that are under way at once are applied in the order in which they were sent
+    transaction_limit: int  # the most actions of one transaction
+    in_order: bool  # whether concurrent transactions are applied in the order in which they were sent
 
     @abstractmethod
     async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
-        """The item with that primary key; with `attributes`, just these of it."""
+        """The item with this primary key; with `attributes`, only these."""
 
     @abstractmethod
     async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
-        """The items that exist of any number of distinct keys; with `attributes`, just these of each."""
+        """The existing items of any number of distinct keys; with `attributes`, only these of each."""
 
     @abstractmethod
     async def put(self, put: Put) -> bool:
-        """Write one item. False where it should have been absent and was not: nothing was changed then."""
+        """Write one item. False, without a change, if it should have been absent and was not."""
 
     @abstractmethod
     async def put_many(self, puts: Sequence[Put]) -> None:
-        """Write any number of items with distinct keys, each on its own, in no order, whatever was there."""
+        """Write any number of items with distinct keys, each on its own, in no order. They replace existing items."""
 
     @abstractmethod
     async def update(self, update: Update) -> bool:
-        """Change one item. False where the condition did not hold: nothing was changed then."""
+        """Change one item. False, without a change, if the condition did not hold."""
 
     @abstractmethod
     async def delete(self, delete: Delete) -> bool:
-        """Remove one item. False where it did not exist or the condition did not hold."""
+        """Remove one item. False if it did not exist or the condition did not hold."""
 
     @abstractmethod
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        """Apply at most `transaction_limit` actions on distinct items of any tables, all or none of them.
+        """Apply at most `transaction_limit` actions on distinct items of any tables: all of them or none.
 
         Returns:
-            Positions of the actions whose condition did not hold. Empty: all were applied.
-            Not empty: none was.
+            The positions of the actions whose condition did not hold. If empty, all actions were
+            applied, otherwise none.
         """
 
     @abstractmethod
     async def query(self, query: Query) -> Page:
         """Items in the order of the partitions and, within each, of the sort key.
 
-        Items with equal sort keys come in an order of the engine's own, which is the same
-        at every reading, and exactly turned round when reading backwards. An engine may read
-        partitions at the same time, and those behind a full page in vain, so name only what
-        is likely needed. `start` need not exist any more, nor lie within the bounds.
+        The engine chooses the order of items with equal sort keys. It is the same at every reading, and
+        exactly reversed when reading backwards. An engine may read several partitions at once, also some
+        behind a full page, so name only partitions that are likely needed. `start` need not exist any
+        more, nor lie within the bounds.
         """
 
     @abstractmethod
     async def count(self, query: Query) -> int:
-        """How many items a query without `start` and `limit` would answer."""
+        """The number of items that match a query, without regard to `start` and `limit`."""
 
     @abstractmethod
     def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
-        """Every item of the entity in no order, those written meanwhile perhaps not."""
+        """Every item of the entity, in no order. Items written during the scan may be missing."""
 
     async def revision(self) -> object | None:
-        """A value that is the same as before only if nothing in the database has changed since.
+        """A value that stays the same only while nothing in the database changes.
 
-        None where the engine cannot tell for less than a query.
+        None if the engine needs a query to find out.
         """
         return None
 
     @abstractmethod
     def changes(self) -> AsyncGenerator[None, None]:
-        """Yields soon after anything in the database may have changed, by whichever process.
+        """Yields soon after any process may have changed the database.
 
-        That is at least once after each change that is made after the iteration began, at most ten
-        times a second, and now and then without any. It never ends by itself: trouble makes it
-        slower, about once a second then. Who leaves it closes it (`contextlib.aclosing`).
+        It yields at least once after each change since the iteration began, at most ten times a second,
+        and sometimes without a change. It never ends by itself; during a failure it yields about once a
+        second. The caller must close it (`contextlib.aclosing`).
         """
 
     @abstractmethod
     async def ping(self) -> None:
-        """Return when the database answers and has its tables; raise `DatabaseUnavailable` otherwise."""
+        """Return if the database answers and has its tables, otherwise raise `DatabaseUnavailable`."""
 
 
 def check_update(update: Update) -> None:
     """Raise `InvalidItem` unless the update can be applied to some item.
 
-    Whether the item grows too large, or a sum is added to something else than a number,
-    only the engine can tell.
+    Only the engine can find out whether the item grows too large, or whether the attribute to add to
+    is a number.
     """
     check_key(update.key)
     if not update.set and not update.add:
@@ -159,7 +159,7 @@ def check_update(update: Update) -> None:
 
 
 def check_key(key: Key) -> None:
-    """Raise `InvalidItem` unless the key can be one of its entity."""
+    """Raise `InvalidItem` unless the key fits its entity."""
     key.entity.check_key(key.values)
 
 

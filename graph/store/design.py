@@ -1,6 +1,6 @@
-"""Declared tables: what keys, indexes and expiry a table has, on every engine alike.
+"""Declared tables: their keys, indexes and expiry, the same on every engine.
 
-What stands in a table is declared by its entities, see `entity`.
+The items of a table are declared by its entities, see `entity`.
 """
 
 from dataclasses import dataclass
@@ -19,10 +19,9 @@ class KeyAttribute:
 class Index:
     """A way to read a table: items that share a partition key, in the order of a sort key.
 
-    `narrowed_by` names attributes that queries of this index filter on. An engine that can
-    keeps them inside the index, so that what does not match is never read. `ranked_by` is the
-    one of them that few items of a partition pass: such an engine keeps each partition in its
-    order too. No result depends on either.
+    `narrowed_by` names attributes that queries of this index filter on. An engine may keep them inside
+    the index, so that it reads only matching items. `ranked_by` is one of them whose filter few items
+    of a partition pass: an engine may also keep each partition in its order. Neither changes a result.
     """
 
     name: str
@@ -44,11 +43,11 @@ class TableDesign:
     sort_key: KeyAttribute = KeyAttribute("sk", "S")
     indexes: tuple[Index, ...] = ()
     ttl: str | None = None  # attribute in epoch seconds after which an item no longer exists
-    resource: str = ""  # its logical id in a CloudFormation template; made of the name where it is empty
+    resource: str = ""  # its logical id in a CloudFormation template; by default derived from the name
 
     @property
     def primary(self) -> Index:
-        """The primary key, as the index that every table has."""
+        """The primary key as an index."""
         return Index("primary", self.partition_key, self.sort_key)
 
     @property

@@ -1,4 +1,4 @@
-"""Entities: what stands in a table, declared once. Nothing else knows a key.
+"""Entities: the kinds of items in a table, declared once. Only they know the keys.
 
     EVENT = Entity(
         "EVENT",
@@ -8,9 +8,9 @@
         attributes=(Text("eventId", longest=64), Whole("eventTsMs", unit="epoch ms"), …),
     )
 
-An item, as the store's users see it, is a mapping of attributes alone. DynamoDB keeps its keys beside
-them; SQLite keeps each entity in a table of its own with a column for each attribute, and no keys,
-since the templates derive them.
+The store's users see an item as a mapping of attributes, without keys. DynamoDB keeps the keys beside
+the attributes. SQLite keeps each entity in a table of its own with a column for each attribute, and no
+keys, since the templates derive them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,21 +33,21 @@ infinities, whole numbers past 64 bits and text that is not valid Unicode raise 
 """
 
 ENTITY = "entity"
-"""The attribute in which DynamoDB's items say what they are."""
+"""The attribute that names the entity of an item on DynamoDB."""
 
 _NUMBER_BYTES = 21
 _CHARACTER_BYTES = 4
 
 
 class Key(NamedTuple):
-    """A primary key: the values of the attributes that its templates name, in their order."""
+    """A primary key: the values of the attributes that its templates name, in the same order."""
 
     entity: "Entity"
     values: tuple[Any, ...]
 
 
 class KeyTemplates(NamedTuple):
-    """How the keys of an index are made."""
+    """The templates of an index's keys."""
 
     partition: Template
     sort: Template
@@ -60,15 +60,15 @@ class KeyTemplates(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Entity:
-    """One kind of items of a table. Raises ValueError where the declaration contradicts itself."""
+    """One kind of items of a table. Raises ValueError if the declaration contradicts itself."""
 
-    name: str  # unlike every other of the table
+    name: str  # unique in the table
     table: TableDesign
     key: tuple[str, str]  # templates of the partition key and the sort key
     attributes: tuple[Attribute, ...]
     indexes: Mapping[Index, tuple[str, str]] = field(default_factory=dict)
-    open: bool = False  # takes attributes beside those that are declared
-    label: str = ""  # what the attribute `entity` says, if it is not the name
+    open: bool = False  # whether items may have undeclared attributes
+    label: str = ""  # the value of the attribute `entity`, if it is not the name
 
     def __post_init__(self) -> None:
         if len(self.named) < len(self.attributes):
@@ -96,7 +96,7 @@ class Entity:
 
     @cached_property
     def templates(self) -> dict[Index, KeyTemplates]:
-        """How the keys of the table and of each index are made."""
+        """The templates of the keys of the table and of each index."""
         every = {self.table.primary: self.key, **self.indexes}
         return {
             index: KeyTemplates(
@@ -108,7 +108,7 @@ class Entity:
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
-        """The attributes that the primary key is made of."""
+        """The attributes of the primary key."""
         return self.templates[self.table.primary].names
 
     def key_of(self, item: Mapping[str, Any]) -> Key:
@@ -120,10 +120,10 @@ class Entity:
         try:
             return Key(self, tuple([item[name] for name in self.key_names]))
         except KeyError as error:
-            raise InvalidItem(f"{self.name} lacks `{error.args[0]}`, which its key is made of") from None
+            raise InvalidItem(f"{self.name} lacks `{error.args[0]}`, which is part of its key") from None
 
     def key_for(self, *values: Any) -> Key:
-        """The primary key with these values of `key_names`, in their order."""
+        """The primary key with these values of `key_names`, in the same order."""
         if len(values) != len(self.key_names):
             raise InvalidItem(f"the key of {self.name} takes {', '.join(self.key_names)}")
         return Key(self, values)
@@ -133,35 +133,35 @@ class Entity:
         return tuple([item[name] for name in self.templates[index].partition.names])
 
     def position_names(self, index: Index) -> tuple[str, ...]:
-        """The attributes that say where in an index an item stands, so that a reading goes on behind it."""
+        """The attributes of an item's position in an index, from which a query can read on."""
         return tuple(dict.fromkeys((*self.templates[index].names, *self.key_names)))
 
     def position_of(self, index: Index, item: Mapping[str, Any]) -> Item:
-        """Where an item stands in an index."""
+        """The position of an item in an index."""
         return {name: item[name] for name in self.position_names(index)}
 
     def with_keys(self, item: Mapping[str, Any]) -> Item:
-        """An item as DynamoDB keeps it: with its keys, and what it is, and without what stands in a key alone.
+        """An item as DynamoDB keeps it: with its keys and its entity, without attributes that only a key holds.
 
-        The keys of an index are left out where the item lacks an attribute of theirs.
+        The keys of an index are left out if the item lacks one of their attributes.
         """
         whole = {name: value for name, value in item.items() if name not in self.held_by_keys}
         for templates in self.templates.values():
             if all(name in item for name in templates.names):
                 for template in templates:
                     whole[template.key.name] = template.render([item[name] for name in template.names])
-        if self.says is not None:
-            whole[ENTITY] = self.says
+        if self.entity_value is not None:
+            whole[ENTITY] = self.entity_value
         return whole
 
     @cached_property
-    def says(self) -> str | None:
-        """What DynamoDB's items say that they are; None where an attribute of theirs has that name."""
+    def entity_value(self) -> str | None:
+        """The value of the attribute `entity` on DynamoDB; None if the entity declares such an attribute itself."""
         return None if ENTITY in self.named else self.label or self.name
 
     @cached_property
     def held_by_keys(self) -> dict[str, Template]:
-        """The attributes that stand in a key alone, each with the template of that key."""
+        """The attributes that only a key holds, each with the template of that key."""
         held: dict[str, Template] = {}
         for templates in self.templates.values():
             for template in templates:
@@ -182,7 +182,7 @@ class Entity:
         self._check_keys(item)
 
     def check_changes(self, values: Mapping[str, Any], added: Mapping[str, int | float]) -> None:
-        """Raise `InvalidItem` unless these attributes can be set, and these numbers added to others, together."""
+        """Raise `InvalidItem` unless these attributes can be set and these numbers added in one update."""
         for name, value in values.items():
             if (attribute := self.named.get(name)) is not None:
                 attribute.check(value)
@@ -195,7 +195,7 @@ class Entity:
                 raise InvalidItem(f"{number} cannot be added to `{name}`")
         changes = {**values, **added}
         if changed := [name for name in self.key_names if name in changes]:
-            raise InvalidItem(f"an update cannot change `{changed[0]}`, which the primary key is made of")
+            raise InvalidItem(f"an update cannot change `{changed[0]}`, which is part of the primary key")
         for index in self.indexes:
             names = self.templates[index].names
             free = [name for name in names if name not in self.key_names]
@@ -206,9 +206,9 @@ class Entity:
         check_size(changes)
 
     def check_changed(self, item: Mapping[str, Any], added: Mapping[str, Any]) -> None:
-        """Raise `InvalidItem` unless an item can be stored that checked changes have made of another.
+        """Raise `InvalidItem` unless the result of checked changes can be stored.
 
-        It may lack what is not optional: an update can make an item. Sums may pass the bounds of an attribute.
+        It may lack required attributes, since an update can make an item. Sums may exceed an attribute's bounds.
         """
         for name in added:
             check_number(item[name])
@@ -226,7 +226,7 @@ class Entity:
 
     @cached_property
     def _key_checks(self) -> tuple[list[Attribute], list[tuple[Template, list[int]]]]:
-        """The attributes of the primary key, and those templates that they may not fit, with where they stand."""
+        """The primary key's attributes, and the templates that a value may not fit, with the values' positions."""
         templates = [
             (template, [self.key_names.index(name) for name in template.names])
             for template in self.templates[self.table.primary]
@@ -235,7 +235,7 @@ class Entity:
         return [self.named[name] for name in self.key_names], templates
 
     def _check_undeclared(self, name: object) -> None:
-        """Raise `InvalidItem` where an item cannot have an attribute that is not declared."""
+        """Raise `InvalidItem` if an item cannot have this undeclared attribute."""
         if not self.open:
             raise InvalidItem(f"{self.name} has no attribute `{name}`")
         if name in self._reserved or name == self.table.ttl:
@@ -247,11 +247,11 @@ class Entity:
 
     @cached_property
     def _reserved(self) -> frozenset[str]:
-        """Names that a key of the table or the entity's name has on DynamoDB."""
+        """The names of the table's keys and of the attribute `entity` on DynamoDB."""
         return frozenset({attribute.name for attribute in self.table.key_attributes} | {ENTITY})
 
     def _check_keys(self, item: Mapping[str, Any]) -> None:
-        """Raise `InvalidItem` where a key would be too long or empty."""
+        """Raise `InvalidItem` if a key would be too long or empty."""
         for templates in self._keys_to_check:
             for template in templates:
                 if all(name in item for name in template.names):
@@ -259,7 +259,7 @@ class Entity:
 
     @cached_property
     def _keys_to_check(self) -> list[KeyTemplates]:
-        """The keys of which the attributes' own bounds do not say that they are possible."""
+        """The keys that may be invalid although all attributes are within their bounds."""
         return [
             templates
             for templates in self.templates.values()
@@ -268,7 +268,7 @@ class Entity:
 
     @cached_property
     def _always_fits(self) -> bool:
-        """Whether no item can be too large, by the attributes' bounds."""
+        """Whether the attributes' bounds guarantee that no item is too large."""
         if self.open or any(
             isinstance(a, Document) or (isinstance(a, Text) and a.longest is None) for a in self.attributes
         ):
@@ -279,7 +279,7 @@ class Entity:
 
 
 def _is_possible(template: Template) -> bool:
-    """Whether every value of its attributes makes a key."""
+    """Whether all values within the attributes' bounds make a valid key."""
     if template.key.type == "N":
         return True
     longest = 0
@@ -299,7 +299,7 @@ def _is_possible(template: Template) -> bool:
 
 
 def same_key(first: Entity, second: Entity) -> bool:
-    """Whether an item of one entity could have the primary key of one of the other."""
+    """Whether items of the two entities could have the same primary key."""
     if first.table != second.table:
         return False
     pairs: Sequence[tuple[Template, Template]] = list(
@@ -309,7 +309,7 @@ def same_key(first: Entity, second: Entity) -> bool:
 
 
 def _may_meet(one: Template, other: Template) -> bool:
-    """Whether two templates could make the same key, as far as their beginnings and ends tell."""
+    """Whether two templates could make the same key, judged by their beginnings and ends."""
     if one.key.type == "N":
         return True
     if not one.fields and not other.fields:

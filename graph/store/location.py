@@ -1,4 +1,4 @@
-"""Where the tables are kept: a URL that names the engine and the place.
+"""The location of the tables: a URL that names the engine and the place.
 
 `sqlite:///quakegraph.db` is a file in the working folder, `sqlite:////var/lib/quakegraph.db`
 one by its full path. `dynamodb://` are the tables, by their documented names, of the AWS account (or
@@ -25,16 +25,16 @@ class StoreLocation:
     """A parsed store URL."""
 
     engine: Literal["sqlite", "dynamodb"]
-    name: str  # of the file, or what stands before the name of each table
+    name: str  # of the file, or the prefix of each table's name
 
     @classmethod
     def of(cls, url: str) -> "StoreLocation":
-        """Parse a store URL; ValueError says what is wrong with it."""
+        """Parse a store URL. Raises ValueError with the reason."""
         if (path := url.removeprefix("sqlite:///")) != url and path:
             return cls("sqlite", path)
         if (name := url.removeprefix("dynamodb://")) != url and "/" not in name:
             return cls("dynamodb", name)
-        raise ValueError(f"{url!r} is no store: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.")
+        raise ValueError(f"{url!r} is not a store URL: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.")
 
     @asynccontextmanager
     async def open(
@@ -46,11 +46,11 @@ class StoreLocation:
         meter: Meter | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> AsyncIterator[Database]:
-        """Open the tables of entities. An engine is imported only where it is used: DynamoDB's takes half a second.
+        """Open the tables of entities. An engine is imported only when it is used: DynamoDB's takes half a second.
 
         Args:
-            environment: what `{env}` in the name of a table stands for.
-            timeout_s: seconds for one attempt on the store.
+            environment: the value of `{env}` in the names of tables.
+            timeout_s: seconds for one attempt.
 
         Raises:
             DatabaseUnavailable: The store does not answer, or DynamoDB lacks a table.
@@ -59,7 +59,7 @@ class StoreLocation:
             from graph.store.sqlite import open_sqlite
 
             async with open_sqlite(self.name, entities, clock=clock, meter=meter, busy_s=timeout_s) as database:
-                with suppress(DatabaseUnavailable):  # A damaged file is served as far as it goes; `/readyz` tells.
+                with suppress(DatabaseUnavailable):  # a damaged file is served as far as possible; see `/readyz`
                     await database.ping()
                 yield MeteredDatabase(database, meter) if meter else database
         else:
@@ -80,7 +80,7 @@ class StoreLocation:
     async def create(
         self, entities: Collection[Entity], *, environment: str = ENVIRONMENT, stream: bool = True
     ) -> list[str]:
-        """Make the tables where they are missing; what was done, a line each. SQLite needs no stream."""
+        """Make missing tables, and return a line for each thing that was done. SQLite needs no stream."""
         if self.engine == "sqlite":
             async with self.open(entities):
                 names = dict.fromkeys(entity.table.name for entity in entities)

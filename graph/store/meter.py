@@ -1,6 +1,6 @@
-"""Measuring a store: what an engine reports, and a database that times each call of the contract.
+"""Measures a store: the interface of a meter, and a database that meters each call of the contract.
 
-The store knows no library of metrics or traces: whoever measures passes in a `Meter`.
+The store uses no library of metrics or traces: a `Meter` is passed in.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
@@ -15,31 +15,31 @@ from graph.store.query import Page, Query
 
 @dataclass(frozen=True, slots=True)
 class PoolUse:
-    """What of a pool is taken at the moment."""
+    """The present use of a pool."""
 
     busy: int
-    waiting: int  # for one of them to be free
+    waiting: int  # calls that wait for a free thread or connection
 
 
 class CallMeter(Protocol):
-    """Told of calls of the contract."""
+    """Meters calls of the contract."""
 
     def call(self, operation: str) -> AbstractContextManager[object]:
-        """Around one call, by the name of the contract's method. What it raises is its outcome."""
+        """Meter one call, by the name of the contract's method. An exception is its outcome."""
 
 
 class Meter(CallMeter, Protocol):
-    """Told of all that there is to measure in a store."""
+    """Meters all that can be measured in a store."""
 
     def units(self, kind: Literal["read", "write"], count: float) -> None:
         """Capacity units that DynamoDB charges for one request."""
 
     def pool(self, name: str, size: int, use: Callable[[], PoolUse]) -> None:
-        """A pool of threads or connections, once, before it is used. `use` may be asked from any thread."""
+        """Register a pool of threads or connections before its use. `use` may be called on any thread."""
 
 
 class MeteredDatabase(Database):
-    """Passes everything on to `database`, and each call through the meter."""
+    """Passes all calls on to `database`, through the meter."""
 
     def __init__(self, database: Database, meter: CallMeter) -> None:
         self.transaction_limit = database.transaction_limit
@@ -84,7 +84,7 @@ class MeteredDatabase(Database):
             return await self._database.count(query)
 
     async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
-        # From the first item to the last, with what the caller does in between.
+        # The time includes the caller's work between the items.
         with self._call("scan"):
             async for item in self._database.scan(entity, attributes=attributes):
                 yield item
@@ -93,7 +93,7 @@ class MeteredDatabase(Database):
         return await self._database.revision()
 
     def changes(self) -> AsyncGenerator[None, None]:
-        return self._database.changes()  # which is waited for, so its time says nothing
+        return self._database.changes()  # not metered: its time is only waiting
 
     async def ping(self) -> None:
         with self._call("ping"):

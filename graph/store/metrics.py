@@ -1,4 +1,4 @@
-"""The metrics of the store: its calls, its pools, and what DynamoDB charges."""
+"""The metrics of the store: its calls, its pools, and DynamoDB's capacity units."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -11,7 +11,7 @@ from graph.observability.metrics import OK, Metrics
 from graph.observability.timed import Timed
 from graph.store.meter import PoolUse
 
-CANCELLED = "CANCELLED"  # the outcome of a call that nobody waits for any more
+CANCELLED = "CANCELLED"  # the outcome of a cancelled call
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
@@ -25,7 +25,7 @@ class StoreMetrics:
             *("store_call", "Time of a call of the store.", "operation", SECONDS),
         )
         self._units = cache(metrics.counter("dynamodb_units", "Capacity units that DynamoDB reported.", "kind").labels)
-        for kind in ("read", "write"):  # a rate is known only of what was there before
+        for kind in ("read", "write"):  # Prometheus computes a rate only for a series that exists
             self._units(kind)
         self._pool_size = metrics.gauge(
             "store_pool_size", "Threads or connections to the store.", "pool", of_all="livesum"
@@ -36,15 +36,15 @@ class StoreMetrics:
         )
 
     def call(self, operation: str) -> "AbstractContextManager[None]":
-        """Around a call of the store."""
+        """Time and count a call of the store."""
         return _Call(self._calls, operation)
 
     def units(self, kind: Literal["read", "write"], count: float) -> None:
-        """Count what DynamoDB has charged for a request."""
+        """Count the capacity units of a request."""
         self._units(kind).inc(count)
 
     def pool(self, name: str, size: int, use: Callable[[], PoolUse]) -> None:
-        """Read from now on how busy a pool of the store is."""
+        """Register the metrics of a pool."""
         busy, waiting = self._pool_busy.labels(name), self._pool_waiting.labels(name)
         self._pool_size.labels(name).set(size)
 

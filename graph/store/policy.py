@@ -1,6 +1,6 @@
-"""The least that AWS must allow a process that uses declared tables: an IAM policy for each of its jobs.
+"""The least permissions of a process on AWS: an IAM policy for each of its jobs.
 
-That these are the calls that are made, all of them and no other, is tested by recording them.
+Tests record the calls of each job, and compare them with these actions.
 """
 
 import json
@@ -11,7 +11,7 @@ from graph.store.design import TableDesign, table_name
 
 
 class Job(StrEnum):
-    """What a process does with the tables."""
+    """The job of a process that uses the tables."""
 
     SERVE = "serve"  # answer, ingest, poll, write request logs
     REBUILD = "rebuild"  # recompute the summaries
@@ -26,20 +26,20 @@ ACTIONS: dict[Job, tuple[str, ...]] = {
         *("UpdateContinuousBackups", "UpdateTable", "UpdateTimeToLive"),
     ),
 }
-"""IAM's actions on a table and its indexes. A transaction needs those of the actions in it."""
+"""IAM's actions on a table and its indexes. A transaction needs the permissions of its actions."""
 
 ACTIONS_ON_THE_STREAM: dict[Job, tuple[str, ...]] = {
     Job.SERVE: ("DescribeStream", "GetRecords", "GetShardIterator"),
 }
-"""Those on a table's stream, whose name is the time at which it was switched on."""
+"""IAM's actions on a table's stream, whose name is the time at which it was switched on."""
 
 
 def policy(designs: Iterable[TableDesign], job: Job, *, prefix: str = "", environment: str = "dev") -> str:
-    """The policy as JSON, for the tables in any region of the account that it is given in.
+    """The policy as JSON, for the tables in any region of the account.
 
     Args:
-        prefix: what stands before each table's name.
-        environment: stands in the names for `{env}`.
+        prefix: the prefix of each table's name.
+        environment: the value of `{env}` in the names.
     """
     resources, streams = list[str](), list[str]()
     for design in dict.fromkeys(designs):

@@ -1,4 +1,4 @@
-"""What is asked of a store: one frozen value, and the page that answers it."""
+"""A query of the store as one frozen value, and the page that it returns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,27 +9,27 @@ from graph.store.design import Index
 from graph.store.entity import Entity, Item
 
 Partition = tuple[Any, ...]
-"""The values of the attributes that a partition's template names; empty where it names none."""
+"""The values of the attributes that a partition's template names; empty if it names none."""
 
 Bounds = tuple[Any, Any]
-"""Least and greatest value of the first attribute of the sort key, both inclusive; None leaves a side open."""
+"""Least and greatest value of the sort key's first attribute, both inclusive; None for no bound."""
 
 UNBOUNDED: Bounds = (None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Items of an entity, in some partitions of an index, in the order of its sort key or backwards."""
+    """A query of an entity's items in some partitions of an index, in the order of its sort key or in reverse."""
 
     entity: Entity
     index: Index | None = None  # None for the primary key
     partitions: Sequence[Partition] = ((),)  # one after the other in this order
     between: Bounds = UNBOUNDED
     forward: bool = True
-    start: Mapping[str, Any] | None = None  # a position in the first partition, or an item: begin behind it
-    limit: int | None = None  # matching items at most; None reads to the end
-    where: Condition | None = None  # what an item must fulfil besides
-    attributes: frozenset[str] | None = None  # those that are needed, beside the position; None for all
+    start: Mapping[str, Any] | None = None  # a position in the first partition, or an item; the query begins behind it
+    limit: int | None = None  # the most matching items; None reads to the end
+    where: Condition | None = None  # the filter
+    attributes: frozenset[str] | None = None  # the needed ones, beside the position; None for all
 
     @property
     def by(self) -> Index:
@@ -38,7 +38,7 @@ class Query:
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The attributes that are read: those that are needed, and the position. None for all."""
+        """The attributes to read: the needed ones and the position. None for all."""
         if self.attributes is None:
             return None
         return tuple(dict.fromkeys((*self.entity.position_names(self.by), *sorted(self.attributes))))
@@ -46,7 +46,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some items of a query in order, and where the reading stopped."""
+    """Some items of a query in order, and the position where the reading stopped."""
 
     items: list[Item]
     last_key: Item | None  # pass as `start` to read on; None when nothing is left

@@ -1,12 +1,12 @@
-"""Records that are items of the store, seen through names.
+"""Records: items of the store with named attributes.
 
-A record holds its item and nothing else: `mag = Stored("mag", float)` reads the item's attribute
-when it is asked for. So a page of a thousand records costs a thousand small objects, and no
-attribute is touched that nobody selected. Whoever compiles code that reads many records may take
-the item's attribute directly (see `api.fast.completion`); it is the same value.
+A record holds only its item: `mag = Stored("mag", float)` reads the item's attribute on access. So a
+page of a thousand records costs a thousand small objects, and attributes that are not selected are
+never touched. Compiled code may read the item's attribute directly (see `api.fast.completion`); the
+value is the same.
 
-Of an item that was read in part, an optional attribute may be missing because it was not read. So
-such items are records of another class, `Event.reading(attributes)`, which refuses what was not read.
+In an item that was read in part, an optional attribute may be missing only because it was not read.
+So such items are records of another class, `Event.reading(attributes)`, which refuses these attributes.
 """
 
 from collections.abc import Callable, Hashable
@@ -16,19 +16,19 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 from graph.store.entity import Entity, Item
 
 T = TypeVar("T")
-PARTIAL_CLASSES = 256  # that are kept; each takes about 2 KB
+PARTIAL_CLASSES = 256  # kept classes; each takes about 2 KB
 
 
 class Stored(Generic[T]):
-    """An attribute of a record that stands in its item."""
+    """A descriptor that reads an attribute from a record's item."""
 
     def __init__(self, attribute: str, convert: Callable[[Any], T] | None = None, *, optional: bool = False) -> None:
-        """Say where the value stands.
+        """Name the attribute.
 
         Args:
             attribute: its name in the item.
-            convert: from the stored value, where that may be of another type: a store gives 2 for 2.0.
-            optional: whether the item may lack it; it is None then.
+            convert: converts the stored value, which may be of another type: a store may return 2 for 2.0.
+            optional: whether the item may lack it; then it is None.
         """
         self.attribute = attribute
         self.convert = convert
@@ -47,41 +47,40 @@ class Stored(Generic[T]):
 
 
 class NotRead:
-    """An optional attribute of a record whose item was read without it."""
+    """A descriptor of an optional attribute that was not read."""
 
     def __init__(self, attribute: str) -> None:
         self.attribute = attribute
 
     def __get__(self, record: object | None, owner: type) -> Self:
-        """Refuse it: None would say that the item lacks the attribute."""
+        """Raise KeyError: None would mean that the item lacks the attribute."""
         if record is None:
             return self
         raise KeyError(self.attribute)
 
 
 class Record:
-    """An item with names for what stands in it. Two are equal where all that has a name is.
+    """An item with named attributes. Two records are equal if all their named attributes are.
 
-    All that a record says, by its properties too, follows from its item alone: not from the time, nor
-    from another item.
+    A record's values and properties depend only on its item, not on the time or on other items.
     """
 
     __slots__ = ("item",)
 
     by_position: ClassVar[frozenset[str]] = frozenset()
-    """Names of what follows from the record's position alone, which is read with every item."""
+    """Names of properties that depend only on the record's position, which is read with every item."""
 
     def __init__(self, item: Item) -> None:
         self.item = item
 
     @classmethod
     def reading(cls, attributes: frozenset[str] | None) -> type[Self]:
-        """The class of the records whose items were read with these attributes alone; None means all of them."""
+        """The class of records whose items were read with only these attributes; None means all."""
         return cls if attributes is None else cast("type[Self]", _reading(cast("Hashable", cls), attributes))
 
     @classmethod
     def stored(cls) -> dict[str, Stored[Any]]:
-        """The names of the attributes, and where they stand."""
+        """The descriptors of the attributes by their names."""
         found = {name: value for each in reversed(cls.__mro__) for name, value in vars(each).items()}
         return {name: value for name, value in found.items() if isinstance(value, Stored)}
 
@@ -100,25 +99,25 @@ class Record:
 
 
 class EntityRecord(Record):
-    """A record of an entity whose primary key is made of one attribute. It can be found by that, see `client_input`.
+    """A record of an entity whose primary key is one attribute, by which it can be found, see `client_input`.
 
-    Where it is read as one of a connection, it has a `cursor` too, see `ordering`.
+    A record of a connection also has a `cursor`, see `ordering`.
     """
 
     __slots__ = ()
     by_position = frozenset({"cursor"})
 
     entity: ClassVar[Entity]
-    type_name: ClassVar[str]  # of these records in the graph
+    type_name: ClassVar[str]  # their type in the schema
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Type and key, which no other object of the graph has."""
+        """Type and key, unique in the graph."""
         (key,) = self.entity.key_names
         return self.type_name, self.item[key]
 
 
-# What is cached by a class is typed as hashable: mypy takes the `__hash__` of its instances for that of the class.
+# Cached classes are typed as hashable: mypy mistakes the `__hash__` of their instances for that of the class.
 @lru_cache(4 * PARTIAL_CLASSES)
 def _reading(whole: Hashable, attributes: frozenset[str]) -> type[Record]:
     of_class = cast("type[Record]", whole)

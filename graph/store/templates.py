@@ -1,7 +1,7 @@
-"""Key templates: `DAY#{dayBucket}` is how a key is made of attributes, and how they are read from it.
+"""Key templates: `DAY#{dayBucket}` makes a key from attributes, and reads them back from it.
 
-A template is text with the names of attributes in braces. Of a key that is a number, the template is
-one attribute and nothing else.
+A template is text with the names of attributes in braces. The template of a number key is one
+attribute and nothing else.
 """
 
 import re
@@ -16,23 +16,23 @@ from graph.store.values import InvalidItem
 
 PARTITION_KEY_BYTES = 2048
 SORT_KEY_BYTES = 1024
-LAST = "\U0010ffff"  # sorts behind every other character
+LAST = "\U0010ffff"  # sorts after every other character
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """How one key is made of attributes."""
+    """The template of one key."""
 
     key: KeyAttribute
     source: str
-    literals: tuple[str, ...]  # the text before each field, and at last that behind them all
+    literals: tuple[str, ...]  # the text before each field, and the text after the last one
     fields: tuple[Attribute, ...]
     most_bytes: int
-    pattern: re.Pattern[str]  # every key of the template matches it, with a group for each field
+    pattern: re.Pattern[str]  # matches every key of the template, with a group for each field
 
     @classmethod
     def of(cls, key: KeyAttribute, source: str, attributes: Mapping[str, Attribute], most_bytes: int) -> "Template":
-        """Parse a template; ValueError says what is wrong with it."""
+        """Parse a template. Raises ValueError with the reason."""
         literals, fields = [""], list[Attribute]()
         for literal, name, spec, conversion in Formatter().parse(source):
             literals[-1] += literal
@@ -60,10 +60,10 @@ class Template:
         return tuple(field.name for field in self.fields)
 
     def render(self, values: Sequence[Any]) -> Any:
-        """The key of these values of its fields.
+        """The key with these values of its fields.
 
         Raises:
-            InvalidItem: One is missing or cannot stand in a key.
+            InvalidItem: A value is missing or cannot be part of a key.
         """
         if len(values) != len(self.fields):
             raise InvalidItem(f"`{self.source}` takes {len(self.fields)} values, not {len(values)}")
@@ -78,7 +78,7 @@ class Template:
         return self._checked(text)
 
     def prefix(self, first: Any) -> str:
-        """The beginning that all keys with this value of the first field have."""
+        """The beginning of all keys with this value of the first field."""
         return self.literals[0] + self.fields[0].text(first) + self.literals[1]
 
     def _checked(self, text: str) -> str:
@@ -94,7 +94,7 @@ class Template:
         return text
 
     def parse(self, key: Any) -> dict[str, Any] | None:
-        """The fields' values that a key holds; None where the template does not make such a key."""
+        """The fields' values in a key; None if the key does not match the template."""
         if self.key.type == "N":
             return {self.names[0]: key}
         if not isinstance(key, str):

@@ -1,12 +1,12 @@
-"""Reading an index in the order of time across partitions, one of which holds each day.
+"""Reads an index in the order of time across partitions, one for each day.
 
-The walk is what makes pages complete: it reads partition after partition until a page is
-full, and it resumes by the exact position where the page before it stopped. The order of
-partitions is the order of time, and a plan names those that may hold a match.
+The walk makes pages complete: it reads partition after partition until a page is full, and
+resumes at the exact position where the page before stopped. The order of partitions is the order
+of time. A plan names the partitions that may hold a match.
 
-Order within equal sort keys belongs to the store, so nothing here compares keys for more
-than equality. Where a reading must end before a given position, the store itself is asked which
-items of that tie come first.
+The store decides the order of items with equal sort keys, so keys are only compared for equality
+here. If a reading must end before a given position, a query finds the items of that tie that come
+first.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,20 +24,20 @@ from graph.work.account import charge_rows, give_way
 T = TypeVar("T")
 P = TypeVar("P")
 Place = Mapping[str, Any]
-"""An item, or just the attributes that say where in the index it stands."""
+"""An item, or only the attributes of its position in the index."""
 
-READ_AT_LEAST = 200  # items at a time where a part of the filter is tested here and may drop most
-ITEMS_A_PIECE = 100  # what is made of more takes long enough to be a piece of its own
-ITEMS_IN_MEMORY = 500  # at a time, where all of them are wanted
-ROWS_A_BATCH = 20_000  # that a store tests a filter on before other callers have their turn: some milliseconds
+READ_AT_LEAST = 200  # items at a time, if a part of the filter is tested here and may drop most of them
+ITEMS_PER_PIECE = 100  # more items take long enough to give way before they are used
+ITEMS_IN_MEMORY = 500  # at a time, when all items are read
+ROWS_PER_BATCH = 20_000  # a store tests a filter on them in some milliseconds, before other callers are served
 
 
 class Promise(NamedTuple):
-    """A partition that may hold matches, and how many at most. A promise is not always kept."""
+    """A partition that may hold matches. It may hold fewer than promised."""
 
     partition: Partition
-    most: int
-    rows: int  # items that a filter may have to be tested on
+    most: int  # matches
+    rows: int  # items that a filter may be tested on
 
 
 Promises = Iterable[Promise]
@@ -47,30 +47,30 @@ class Batch(NamedTuple):
     """Partitions to read together."""
 
     partitions: list[Partition]
-    rows: int  # that they hold
+    rows: int  # their number in all these partitions
 
 
 class Plan(Protocol):
-    """Says which partitions to read."""
+    """Lists the partitions to read."""
 
     def __call__(self, *, forward: bool, start: Partition | None) -> AsyncGenerator[Promises, None]:
-        """The partitions in order of time, or backwards, from `start` on, itself included, some at a time."""
+        """The partitions in order of time or in reverse, some at a time, beginning with `start`."""
 
 
 class Keep(NamedTuple):
-    """The part of a filter that no store can test."""
+    """The part of a filter that stores cannot test."""
 
     holds: Callable[[Item], bool]
-    reads: frozenset[str]  # the attributes that it looks at
+    reads: frozenset[str]  # the attributes that it reads
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read in one direction, and the way it was asked for."""
+    """The result of a reading in one direction, and its arguments."""
 
     items: list[Item]  # in the direction of reading
     more: bool  # whether more follow before `stop`
-    partitions: int  # how many were read
+    partitions: int  # the number of partitions that were read
     forward: bool
     start: Place | None
 
@@ -79,12 +79,12 @@ class Walk:
     """The items of an index that match a filter, in order of time."""
 
     def __init__(self, database: Database, query: Query, plan: Plan, keep: Keep | None = None) -> None:
-        """Say what is read.
+        """Prepare a walk.
 
         Args:
-            query: the entity, the index, its bounds, the filter and the attributes that are needed.
+            query: the entity, the index, its bounds, the filter and the needed attributes.
             plan: the partitions.
-            keep: the rest of the filter.
+            keep: the part of the filter that stores cannot test.
         """
         self._database = database
         self._query = query if keep is None else reading_for(query, keep)
@@ -92,7 +92,7 @@ class Walk:
         self._keep = keep
         self._entity = query.entity
         self._index = query.by
-        self._at = query.entity.templates[query.by].sort.names[0]  # the attribute that bounds are about
+        self._at = query.entity.templates[query.by].sort.names[0]  # the attribute that the bounds apply to
 
     async def page(
         self,
@@ -102,7 +102,7 @@ class Walk:
         place_of: Callable[[P], Place],
         record_of: Callable[[Item], T],
     ) -> Page[T]:
-        """The page of a connection that runs in order of time, or against it where not `forward`."""
+        """A page of a connection in order of time, or with `forward=False` in reverse."""
         after = place_of(paging.after) if paging.after else None
         before = place_of(paging.before) if paging.before else None
         start, stop = (before, after) if paging.backward else (after, before)
@@ -117,10 +117,10 @@ class Walk:
         )
 
     async def read(self, size: int, *, forward: bool, start: Place | None = None, stop: Place | None = None) -> Reading:
-        """At most `size` items behind the place `start` and before the place `stop`, as far as they are given."""
+        """Read at most `size` items after `start` and before `stop`, if they are given."""
         await give_way()
-        wanted = size + 1  # one more than asked tells exactly whether more follow
-        taken = await self._taken(stop, forward)
+        wanted = size + 1  # one item more shows exactly whether more follow
+        admitted = await self._admission(stop, forward)
         items: list[Item] = []
         partitions = 0
         query = replace(self._query, between=self._until(stop, forward), forward=forward)
@@ -135,22 +135,22 @@ class Walk:
                         rest = max(rest, READ_AT_LEAST)
                         await charge_rows(read=rest)
                     page = await self._database.query(replace(query, partitions=batch, start=behind, limit=rest))
-                    items += filter(taken, page.items) if taken else page.items
+                    items += filter(admitted, page.items) if admitted else page.items
                     partitions += page.partitions
                     behind = page.last_key
                     batch = batch[batch.index(self._partition(behind)) :] if behind else []
                     if batch and len(items) < wanted:
-                        partitions -= 1  # the one that is read on counts once
+                        partitions -= 1  # a partition that is read on counts once
                         await give_way()
                 if len(items) >= wanted:
                     break
                 await give_way()
-        if len(items) > ITEMS_A_PIECE:
+        if len(items) > ITEMS_PER_PIECE:
             await give_way()
         return Reading(items[:size], len(items) > size, partitions, forward, start)
 
     async def behind(self, reading: Reading) -> bool:
-        """Whether anything matches on the side that the reading came from."""
+        """Whether anything matches before the reading's start."""
         if reading.start is None:
             return False
         if reading.items:
@@ -161,7 +161,7 @@ class Walk:
         return (await self.read(0, forward=forward, start=start)).more
 
     async def _holds(self, place: Place) -> bool:
-        """Whether the item with this very key exists and matches."""
+        """Whether the item with exactly this key exists and matches."""
         at: Any = place[self._at]
         low, high = self._query.between
         if (low is not None and at < low) or (high is not None and at > high):
@@ -173,28 +173,28 @@ class Walk:
     async def _batches(
         self, wanted: int, forward: bool, start: Place | None, stop: Place | None
     ) -> AsyncGenerator[Batch, None]:
-        """Partitions to read together: as many as promise the page, then twice that, since promises fail."""
+        """Partitions to read together: as many as promise a full page, then twice as many each time."""
         last = self._partition(stop) if stop else None
         batch: list[Partition] = []
-        promised = held = 0
+        promised = rows_held = 0
         async with aclosing(self._plan(forward=forward, start=self._partition(start) if start else None)) as promises:
             async for some in promises:
                 for partition, most, rows in some:
                     if last is not None and (partition > last if forward else partition < last):
                         if batch:
-                            yield Batch(batch, held)
+                            yield Batch(batch, rows_held)
                         return
                     batch.append(partition)
                     promised += most
-                    held += rows
-                    if promised >= wanted or (self._query.where and held >= ROWS_A_BATCH):
-                        yield Batch(batch, held)
-                        batch, promised, held, wanted = [], 0, 0, wanted * 2
+                    rows_held += rows
+                    if promised >= wanted or (self._query.where and rows_held >= ROWS_PER_BATCH):
+                        yield Batch(batch, rows_held)
+                        batch, promised, rows_held, wanted = [], 0, 0, wanted * 2
         if batch:
-            yield Batch(batch, held)
+            yield Batch(batch, rows_held)
 
     def _until(self, stop: Place | None, forward: bool) -> Bounds:
-        """The bounds, narrowed to where `stop` stands."""
+        """The bounds, narrowed to the position of `stop`."""
         low, high = self._query.between
         if stop is None:
             return low, high
@@ -203,8 +203,8 @@ class Walk:
             return low, at if high is None else min(high, at)
         return at if low is None else max(low, at), high
 
-    async def _taken(self, stop: Place | None, forward: bool) -> Callable[[Item], bool] | None:
-        """Tells which of the items that are read are before `stop` and pass the filter; None where all are."""
+    async def _admission(self, stop: Place | None, forward: bool) -> Callable[[Item], bool] | None:
+        """A function that returns whether an item comes before `stop` and passes the filter; None if all do."""
         holds = self._keep.holds if self._keep else None
         if stop is None:
             return holds
@@ -220,24 +220,24 @@ class Walk:
         )
         before = {key_of(item) for item in (await self._database.query(tie)).items}
 
-        def taken(item: Item) -> bool:
-            # Of `stop` and its tie, those that come before it.
-            admitted = item[name] != at or key_of(item) in before
-            return admitted and (holds is None or holds(item))
+        def admitted(item: Item) -> bool:
+            # Of the items that tie with `stop`, only those that come before it.
+            is_before = item[name] != at or key_of(item) in before
+            return is_before and (holds is None or holds(item))
 
-        return taken
+        return admitted
 
     def _partition(self, place: Place) -> Partition:
         return self._entity.partition_of(self._index, place)
 
 
 def reading_for(query: Query, keep: Keep) -> Query:
-    """The query with what the rest of its filter looks at."""
+    """The query, with the attributes that the rest of its filter reads."""
     return query if query.attributes is None else replace(query, attributes=query.attributes | keep.reads)
 
 
 async def items_of(database: Database, query: Query, promises: Iterable[Promise]) -> AsyncIterator[list[Item]]:
-    """All items of partitions that match a query, a bounded number at a time.
+    """All matching items of the partitions, a bounded number at a time.
 
     Raises:
         QueryTooComplex: The operation in progress may not read so many.
@@ -257,7 +257,7 @@ async def items_of(database: Database, query: Query, promises: Iterable[Promise]
 
 
 async def count_of(database: Database, query: Query, promises: Sequence[Promise]) -> int:
-    """How many items of partitions match a query.
+    """The number of matching items of the partitions.
 
     Raises:
         QueryTooComplex: The operation in progress may not read so many. Then nothing is read.
@@ -271,15 +271,15 @@ async def count_of(database: Database, query: Query, promises: Sequence[Promise]
 
 
 def _batched(promises: Iterable[Promise], *, most: int | None = None) -> Iterator[Batch]:
-    """Partitions to read together: with so many rows that a store is soon done, and so many items. Or single ones."""
+    """Partitions to read together, with a bounded number of rows and items. A larger partition stands alone."""
     batch: list[Partition] = []
-    promised = held = 0
+    promised = rows_held = 0
     for partition, matches, rows in promises:
-        if batch and ((most and promised + matches > most) or held + rows > ROWS_A_BATCH):
-            yield Batch(batch, held)
-            batch, promised, held = [], 0, 0
+        if batch and ((most and promised + matches > most) or rows_held + rows > ROWS_PER_BATCH):
+            yield Batch(batch, rows_held)
+            batch, promised, rows_held = [], 0, 0
         batch.append(partition)
         promised += matches
-        held += rows
+        rows_held += rows
     if batch:
-        yield Batch(batch, held)
+        yield Batch(batch, rows_held)

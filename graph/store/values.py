@@ -1,7 +1,7 @@
-"""What a value, a text and a number may be, on every engine alike: DynamoDB's limits.
+"""The limits of values, text and numbers on every engine, which are DynamoDB's.
 
-They run for every item of an ingest, hence the order of the tests: the commonest type first, and
-an item's exact size only where a cheap upper bound says that it could matter.
+The checks run for every item of an ingest. So they test the most common type first, and compute an
+item's exact size only if a cheap upper bound exceeds the limit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,27 +13,27 @@ NAME_BYTES = 65_535
 DEPTH = 32  # levels of lists and mappings, the item itself being the first
 
 LEAST_INTEGER, GREATEST_INTEGER = -(2**63), 2**63 - 1
-LEAST_MAGNITUDE, MAGNITUDE_END = 1e-130, 1e126  # of a number that is not zero; the end is exclusive
+LEAST_MAGNITUDE, MAGNITUDE_END = 1e-130, 1e126  # of a number other than zero; the end is exclusive
 
 _BESIDE_BYTES = 32 * 1024  # the most that an item's keys take
-_NUMBER_BYTES = 21  # the most that a number takes: a sign, 38 digits by twos, an exponent
+_NUMBER_BYTES = 21  # the most that a number takes: a sign, 38 digits in pairs, an exponent
 _BYTES_PER_CHARACTER = 4  # the most that UTF-8 takes
 _NEST_BYTES = 3  # a list or mapping itself, and 1 more for each element
 
 
 class InvalidItem(ValueError):
-    """The item or key breaks the store's rules: a fault of the calling code, not of the store."""
+    """The item or key breaks the store's rules: a defect of the calling code."""
 
 
 def check_size(values: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]] | None = None) -> None:
-    """Raise `InvalidItem` unless each value can be stored, and all of them are no larger than an item.
+    """Raise `InvalidItem` unless each value can be stored, and all together fit into an item.
 
     Args:
-        stored: the values as they are stored, with keys, where that is more.
+        stored: returns the values as they are stored, with keys.
     """
     most = ITEM_BYTES if stored is None else ITEM_BYTES - _BESIDE_BYTES
     if _bytes_at_most(values, 1) > most and (size := item_bytes(stored() if stored else values)) > ITEM_BYTES:
-        raise InvalidItem(f"the item has {size} bytes, and an item at most {ITEM_BYTES}")
+        raise InvalidItem(f"the item has {size} bytes, but may have at most {ITEM_BYTES}")
 
 
 def check_value(value: Any) -> None:
@@ -51,16 +51,16 @@ def check_text(value: str) -> None:
 
 
 def check_number(value: int | float) -> None:
-    """Raise `InvalidItem` for a number that DynamoDB cannot hold, or that would not come back the same."""
+    """Raise `InvalidItem` for a number that DynamoDB cannot store exactly."""
     if isinstance(value, int):
         if not LEAST_INTEGER <= value <= GREATEST_INTEGER:
             raise InvalidItem("a whole number does not fit 64 bits")
     elif not LEAST_MAGNITUDE <= abs(value) < MAGNITUDE_END and value != 0:  # NaN compares with nothing
-        raise InvalidItem(f"{value} is no number between ±{LEAST_MAGNITUDE} and ±{MAGNITUDE_END}")
+        raise InvalidItem(f"{value} is not a number between ±{LEAST_MAGNITUDE} and ±{MAGNITUDE_END}")
 
 
 def _bytes_at_most(container: Mapping[str, Any] | Sequence[Any], depth: int) -> int:
-    """An upper bound of what the elements take, all of them checked on the way."""
+    """Check all elements, and return an upper bound of their bytes."""
     if isinstance(container, Mapping):
         characters = _check_names(container)
         values: Any = container.values()
@@ -94,7 +94,7 @@ def _bytes_at_most(container: Mapping[str, Any] | Sequence[Any], depth: int) -> 
 
 
 def _check_names(mapping: Mapping[str, Any]) -> int:
-    """How many characters the names have in all."""
+    """Check the names, and return the number of their characters."""
     try:
         names = "".join(mapping)
     except TypeError:
@@ -108,10 +108,10 @@ def _check_names(mapping: Mapping[str, Any]) -> int:
 
 
 def item_bytes(item: Mapping[str, Any]) -> int:
-    """What the item counts against `ITEM_BYTES`, at most 1 byte a number more than DynamoDB says.
+    """The size of an item, at most 1 byte for each number more than DynamoDB's figure.
 
-    Source: "DynamoDB item sizes and formats" of the Developer Guide; the rule for numbers is
-    DynamoDB Local's, which stores their digits by twos on either side of the decimal point.
+    Source: "DynamoDB item sizes and formats" of the Developer Guide. The rule for numbers is
+    DynamoDB Local's, which stores their digits in pairs on either side of the decimal point.
     """
     return sum(len(name.encode()) + _value_bytes(value) for name, value in item.items())
 
@@ -123,7 +123,7 @@ def _value_bytes(value: Any) -> int:
         case str():
             return len(value.encode())
         case int() | float():
-            # repr is the shortest text that reads back the same, which is what is stored.
+            # repr is the shortest text that reads back the same, and is what is stored.
             digits = Decimal(repr(value) if isinstance(value, float) else value).normalize().as_tuple()
             return 1 if value == 0 else 2 + len(digits.digits) // 2 + digits.sign
         case dict():

@@ -1,1 +1,1 @@
-"""GraphQL over HTTP: requests read, operations executed, answers and errors written."""
+"""GraphQL over HTTP: reads requests, has operations executed, writes answers and errors."""

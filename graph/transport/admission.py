@@ -1,9 +1,8 @@
-"""From what is asked to what may be executed, whatever carries it: a request of HTTP, or a socket.
+"""Decides which operations may be executed, for HTTP and WebSocket alike.
 
     document → scopes → cost → variables → fields
 
-Whatever is wrong is found at the first step that can know it, and of an operation that any of
-the steps before the last refuses, nothing is resolved.
+Each step refuses what it can. No field is resolved before all other steps have passed.
 """
 
 import asyncio
@@ -41,14 +40,14 @@ from graph.observability import requests
 from graph.observability.requests import Answer
 from graph.transport.deadline import run_with_timeout
 from graph.transport.errors import cause_of, is_about_an_argument
-from graph.transport.request import Asked
+from graph.transport.request import GraphQLRequest
 from graph.transport.streams import Streams
 from graph.work.account import Account, Work, charged_to
 from graph.work.slots import Slots
 
 CHARACTERS_ON_THE_LOOP = 1000  # of a document, which takes some 3 ms to parse and validate
-CHARACTERS_FREE = 64  # of a document that has to be prepared: its operation's own price covers them
-CHARACTERS_A_POINT = 16  # of the rest; each takes some 3 µs
+CHARACTERS_FREE = 64  # of a document that must be prepared; the operation's own price covers them
+CHARACTERS_PER_POINT = 16  # of the rest; each takes some 3 µs
 
 TYPES: dict[OperationType, requests.Operation] = {
     OperationType.QUERY: "query",
@@ -67,16 +66,16 @@ class ExecutionLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
-    """Who asks."""
+class Client:
+    """Who sent a request."""
 
     caller: Caller
-    who: str  # the name that is charged
+    spender: str  # the name that points are charged to
     request_id: str  # UUID v4
 
 
 class Admission:
-    """Lets operations in."""
+    """Decides which operations may be executed, and charges their callers."""
 
     def __init__(
         self, documents: Documents, persisted: Persisted, limits: ExecutionLimits, *, suggesting: bool = True
@@ -87,76 +86,86 @@ class Admission:
         self._persisted = persisted
 
     async def admitted(
-        self, asked: Asked, asker: Asker, state: Mapping[str, Any], answer: Answer, *, reading: bool = False
+        self,
+        request: GraphQLRequest,
+        client: Client,
+        state: Mapping[str, Any],
+        answer: Answer,
+        *,
+        reading: bool = False,
     ) -> "Admitted":
-        """What is asked, once its caller was charged for it; a refusal costs a point.
+        """Check the requested operation and charge its caller. A refusal costs one point.
 
         Args:
             state: of the application.
-            answer: is told what is asked.
-            reading: whether nothing may be changed.
+            answer: receives the operation's type, name and points.
+            reading: whether mutations are refused.
 
         Raises:
-            GraphError, InvalidDocument: It is refused, and why.
+            GraphError, InvalidDocument: The operation is refused.
         """
         rates: Rates = state["rates"]
         work: Work = state["work"]
-        await work.pace.give_way(asker.who)
+        await work.pace.give_way(client.spender)
         try:
-            operation = await self._operation(asked, asker, state, reading=reading)
+            operation = await self._operation(request, client, state, reading=reading)
             answer.operation, answer.name = TYPES[operation.type], operation.name
-            asker.caller.require(operation.scopes(asked.variables or {}))
-            points = answer.points = operation.points(asked.variables or {})
+            client.caller.require(operation.scopes(request.variables or {}))
+            points = answer.points = operation.points(request.variables or {})
             if points > self.limits.cost:
                 raise QueryTooComplex(
                     f"The operation costs {points:,} points, and one may cost {self.limits.cost:,}: "
                     "ask for smaller pages or fewer fields at once."
                 )
         except (GraphError, InvalidDocument):
-            await rates.spend(asker.who, 1)  # so that refusals have an end too
+            await rates.spend(client.spender, 1)  # limits refused requests too
             raise
-        await rates.spend(asker.who, points)
+        await rates.spend(client.spender, points)
 
-        async def charge_replay(read: int, told: int) -> None:
-            await rates.spend_in_time(asker.who, read + told * points)
+        async def charge_replay(read: int, sent: int) -> None:
+            await rates.spend_in_time(client.spender, read + sent * points)
 
         context: Context = state["new_context"](
-            caller=asker.caller, request_id=asker.request_id, charge_replay=charge_replay
+            caller=client.caller, request_id=client.request_id, charge_replay=charge_replay
         )
-        new_account = partial(Account, work, asker.who, self.limits.cost - points, partial(rates.spend, asker.who))
-        given = asked.variables or {}
+        new_account = partial(
+            Account, work, client.spender, self.limits.cost - points, partial(rates.spend, client.spender)
+        )
+        variables = request.variables or {}
         streams, slots = state["streams"], state["operations"]
-        return Admitted(self, operation, given, context, streams, slots, asker, answer, new_account)
+        return Admitted(self, operation, variables, context, streams, slots, client, answer, new_account)
 
-    async def _operation(self, asked: Asked, asker: Asker, state: Mapping[str, Any], *, reading: bool) -> Operation:
-        """The operation that is asked for, where it can be executed."""
-        text = self._persisted.text(asked.query, asked.extensions)
+    async def _operation(
+        self, request: GraphQLRequest, client: Client, state: Mapping[str, Any], *, reading: bool
+    ) -> Operation:
+        """The requested operation, from a document that is parsed and validated."""
+        text = self._persisted.text(request.query, request.extensions)
         document = self._documents.remembered(text)
         if document is None:
-            # Before it is parsed, so that a caller without points costs nothing more.
-            if points := max(len(text) - CHARACTERS_FREE, 0) // CHARACTERS_A_POINT:
-                await state["rates"].spend(asker.who, points)
-            document = await self._prepared(text, asked.operation_name, asker, state)
-        operation = document.operation(asked.operation_name)
-        self._persisted.remember(text, asked.extensions)
+            # Charged before parsing, so that a caller without points costs nothing more.
+            if points := max(len(text) - CHARACTERS_FREE, 0) // CHARACTERS_PER_POINT:
+                await state["rates"].spend(client.spender, points)
+            document = await self._prepared(text, request.operation_name, client, state)
+        operation = document.operation(request.operation_name)
+        self._persisted.remember(text, request.extensions)
         if reading and operation.type is OperationType.MUTATION:
             raise BadRequest("GET can only query: send mutations by POST.", status=405, allow="POST")
         return operation
 
     async def _prepared(
-        self, text: str, operation_name: str | None, asker: Asker, state: Mapping[str, Any]
+        self, text: str, operation_name: str | None, client: Client, state: Mapping[str, Any]
     ) -> Document:
-        """A document, prepared with the operation that is asked for, on a thread if that takes long."""
+        """Prepare a document and the requested operation. A long document is prepared on a thread."""
         if len(text) <= CHARACTERS_ON_THE_LOOP:
             return self._documents.of(text)
 
         def prepare() -> Document:
             document = self._documents.valid(text)
-            with suppress(OperationResolutionFailure):  # of a document that is remembered all the same
+            with suppress(OperationResolutionFailure):  # the document itself is valid, and remembered
                 document.operation(operation_name)
             return document
 
-        with charged_to(Account(state["work"], asker.who, 0, partial(state["rates"].spend, asker.who))):
+        with charged_to(Account(state["work"], client.spender, 0, partial(state["rates"].spend, client.spender))):
             return self._documents.remember(text, await state["preparing"].run(prepare))
 
 
@@ -164,53 +173,53 @@ class Admission:
 class Admitted:
     """An operation that may be executed, once."""
 
-    by: Admission
+    admission: Admission
     operation: Operation
-    given: Mapping[str, Any]  # variables
+    variables: Mapping[str, Any]  # as the client sent them
     context: Context
     streams: Streams
     slots: Slots  # of operations in progress
-    asker: Asker
-    answer: Answer  # is told what reading costs, beyond what the document says
-    new_account: Callable[[], Account]  # of one execution
+    client: Client
+    answer: Answer  # its points grow by what reading costs
+    new_account: Callable[[], Account]  # one for each execution
 
     @property
     def is_subscription(self) -> bool:
-        """Whether it has any number of results, for as long as its client likes."""
+        """Whether it is a subscription, which has any number of results."""
         return self.operation.type is OperationType.SUBSCRIPTION
 
     @property
     def is_mutation(self) -> bool:
-        """Whether it changes something."""
+        """Whether it is a mutation."""
         return self.operation.type is OperationType.MUTATION
 
-    async def result(self, *, unless_gone: Receive | None = None) -> ExecutionResult:
-        """The outcome of a query or mutation.
+    async def result(self, *, while_connected: Receive | None = None) -> ExecutionResult:
+        """Execute a query or mutation.
 
         Args:
-            unless_gone: the channel of the request, its body read already: a query goes on only while the client is
-                there. An ingest that nobody waits for any more is finished all the same.
+            while_connected: the request's channel, after its body was read. A query is cancelled when the client
+                disconnects. A mutation is finished in any case.
         """
-        work = self._executed(self._variables())
+        work = self._executed(self._coerced_variables())
         if self.is_mutation:
-            result = await run_with_timeout(self.by.limits.mutation_seconds, work)
+            result = await run_with_timeout(self.admission.limits.mutation_seconds, work)
         else:
-            result = await run_with_timeout(self.by.limits.query_seconds, work, unless_gone=unless_gone)
+            result = await run_with_timeout(self.admission.limits.query_seconds, work, while_connected=while_connected)
         if result.data is None and result.errors and not any(error.path for error in result.errors):
             raise InvalidDocument(result.errors, BadUserInput.code)  # a directive's argument, before any field
         return result
 
     @asynccontextmanager
     async def subscribed(self) -> AsyncIterator[AsyncIterator[ExecutionResult]]:
-        """The results of a subscription, which has begun.
+        """Begin a subscription and yield its results.
 
         Raises:
-            GraphError, InvalidDocument: It is refused, and why.
+            GraphError, InvalidDocument: The subscription is refused.
         """
-        variables = self._variables()
-        with self.streams.one_of(self.asker.who):
+        variables = self._coerced_variables()
+        with self.streams.counted(self.client.spender):
             try:
-                events = await run_with_timeout(self.by.limits.query_seconds, self._executor(variables).events())
+                events = await run_with_timeout(self.admission.limits.query_seconds, self._executor(variables).events())
             except GraphQLError as error:
                 raise _refusal(error) from error
             async with aclosing(self._results(variables, events)) as results:
@@ -222,16 +231,18 @@ class Admitted:
         async with aclosing(events):
             async for event in events:
                 try:
-                    result = await run_with_timeout(self.by.limits.query_seconds, self._executed(variables, event))
-                except ExecutionTimeout as error:  # of this one; the next may take less
+                    result = await run_with_timeout(
+                        self.admission.limits.query_seconds, self._executed(variables, event)
+                    )
+                except ExecutionTimeout as error:  # only this event's; the next may take less time
                     result = ExecutionResult(None, [GraphQLError(str(error), original_error=error)])
                 yield result
-                await asyncio.sleep(0)  # a client that takes all at once leaves no turn to the others
+                await asyncio.sleep(0)  # lets other clients go on while one takes results without waiting
 
     async def _executed(self, variables: VariableValues, root: object = None) -> ExecutionResult:
         executor = self._executor(variables, root)
         with charged_to(self.new_account()) as account:
-            if self.is_mutation:  # an ingest waits for USGS, and must not keep queries waiting meanwhile
+            if self.is_mutation:  # takes no slot: an ingest waits for USGS, and queries must not wait with it
                 result = await executor.execute()
             else:
                 async with self.slots.one():
@@ -239,20 +250,22 @@ class Admitted:
         self.answer.points = (self.answer.points or 0) + account.spent
         return result
 
-    def _variables(self) -> VariableValues:
-        suggesting = self.by.suggesting
-        variables = self.operation.plan.variables(self.given, max_errors=MOST_ERRORS, hide_suggestions=not suggesting)
+    def _coerced_variables(self) -> VariableValues:
+        suggesting = self.admission.suggesting
+        variables = self.operation.plan.variables(
+            self.variables, max_errors=MOST_ERRORS, hide_suggestions=not suggesting
+        )
         if isinstance(variables, list):
             raise InvalidDocument(variables, BadUserInput.code)
         return variables
 
     def _executor(self, variables: VariableValues, root: object = None) -> PlainExecutor:
-        hiding = not self.by.suggesting
+        hiding = not self.admission.suggesting
         return PlainExecutor(self.operation.plan, variables, self.context, root=root, hide_suggestions=hiding)
 
 
 def _refusal(error: GraphQLError) -> Exception:
-    """Why a subscription cannot begin, of what graphql-core makes of it."""
+    """The cause of graphql-core's error when a subscription cannot begin."""
     cause = cause_of(error)
     if isinstance(cause, GraphQLError) and is_about_an_argument(cause):
         return InvalidDocument([error], BadUserInput.code)

@@ -1,13 +1,13 @@
-"""GraphQL over HTTP: has what a request asks executed, and writes the answer.
+"""GraphQL over HTTP: executes a request's operation, and writes the answer.
 
     request → caller → operation → answer, or a stream of answers
 
-A framework's own view would do, were it not for what the specification and our error contract
-ask: the media type and status of each kind of failure, `Allow` with 405, no `data` key where
-nothing was executed, a stable code on every error and nothing of the inside in any. A document
-that cannot be executed is 400 in the newer media type and 200 in `application/json`, as the
-audits of the npm package `graphql-http` have it. Where a stream alone is accepted, it is told in
-one, as the protocol of `graphql-sse` has it: a browser's `EventSource` cannot read a 400.
+No framework's own view follows the specification and our error contract: the media type and status of
+each kind of failure, `Allow` with 405, no `data` key where nothing was executed, and a stable code on
+every error, which reveals nothing internal. A document that cannot be executed is answered with 400 in
+the newer media type and with 200 in `application/json`, as the audits of the npm package `graphql-http`
+require. A client that accepts only a stream gets errors in the stream, as the protocol of `graphql-sse`
+requires: a browser's `EventSource` cannot read a 400.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,16 +26,16 @@ from graph.observability import metrics
 from graph.observability.logs import on_behalf_of
 from graph.observability.requests import Answer
 from graph.pages import graphiql
-from graph.transport.admission import Admission, Admitted, Asker
+from graph.transport.admission import Admission, Admitted, Client
 from graph.transport.deadline import run_with_timeout
-from graph.transport.errors import code_of, told_of_refusal, told_of_result
+from graph.transport.errors import code_of, format_refusal, format_result
 from graph.transport.request import (
     EVENT_STREAM,
     GRAPHQL_JSON,
     JSON,
     Head,
-    asked_by,
     media_type,
+    read_request,
 )
 from graph.transport.sse import HEART_BEAT_S, send_events
 
@@ -63,12 +63,12 @@ class GraphQLEndpoint:
         examples: Sequence[graphiql.Example] | None = None,
         heart_beat_s: float = HEART_BEAT_S,
     ) -> None:
-        """Make one.
+        """Make the endpoint.
 
         Args:
-            admission: lets operations in.
-            examples: the tabs of GraphiQL, which is answered to browsers; None for no GraphiQL.
-            heart_beat_s: seconds between two signs of life on a stream that is silent.
+            admission: decides which operations may be executed.
+            examples: the tabs of GraphiQL, which browsers get; None switches GraphiQL off.
+            heart_beat_s: seconds between two heart beats on a silent stream.
         """
         self._admission = admission
         self._heart_beat_s = heart_beat_s
@@ -83,78 +83,80 @@ class GraphQLEndpoint:
             return
         try:
             async with AsyncExitStack() as stack:
-                answered = await self._answered(_Asking(scope, receive, head, types), stack)
+                answered = await self._answered(_HttpRequest(scope, receive, head, types), stack)
                 if isinstance(answered, _Stream):
                     lasts_s, heart_beat_s = answered.lasts_s, self._heart_beat_s
                     await send_events(answered.results, receive, send, lasts_s=lasts_s, heart_beat_s=heart_beat_s)
                     return
         except ClientDisconnect:
-            return  # nobody is left to be told
+            return  # there is no client left to answer
         status, headers, body = answered
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _answered(self, asking: "_Asking", stack: AsyncExitStack) -> "tuple[int, Headers, bytes] | _Stream":
+    async def _answered(
+        self, http_request: "_HttpRequest", stack: AsyncExitStack
+    ) -> "tuple[int, Headers, bytes] | _Stream":
         """The answer, or a stream of answers, which ends with the stack."""
-        media = media_type(asking.types)
+        media = media_type(http_request.types)
         headers: Mapping[str, str] = {}
         status = 200
-        state = asking.scope["state"]
-        with state["telemetry"].request(asking.head.headers) as answer:
+        state = http_request.scope["state"]
+        with state["telemetry"].request(http_request.head.headers) as answer:
             try:
-                if media is None and not asking.takes_stream:
+                if media is None and not http_request.takes_stream:
                     raise BadRequest(
                         f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406
                     )
-                admitted = await self._admitted(asking, answer)
-                if asking.head.method == "HEAD" and (admitted.is_subscription or media is None):
+                admitted = await self._admitted(http_request, answer)
+                if http_request.head.method == "HEAD" and (admitted.is_subscription or media is None):
                     raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
                 if admitted.is_subscription:
-                    stream = await self._stream(asking, admitted, stack)
+                    stream = await self._stream(http_request, admitted, stack)
                     answer.code, answer.status = metrics.OK, status
                     return stream
-                body = told_of_result(await admitted.result(unless_gone=asking.receive), state["request_id"])
+                body = format_result(await admitted.result(while_connected=http_request.receive), state["request_id"])
             except ClientDisconnect:
                 raise
             except Exception as error:
-                body = {"errors": told_of_refusal(error, state["request_id"])}
+                body = {"errors": format_refusal(error, state["request_id"])}
                 status, headers = _status(error, media)
             answer.code, answer.status = code_of(body), status
-        if answer.points is not None and asking.head.headers.get(COST_HEADER):
+        if answer.points is not None and http_request.head.headers.get(COST_HEADER):
             body["extensions"] = {"cost": {"points": answer.points, "limit": self._admission.limits.cost}}
         written = orjson.dumps(body)
         if media is None and status == 200:
             return _Stream(_one(written), None)
         own = {name.lower().encode(): value.encode() for name, value in headers.items()}
-        told_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
-        return status, list(told_headers.items()), written
+        answer_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
+        return status, list(answer_headers.items()), written
 
-    async def _admitted(self, asking: "_Asking", answer: Answer) -> Admitted:
-        """What is asked, where it may be executed."""
-        state = asking.scope["state"]
-        address = asking.scope["client"][0] if asking.scope.get("client") else None
+    async def _admitted(self, http_request: "_HttpRequest", answer: Answer) -> Admitted:
+        """The requested operation, if it may be executed."""
+        state = http_request.scope["state"]
+        address = http_request.scope["client"][0] if http_request.scope.get("client") else None
         try:
-            asked = await asked_by(asking.head, asking.receive)
-            caller = await state["authenticate"](asking.head.headers.get("authorization"))
+            request = await read_request(http_request.head, http_request.receive)
+            caller = await state["authenticate"](http_request.head.headers.get("authorization"))
         except GraphError:
-            await state["rates"].spend(spender(None, address), 1)  # so that refusals have an end too
+            await state["rates"].spend(spender(None, address), 1)  # limits refused requests too
             raise
         on_behalf_of(caller.subject)
-        asker = Asker(caller, spender(caller.subject, address), state["request_id"])
-        reading = asking.head.method != "POST"
-        work = self._admission.admitted(asked, asker, state, answer, reading=reading)
-        return await run_with_timeout(self._admission.limits.query_seconds, work, unless_gone=asking.receive)
+        client = Client(caller, spender(caller.subject, address), state["request_id"])
+        reading = http_request.head.method != "POST"
+        work = self._admission.admitted(request, client, state, answer, reading=reading)
+        return await run_with_timeout(self._admission.limits.query_seconds, work, while_connected=http_request.receive)
 
-    async def _stream(self, asking: "_Asking", admitted: Admitted, stack: AsyncExitStack) -> "_Stream":
-        """The results of a subscription as they come."""
-        if not asking.takes_stream:
+    async def _stream(self, http_request: "_HttpRequest", admitted: Admitted, stack: AsyncExitStack) -> "_Stream":
+        """The results of a subscription, as a stream."""
+        if not http_request.takes_stream:
             raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
         results = await stack.enter_async_context(admitted.subscribed())
-        return _Stream(_written(results, admitted.asker.request_id), admitted.asker.caller.lasts_s)
+        return _Stream(_written(results, admitted.client.request_id), admitted.client.caller.lasts_s)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _HttpRequest:
     """A request that is being answered."""
 
     scope: Scope
@@ -170,10 +172,10 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True)
 class _Stream:
-    """Answers that come one by one."""
+    """Answers that are sent one by one."""
 
     results: AsyncIterator[bytes]  # as JSON
-    lasts_s: float | None  # at most
+    lasts_s: float | None  # the longest that the stream may last
 
 
 async def _one(written: bytes) -> AsyncIterator[bytes]:
@@ -181,12 +183,12 @@ async def _one(written: bytes) -> AsyncIterator[bytes]:
 
 
 async def _written(results: AsyncIterator[ExecutionResult], request_id: str) -> AsyncIterator[bytes]:
-    """Results as JSON. A failure between them is the last one."""
+    """Results as JSON. A failure ends them, and is the last."""
     try:
         async for result in results:
-            yield orjson.dumps(told_of_result(result, request_id))
+            yield orjson.dumps(format_result(result, request_id))
     except Exception as error:
-        yield orjson.dumps({"errors": told_of_refusal(error, request_id)})
+        yield orjson.dumps({"errors": format_refusal(error, request_id)})
 
 
 def _status(error: Exception, media: str | None) -> tuple[int, Mapping[str, str]]:

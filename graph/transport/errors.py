@@ -1,4 +1,4 @@
-"""How errors are told to a client: each with a stable code, and nothing of the inside in any."""
+"""Formats errors for clients. Each has a stable code and reveals nothing internal."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,43 +10,43 @@ from graph.core.errors import BadUserInput, GraphError, InternalServerError
 from graph.observability.logs import get_logger
 from graph.observability.metrics import OK
 
-LONGEST_MESSAGE = 1000  # characters; graphql-core repeats the value that it refuses, which may be a megabyte
+LONGEST_MESSAGE = 1000  # characters; graphql-core's message holds the refused value, which may be a megabyte
 
 logger = get_logger(__name__)
 
-Told = dict[str, Any]
-"""An error as it stands in the answer."""
+FormattedError = dict[str, Any]
+"""An error as a client sees it."""
 
 
-def told(error: GraphError) -> Told:
-    """An error that belongs to no place in the document. What only an operator may know is logged."""
+def format_error(error: GraphError) -> FormattedError:
+    """An error without a place in the document. Its internal detail is logged, and not sent."""
     if error.detail:
-        logger.error("An error has a cause that its client is not told", code=error.code, cause=error.detail)
+        logger.error("An error hides an internal cause", code=error.code, cause=error.detail)
     return {"message": str(error), "extensions": error.extensions}
 
 
-def told_of_document(error: GraphQLError, code: str) -> Told:
-    """An error of a document or its variables, which were not executed."""
+def format_document_error(error: GraphQLError, code: str) -> FormattedError:
+    """An error of a document or its variables. Nothing was executed."""
     cause = cause_of(error)
     if isinstance(cause, GraphError):
-        return {**error.formatted, **told(cause)}
+        return {**error.formatted, **format_error(cause)}
     return {**error.formatted, "message": cut(error.message), "extensions": {"code": code}}
 
 
-def told_of_field(error: GraphQLError, request_id: str) -> Told:
+def format_field_error(error: GraphQLError, request_id: str) -> FormattedError:
     """An error of a field's resolver, or of a value that it returned."""
     cause = cause_of(error)
     if isinstance(cause, GraphError):
-        return {**error.formatted, **told(cause)}
+        return {**error.formatted, **format_error(cause)}
     if isinstance(cause, GraphQLError) and is_about_an_argument(cause):
-        return told_of_document(error, BadUserInput.code)
+        return format_document_error(error, BadUserInput.code)
     logger.error("A field could not be resolved", request_id=request_id, exc_info=cause)
-    return {**error.formatted, **told(InternalServerError(request_id))}
+    return {**error.formatted, **format_error(InternalServerError(request_id))}
 
 
-def told_of_result(result: ExecutionResult, request_id: str) -> dict[str, Any]:
-    """What was executed: `data`, and `errors` where there are any."""
-    errors = [told_of_field(error, request_id) for error in result.errors or ()]
+def format_result(result: ExecutionResult, request_id: str) -> dict[str, Any]:
+    """The result of an execution: `data`, and `errors` if there are any."""
+    errors = [format_field_error(error, request_id) for error in result.errors or ()]
     return {"data": result.data, "errors": errors} if errors else {"data": result.data}
 
 
@@ -56,23 +56,23 @@ def code_of(answer: Mapping[str, Any]) -> str:
     return errors[0]["extensions"]["code"] if errors else OK
 
 
-def told_of_refusal(error: Exception, request_id: str) -> list[Told]:
-    """Why an operation was not executed, or a request not answered."""
+def format_refusal(error: Exception, request_id: str) -> list[FormattedError]:
+    """The errors for a refused operation, or for a request that could not be answered."""
     if isinstance(error, InvalidDocument):
-        return [told_of_document(each, error.code) for each in error.errors]
+        return [format_document_error(each, error.code) for each in error.errors]
     if isinstance(error, GraphError):
-        return [told(error)]
+        return [format_error(error)]
     logger.error("A request could not be answered", request_id=request_id, exc_info=error)
-    return [told(InternalServerError(request_id))]
+    return [format_error(InternalServerError(request_id))]
 
 
 def cut(message: str) -> str:
-    """The message, or its beginning where it is too long to be read."""
+    """The message, cut at its greatest length."""
     return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
 
 
 def cause_of(error: GraphQLError) -> Exception:
-    """What went wrong first: graphql-core wraps it, and what it wrapped already."""
+    """The original error, which graphql-core may have wrapped several times."""
     cause: Exception = error
     while isinstance(cause, GraphQLError) and cause.original_error is not None:
         cause = cause.original_error
@@ -80,5 +80,5 @@ def cause_of(error: GraphQLError) -> Exception:
 
 
 def is_about_an_argument(cause: GraphQLError) -> bool:
-    """Whether graphql-core refused an argument's value, which for null in a variable it does only in execution."""
+    """Whether graphql-core refused an argument's value. It checks null in a variable only during execution."""
     return any(not isinstance(node, FieldNode) for node in cause.nodes or ())

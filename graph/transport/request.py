@@ -1,4 +1,4 @@
-"""Reads what a client asks from an HTTP request, and refuses what asks for nothing.
+"""Reads the GraphQL request from an HTTP request, and refuses one without a document.
 
 Source: https://graphql.github.io/graphql-over-http/ and the audits of the npm package
 `graphql-http`.
@@ -20,7 +20,7 @@ GRAPHQL_JSON = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
 MOST_BODY_BYTES = 1024 * 1024  # a thousand events of an ingest take about 400 KB
 
-# A page can have a browser send any of these to another origin only after that origin has agreed to it.
+# A browser sends these to another origin only after that origin has agreed in a preflight.
 PREFLIGHTED = (
     *("GraphQL-Require-Preflight", "Apollo-Require-Preflight", "X-Apollo-Operation-Name", "Authorization"),
     "GraphQL-Cost",
@@ -30,7 +30,7 @@ REMEMBERED = 256  # values of a header; clients of one kind all send the same
 
 
 class Head:
-    """The head of a request: method, and headers by their names in lower case."""
+    """The head of a request: method, query string, and headers by their names in lower case."""
 
     __slots__ = ("headers", "method", "query_string")
 
@@ -44,13 +44,13 @@ class Head:
 
     @property
     def accepted(self) -> frozenset[str]:
-        """The media types that the client accepts, in lower case; not those with a quality of 0, and all by default."""
+        """The accepted media types in lower case, without those of quality 0. Without a header, all are accepted."""
         return _accepted(self.headers.get("accept", ""))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The parameters of a request."""
+class GraphQLRequest:
+    """The parameters of a GraphQL request."""
 
     query: str | None  # None where `extensions` name a document
     variables: dict[str, Any] | None
@@ -58,8 +58,8 @@ class Asked:
     extensions: dict[str, Any] | None
 
     @classmethod
-    def of(cls, parameters: object) -> "Asked":
-        """Read the parameters of a request; None is the same as absent, and unknown ones are ignored."""
+    def of(cls, parameters: object) -> "GraphQLRequest":
+        """Read the parameters. None means absent; unknown parameters are ignored."""
         if not isinstance(parameters, dict):
             raise BadRequest("The body must be one JSON object: `query`, and perhaps `variables` and `operationName`.")
         query, variables, name, extensions = map(parameters.get, ("query", "variables", "operationName", "extensions"))
@@ -74,48 +74,48 @@ class Asked:
         return cls(query or None, variables, name or None, extensions)
 
 
-async def asked_by(head: Head, receive: Receive) -> Asked:
-    """What a request asks.
+async def read_request(head: Head, receive: Receive) -> GraphQLRequest:
+    """Read the GraphQL request from an HTTP request.
 
     Raises:
         BadRequest: It cannot be read.
-        CsrfPrevention: Any page could have had a browser send it.
-        ClientDisconnect: The client went away before its body was there.
+        CsrfPrevention: A web page of another site could have sent it.
+        ClientDisconnect: The client disconnected before its body had arrived.
     """
     match head.method:
         case "POST":
-            return Asked.of(await _json_body(head, receive))
+            return GraphQLRequest.of(await _json_body(head, receive))
         case "GET" | "HEAD":
-            if _any_page_could_send(head):
+            if _any_web_page_could_send(head):
                 raise CsrfPrevention
-            return Asked.of(_url_parameters(head.query_string))
+            return GraphQLRequest.of(_url_parameters(head.query_string))
         case _:
             raise BadRequest("Send queries by POST or GET, mutations by POST.", status=405, allow="GET, HEAD, POST")
 
 
 def same_origin(origin: str | None, host: str | None) -> bool:
-    """Whether a page of an origin is one of the service's own. What is no page, and some own pages, name none."""
+    """Whether a request comes from the service's own web pages, or names no origin."""
     if origin is None:
         return True
-    scheme, _, named = origin.partition("://")  # no more, since a browser writes nothing else than these two
+    scheme, _, named = origin.partition("://")  # a browser writes nothing else into this header
     return scheme in ("http", "https") and named == host
 
 
-def _any_page_could_send(head: Head) -> bool:
-    """Whether a browser sends such a GET for a page of any origin without a preflight.
+def _any_web_page_could_send(head: Head) -> bool:
+    """Whether a browser would send this GET for a web page of any origin, without a preflight.
 
-    What bears no mark of a browser is let through: audit 5A70 asks for a bare GET. Every browser
-    names itself `Mozilla`, and a page can change that only with a preflight. A POST needs no such
-    question, since only `application/json` will do, which takes one too.
+    A GET without any mark of a browser passes: audit 5A70 requires that. Every browser names itself
+    `Mozilla`, and a web page can change that only with a preflight. A POST needs no check, since only
+    `application/json` is accepted, which also takes a preflight.
     """
     headers = head.headers
     if any(headers.get(name.lower()) for name in PREFLIGHTED):
         return False
     if _content_type(headers.get("content-type", ""))[0] == JSON:
         return False
-    by_name = {GRAPHQL_JSON, EVENT_STREAM} & head.accepted  # the latter is what an `EventSource` asks for
+    accepts_graphql = {GRAPHQL_JSON, EVENT_STREAM} & head.accepted  # an `EventSource` accepts the latter
     if (
-        by_name
+        accepts_graphql
         and same_origin(headers.get("origin"), headers.get("host"))
         and headers.get("sec-fetch-site") not in ("cross-site", "same-site")
     ):
@@ -132,7 +132,7 @@ def _content_type(header: str) -> tuple[str, frozenset[str]]:
 
 
 async def _json_body(head: Head, receive: Receive) -> object:
-    """The parsed body, read no further than its greatest size."""
+    """Read and parse the body, up to its greatest size."""
     media_type, charsets = _content_type(head.headers.get("content-type", ""))
     if media_type != JSON or not charsets <= {"utf-8", "utf8"}:
         raise BadRequest(f"The body must be {JSON} in UTF-8.", status=415)
@@ -184,7 +184,7 @@ def _is_zero_quality(parameter: str) -> bool:
 
 
 def media_type(types: frozenset[str]) -> str | None:
-    """The media type to answer in: the newer one only where it is asked for by name."""
+    """The media type of the answer; the newer one only for a client that names it."""
     if GRAPHQL_JSON in types:
         return GRAPHQL_JSON
     return JSON if types & {JSON, "application/*", "*/*"} else None

@@ -1,4 +1,4 @@
-"""Around every request: an id of its own, and headers that keep a browser from misusing the answer."""
+"""Middleware that gives every request an id, and every answer the security headers."""
 
 from uuid import uuid4
 
@@ -7,15 +7,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from graph.observability.logs import during_request
 
 SECURITY_HEADERS = {
-    "X-Content-Type-Options": "nosniff",  # an answer is what its media type says
+    "X-Content-Type-Options": "nosniff",  # browsers must not guess a media type
     "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",  # no other page embeds it; CORS is another matter
+    "Cross-Origin-Resource-Policy": "same-origin",  # no other site may embed it; CORS has rules of its own
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",  # GraphiQL's page has its own
     "X-Frame-Options": "DENY",
 }
-"""For every answer that does not set them itself.
+"""The headers of every answer that does not set them itself.
 
-`Strict-Transport-Security` is left to whatever terminates TLS: this service speaks plain HTTP.
+The proxy that terminates TLS sets `Strict-Transport-Security`: this service speaks plain HTTP.
 """
 
 
@@ -23,9 +23,9 @@ _ADDED = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HE
 
 
 class RequestIds:
-    """ASGI middleware: `request.state.request_id`, told to the client as `X-Request-Id`.
+    """ASGI middleware that sets `request.state.request_id`, and sends it as `X-Request-Id`.
 
-    An id that a client sends is not taken over: ours are keys of the request logs.
+    An id that a client sends is ignored: the ids are keys of the request logs.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""HTTP routes of a domain: the caller is known, is charged a point, and has the scope that the route needs.
+"""HTTP routes of a domain. A route authenticates its caller, charges a point and checks the scope.
 
 Domain(..., routes=lambda settings: [route("/export", export, scope=EVENTS_READ)])
 """
@@ -13,14 +13,14 @@ from graph.access.callers import Scope
 from graph.access.rate import spender
 from graph.core.errors import GraphError
 from graph.core.services import Services
-from graph.transport.errors import told
+from graph.transport.errors import format_error
 
 Answer = Callable[[Request, Services], Awaitable[Response]]
-"""Answers a request with the services of the domains. Its errors are told as the graph's are."""
+"""Answers a request with the services of the domains. Its errors are formatted like the graph's."""
 
 
 def route(path: str, answer: Answer, *, scope: Scope | None = None, methods: Sequence[str] = ("GET",)) -> Route:
-    """A route for callers with a scope, or for all."""
+    """A route for callers with a scope, or for all callers."""
 
     async def endpoint(request: Request) -> Response:
         state = request.state
@@ -29,12 +29,12 @@ def route(path: str, answer: Answer, *, scope: Scope | None = None, methods: Seq
             try:
                 caller = await state.authenticate(request.headers.get("authorization"))
             except GraphError:
-                await state.rates.spend(spender(None, address), 1)  # so that refusals have an end too
+                await state.rates.spend(spender(None, address), 1)  # limits refused requests too
                 raise
             await state.rates.spend(spender(caller.subject, address), 1)
             caller.require([scope] if scope else [])
             return await answer(request, state.services)
         except GraphError as error:
-            return JSONResponse({"errors": [told(error)]}, error.status, error.headers)
+            return JSONResponse({"errors": [format_error(error)]}, error.status, error.headers)
 
     return Route(path, endpoint, methods=list(methods))

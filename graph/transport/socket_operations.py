@@ -1,4 +1,4 @@
-"""The operations of one WebSocket: each under its id, all of them bounded, and what is told of them.
+"""The operations of one WebSocket, by their ids, and their messages. Their number is bounded.
 
     begin → next … → complete, or error
 
@@ -14,19 +14,19 @@ from graph.api.documents.prepared import InvalidDocument
 from graph.core.errors import TooManySubscriptions, outcome_of
 from graph.observability import metrics
 from graph.observability.logs import during_request, get_logger, on_behalf_of
-from graph.transport.admission import Admission, Admitted, Asker
-from graph.transport.errors import code_of, told_of_refusal, told_of_result
-from graph.transport.request import Asked
+from graph.transport.admission import Admission, Admitted, Client
+from graph.transport.errors import code_of, format_refusal, format_result
+from graph.transport.request import GraphQLRequest
 
 logger = get_logger(__name__)
 
 
 class Disconnected(Exception):
-    """The client is gone."""
+    """The client has disconnected."""
 
 
 class SocketOperations:
-    """What a client has under way, by the ids that it chose."""
+    """The operations of one connection in progress, by the ids that the client chose."""
 
     def __init__(
         self,
@@ -42,25 +42,25 @@ class SocketOperations:
             most: operations at the same time.
             state: of the application.
             headers: of the request that the connection began with.
-            send: sends a message; raises `Disconnected`.
+            send: sends a message, or raises `Disconnected`.
         """
         self._admission = admission
         self._most = most
         self._state = state
         self._headers = headers
         self._send = send
-        self._operations: dict[str, asyncio.Task[None]] = {}  # by the ids that are taken
-        self._tasks: set[asyncio.Task[None]] = set()  # those, and any that is about to end
-        self._left: set[asyncio.Task[dict[str, Any]]] = set()  # mutations that nobody waits for any more
+        self._operations: dict[str, asyncio.Task[None]] = {}  # by the ids in use
+        self._tasks: set[asyncio.Task[None]] = set()  # those, and the ones that are about to end
+        self._abandoned: set[asyncio.Task[dict[str, Any]]] = set()  # mutations whose client no longer waits
 
     def __contains__(self, id_: str) -> bool:
-        """Whether the id is taken."""
+        """Whether the id is in use."""
         return id_ in self._operations
 
-    async def begin(self, id_: str, asked: Asked, asker: Asker) -> None:
-        """Begin one, and wait while a client that takes no answers has too many to take."""
-        room = len(self._operations) + len(self._left) < self._most
-        task = asyncio.create_task(self._operate(id_, self._payloads(asked, asker, room=room), asker))
+    async def begin(self, id_: str, request: GraphQLRequest, client: Client) -> None:
+        """Begin an operation. Waits while the client has too many answers to read."""
+        room = len(self._operations) + len(self._abandoned) < self._most
+        task = asyncio.create_task(self._operate(id_, self._payloads(request, client, room=room), client))
         self._operations[id_] = task
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -68,23 +68,23 @@ class SocketOperations:
             await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
 
     def complete(self, id_: str) -> None:
-        """Give one up, if it is still under way; but a mutation is finished, as it is over HTTP."""
+        """Cancel an operation that is in progress. A mutation is finished all the same, as over HTTP."""
         if task := self._operations.pop(id_, None):
             task.cancel()
 
     async def end(self) -> None:
-        """Give up all of them, but for mutations, and wait until that is done."""
+        """Cancel all operations, finish all mutations, and wait for both."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
-        if self._left:
-            await asyncio.wait(self._left)
+        if self._abandoned:
+            await asyncio.wait(self._abandoned)
 
-    async def _operate(self, id_: str, payloads: AsyncGenerator[dict[str, Any], None], asker: Asker) -> None:
-        """Tell the results of an operation."""
-        with during_request(asker.request_id):
-            on_behalf_of(asker.caller.subject)
+    async def _operate(self, id_: str, payloads: AsyncGenerator[dict[str, Any], None], client: Client) -> None:
+        """Send the results of an operation, and its end."""
+        with during_request(client.request_id):
+            on_behalf_of(client.caller.subject)
             try:
                 async with aclosing(payloads):
                     async for payload in payloads:
@@ -93,31 +93,33 @@ class SocketOperations:
             except Disconnected:
                 return
             except Exception as error:
-                last = {"type": "error", "id": id_, "payload": told_of_refusal(error, asker.request_id)}
-            del self._operations[id_]  # first, as the id can be used again as soon as that is known
+                last = {"type": "error", "id": id_, "payload": format_refusal(error, client.request_id)}
+            del self._operations[id_]  # before the last message, after which the client may use the id again
             with suppress(Disconnected):
                 await self._send(last)
 
-    async def _payloads(self, asked: Asked, asker: Asker, *, room: bool) -> AsyncGenerator[dict[str, Any], None]:
-        """What is told of the results. At its end, it lets go of all that was asked."""
+    async def _payloads(
+        self, request: GraphQLRequest, client: Client, *, room: bool
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """The payloads of the results. The operation's resources are released at the end."""
         async with AsyncExitStack() as stack:
-            async for payload in await self._begun(asked, asker, stack, room=room):
+            async for payload in await self._begun(request, client, stack, room=room):
                 yield payload
 
     async def _begun(
-        self, asked: Asked, asker: Asker, stack: AsyncExitStack, *, room: bool
+        self, request: GraphQLRequest, client: Client, stack: AsyncExitStack, *, room: bool
     ) -> AsyncIterator[dict[str, Any]]:
-        """What is told of the results; it has begun."""
+        """Begin the operation, and return the payloads of its results."""
         with self._state["telemetry"].request(self._headers) as answer:
             try:
                 if not room:
-                    await self._state["rates"].spend(asker.who, 1)
+                    await self._state["rates"].spend(client.spender, 1)
                     raise TooManySubscriptions(self._most, "operations under way here")
-                admitted = await self._admission.admitted(asked, asker, self._state, answer)
+                admitted = await self._admission.admitted(request, client, self._state, answer)
                 if admitted.is_subscription:
                     results = await stack.enter_async_context(admitted.subscribed())
                     answer.code, answer.status = metrics.OK, 200
-                    return (told_of_result(result, asker.request_id) async for result in results)
+                    return (format_result(result, client.request_id) async for result in results)
                 work = _outcome(admitted)
                 payload = await (self._finished(work) if admitted.is_mutation else work)
                 answer.code, answer.status = code_of(payload), 200
@@ -129,23 +131,23 @@ class SocketOperations:
                 raise
 
     async def _finished(self, work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
-        """The outcome of a mutation, which it comes to whether or not anybody waits for it."""
+        """Finish a mutation, whether or not its client still waits."""
         task = asyncio.create_task(work)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            self._left.add(task)
+            self._abandoned.add(task)
             task.add_done_callback(self._forget)
             raise
 
     def _forget(self, work: asyncio.Task[dict[str, Any]]) -> None:
-        self._left.discard(work)
+        self._abandoned.discard(work)
         if not work.cancelled() and (error := work.exception()):
-            logger.info("A mutation that nobody waited for has failed", exc_info=error)
+            logger.info("A mutation failed after its client had left", exc_info=error)
 
 
 async def _outcome(admitted: Admitted) -> dict[str, Any]:
-    return told_of_result(await admitted.result(), admitted.asker.request_id)
+    return format_result(await admitted.result(), admitted.client.request_id)
 
 
 async def _one(payload: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:

@@ -1,8 +1,8 @@
-"""Results as server-sent events: `next` with each, `complete` at the end, and a comment now and then.
+"""Results as server-sent events: `next` for each, `complete` at the end, and comments as heart beats.
 
-sse-starlette streams the same bytes, and was measured: a thousand subscribers take 53 MB of the server then, in
-place of 33, since each has five tasks and a scope around every `send`, and an event takes a fifth more of the
-processor's time. It also replaces uvicorn's handler of signals, where the drain is ours.
+sse-starlette streams the same bytes. With it, a thousand subscribers take 53 MB of the server instead of 33 MB,
+since each has five tasks and a scope around every `send`, and an event takes a fifth more CPU time. It also
+replaces uvicorn's signal handler, which the drain needs.
 
     python -m benchmarks.subscribers
 
@@ -17,7 +17,7 @@ from starlette.types import Receive, Send
 
 from graph.transport.request import EVENT_STREAM
 
-HEART_BEAT_S = 12.0  # proxies end what is silent, after half a minute at the earliest
+HEART_BEAT_S = 12.0  # proxies close silent connections, after half a minute at the earliest
 
 HEADERS = [
     (b"content-type", f"{EVENT_STREAM}; charset=utf-8".encode()),
@@ -37,15 +37,20 @@ def next_event(result: bytes) -> bytes:
 async def send_events(
     results: AsyncIterator[bytes], receive: Receive, send: Send, *, lasts_s: float | None, heart_beat_s: float
 ) -> None:
-    """Send results until they end, the client is gone or so many seconds have passed.
+    """Send results until they end, the client disconnects or the time is over.
 
-    `send` waits while the client does not take what was sent, and thus whatever makes the results waits too.
+    Args:
+        results: JSON of one line each. They are produced no faster than the client reads.
+        receive: the request's channel, after its body was read.
+        send: waits while the client does not read.
+        lasts_s: the longest that the stream may last; None for no limit.
+        heart_beat_s: the longest silence.
     """
     await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-    # At once, since a client knows by the first bytes that it is connected.
+    # The first bytes tell a client that it is connected.
     await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
     sending = asyncio.ensure_future(_send_all(results, send, lasts_s, heart_beat_s))
-    gone = asyncio.ensure_future(_until_gone(receive))
+    gone = asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
         await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -78,6 +83,6 @@ async def _send_all(results: AsyncIterator[bytes], send: Send, lasts_s: float | 
     await send({"type": "http.response.body", "body": COMPLETE})
 
 
-async def _until_gone(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

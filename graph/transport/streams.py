@@ -1,4 +1,4 @@
-"""How much of a kind each caller has open in this process, which may not be more than so many."""
+"""Limits how many subscriptions or connections a client may have open in this process."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,26 +8,29 @@ from graph.core.errors import TooManySubscriptions
 
 
 class Streams:
-    """The open subscriptions or connections, by caller."""
+    """The number of open subscriptions or connections of each client."""
 
     def __init__(self, most: int, what: str) -> None:
-        self._most = most  # of one caller
+        self._most = most  # of one client
         self._what = what
         self._open: Counter[str] = Counter()
 
     @contextmanager
-    def one_of(self, who: str) -> Iterator[None]:
-        """Around one of a caller.
+    def counted(self, client: str) -> Iterator[None]:
+        """Count one of a client's while it is open.
+
+        Args:
+            client: the name that its points are charged to.
 
         Raises:
-            TooManySubscriptions: The caller has as many as one may have.
+            TooManySubscriptions: The client has reached the limit.
         """
-        if self._open[who] >= self._most:
+        if self._open[client] >= self._most:
             raise TooManySubscriptions(self._most, self._what)
-        self._open[who] += 1
+        self._open[client] += 1
         try:
             yield
         finally:
-            self._open[who] -= 1
-            if not self._open[who]:
-                del self._open[who]
+            self._open[client] -= 1
+            if not self._open[client]:
+                del self._open[client]

@@ -1,8 +1,8 @@
-"""GraphQL over a WebSocket: the server's side of the protocol `graphql-transport-ws`, and of no older one.
+"""GraphQL over a WebSocket: the server's side of the protocol `graphql-transport-ws`.
 
-    connect → connection_init, with a token perhaps → connection_ack
+    connect → connection_init, with or without a token → connection_ack
     subscribe → next … → complete, or error
-    ping → pong, either way
+    ping → pong, in both directions
 
 Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 """
@@ -27,16 +27,16 @@ from graph.core.errors import (
     TooManySubscriptions,
 )
 from graph.observability.logs import get_logger
-from graph.transport.admission import Admission, Asker
-from graph.transport.errors import told_of_refusal
-from graph.transport.request import Asked, same_origin
+from graph.transport.admission import Admission, Client
+from graph.transport.errors import format_refusal
+from graph.transport.request import GraphQLRequest, same_origin
 from graph.transport.socket_operations import Disconnected, SocketOperations
 
 SUBPROTOCOL = "graphql-transport-ws"
 LONGEST_REASON = 123  # bytes, RFC 6455 section 5.5
 LONGEST_ID = 256  # characters, of an operation; each of its results repeats it
 EXPIRED = "The token has expired"
-MESSAGES_A_TURN = 32  # of the loop; a ping takes 40 µs
+MESSAGES_PER_ITERATION = 32  # of the event loop; a ping takes 40 µs
 
 logger = get_logger(__name__)
 
@@ -45,13 +45,13 @@ logger = get_logger(__name__)
 class SocketLimits:
     """What one connection may take."""
 
-    operations: int  # under way at the same time
+    operations: int  # in progress at the same time
     init_s: float = 10.0  # until `connection_init`
-    ping_s: float = 15.0  # of silence, after which the client is asked whether it is there, and as long to say so
+    ping_s: float = 15.0  # of silence before a ping, and again of waiting for the answer
 
 
 class Closed(Exception):
-    """The connection ends, for a reason that the protocol has a code for."""
+    """The connection must be closed, with a code of the protocol."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
@@ -60,14 +60,14 @@ class Closed(Exception):
 
 
 class WebSocketEndpoint:
-    """The ASGI application behind the graph's path, for connections that stay."""
+    """The ASGI application behind the graph's path, for WebSockets."""
 
     def __init__(self, admission: Admission, limits: SocketLimits, origins: Collection[str]) -> None:
-        """Make one.
+        """Make the endpoint.
 
         Args:
-            origins: whose pages may connect, beside the service's own; `*` for all. No browser asks before it
-                connects, as it does before it sends a request that only some may send.
+            origins: other origins whose web pages may connect; `*` for all. A browser sends no preflight
+                before it opens a WebSocket, so the server must check the origin.
         """
         self._admission = admission
         self._limits = limits
@@ -79,14 +79,14 @@ class WebSocketEndpoint:
         await receive()  # `websocket.connect`
         origin = headers.get("origin")
         if not (self._origins & {origin, "*"} or same_origin(origin, headers.get("host"))):
-            await send({"type": "websocket.close"})  # which is a 403, as nothing was accepted
+            await send({"type": "websocket.close"})  # before an acceptance, this is a 403
             return
         address = scope["client"][0] if scope.get("client") else None
         try:
-            with scope["state"]["sockets"].one_of(spender(None, address)):  # who it is, is told later, or never
+            with scope["state"]["sockets"].counted(spender(None, address)):  # the token may come later, or never
                 await self._serve(scope, headers, receive, send)
         except TooManySubscriptions as refusal:
-            body = orjson.dumps({"errors": told_of_refusal(refusal, "")})
+            body = orjson.dumps({"errors": format_refusal(refusal, "")})
             head = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
             await send({"type": "websocket.http.response.start", "status": refusal.status, "headers": head})
             await send({"type": "websocket.http.response.body", "body": body})
@@ -101,7 +101,7 @@ class WebSocketEndpoint:
         except Disconnected:
             pass
         except Exception:
-            logger.exception("A connection had to end")
+            logger.exception("A WebSocket was closed because of an error")
             await _close(send, Closed(4500, "Internal server error"))
         finally:
             await connection.end()
@@ -109,14 +109,14 @@ class WebSocketEndpoint:
 
 async def _close(send: Send, closed: Closed) -> None:
     with suppress(Disconnected):
-        await _tell(send, {"type": "websocket.close", "code": closed.code, "reason": closed.reason})
+        await _send(send, {"type": "websocket.close", "code": closed.code, "reason": closed.reason})
 
 
-async def _tell(send: Send, event: Message) -> None:
+async def _send(send: Send, event: Message) -> None:
     """Send an event.
 
     Raises:
-        Disconnected: The client has gone, or sent what the server below has ended the connection for.
+        Disconnected: The client has disconnected, or the server closed the connection after a bad frame.
     """
     try:
         await send(event)
@@ -125,7 +125,7 @@ async def _tell(send: Send, event: Message) -> None:
 
 
 class _Connection:
-    """One client's connection, which was accepted."""
+    """One client's connection."""
 
     def __init__(
         self,
@@ -142,72 +142,72 @@ class _Connection:
         self._receive = receive
         self._send_event = send
         self._limits = limits
-        self._greeted = False  # `connection_init` came
-        self._caller: Caller | None = None  # once it is acknowledged
-        self._until: float | None = None  # by the loop's clock: when the caller's token ends
+        self._is_initialised = False  # whether `connection_init` has arrived
+        self._caller: Caller | None = None  # set once the connection is acknowledged
+        self._expires_at: float | None = None  # when the caller's token expires, by the loop's clock
         self._operations = SocketOperations(admission, limits.operations, self._state, headers, self._send)
 
     async def accept(self, subprotocols: Collection[str]) -> None:
         """Open the connection.
 
         Raises:
-            Closed: The client speaks none that is spoken here.
-            Disconnected: It has left already.
+            Closed: The client does not offer the protocol.
+            Disconnected: The client has disconnected already.
         """
-        spoken = SUBPROTOCOL if SUBPROTOCOL in subprotocols else None
-        await _tell(self._send_event, {"type": "websocket.accept", "subprotocol": spoken})
-        if spoken is None:
+        accepted = SUBPROTOCOL if SUBPROTOCOL in subprotocols else None
+        await _send(self._send_event, {"type": "websocket.accept", "subprotocol": accepted})
+        if accepted is None:
             raise Closed(4406, "Subprotocol not acceptable")
 
     async def serve(self) -> None:
-        """Answer messages.
+        """Answer messages until the connection ends.
 
         Raises:
-            Closed: The connection shall end.
-            Disconnected: It has ended.
+            Closed: The connection must be closed.
+            Disconnected: The client has disconnected.
         """
         loop = asyncio.get_running_loop()
         expected = loop.time() + self._limits.init_s
-        asked_for_sign = False
+        is_pinged = False
         for number in count(1):
-            if number % MESSAGES_A_TURN == 0:
-                await asyncio.sleep(0)  # messages that wait already are received without giving way to other work
-            deadline = expected if self._until is None else min(expected, self._until)
+            if number % MESSAGES_PER_ITERATION == 0:
+                await asyncio.sleep(0)  # receiving a message that is there already does not give way to other work
+            deadline = expected if self._expires_at is None else min(expected, self._expires_at)
             try:
                 async with asyncio.timeout_at(deadline):
                     event = await self._receive()
             except TimeoutError:
                 if self._caller is None:
                     raise Closed(4408, "Connection initialisation timeout") from None
-                if deadline == self._until:  # which a loop's clock may not have reached yet: it counts milliseconds
+                if deadline == self._expires_at:  # the loop's timers may fire up to a millisecond early
                     raise Closed(4403, EXPIRED) from None
-                if asked_for_sign:
+                if is_pinged:
                     raise Closed(4499, "No sign of the client") from None
-                asked_for_sign, expected = True, loop.time() + self._limits.ping_s
+                is_pinged, expected = True, loop.time() + self._limits.ping_s
                 await self._send({"type": "ping"})
                 continue
             if event["type"] == "websocket.disconnect":
                 raise Disconnected
-            if self._until is not None and loop.time() >= self._until:  # whoever talks on does not put it off
+            if self._expires_at is not None and loop.time() >= self._expires_at:  # messages do not put this off
                 raise Closed(4403, EXPIRED)
             await self._take(event.get("text"))
             if self._caller:
-                asked_for_sign, expected = False, loop.time() + self._limits.ping_s
+                is_pinged, expected = False, loop.time() + self._limits.ping_s
 
     async def end(self) -> None:
-        """Give up what is under way, but for mutations."""
+        """Cancel all operations in progress, and finish the mutations."""
         await self._operations.end()
 
     async def _take(self, text: str | None) -> None:
-        """Do what a message says."""
+        """Handle a message."""
         message = _parsed(text)
         match message["type"]:
             case "connection_init":
-                await self._greet(message.get("payload"))
+                await self._initialise(message.get("payload"))
             case "ping":
                 try:
                     await self._send({**message, "type": "pong"})
-                except TypeError as error:  # what can be read may be nested too deep to be written
+                except TypeError as error:  # JSON that can be read may be nested too deep to be written
                     raise Closed(4400, "Invalid message: its payload cannot be repeated") from error
             case "pong":
                 pass
@@ -218,11 +218,11 @@ class _Connection:
             case _:
                 raise Closed(4400, "Invalid message: there is no such type")
 
-    async def _greet(self, payload: object) -> None:
-        """Find out who it is."""
-        if self._greeted:
+    async def _initialise(self, payload: object) -> None:
+        """Authenticate the caller."""
+        if self._is_initialised:
             raise Closed(4429, "Too many initialisation requests")
-        self._greeted = True
+        self._is_initialised = True
         if not isinstance(payload, dict | None):
             raise Closed(4400, "Invalid message: `payload` must be an object")
         given = {name.lower(): value for name, value in (payload or {}).items()}
@@ -232,16 +232,16 @@ class _Connection:
                 raise BadRequest("`Authorization` must be text.")
             caller: Caller = await self._state["authenticate"](token)
         except KeySetUnavailable as error:
-            raise Closed(1013, str(error)) from error  # after which clients try again
+            raise Closed(1013, str(error)) from error  # clients try again after this code
         except GraphError as error:
             raise Closed(4403, f"Forbidden: {await self._charged(error)}") from error
         self._caller = caller
         if caller.lasts_s is not None:
-            self._until = asyncio.get_running_loop().time() + caller.lasts_s
+            self._expires_at = asyncio.get_running_loop().time() + caller.lasts_s
         await self._send({"type": "connection_ack"})
 
     async def _charged(self, error: GraphError) -> GraphError:
-        """What an address is told that has not named a caller, which costs it a point: so guesses have an end."""
+        """Charge a point for a failed authentication, which limits guesses. Returns the error to send."""
         try:
             await self._state["rates"].spend(spender(None, self._address), 1)
         except GraphError as refusal:
@@ -249,25 +249,25 @@ class _Connection:
         return error
 
     async def _subscribe(self, message: dict[str, Any]) -> None:
-        """Begin an operation."""
+        """Begin the operation of a `subscribe` message."""
         id_ = _id_of(message)
         if self._caller is None:
             raise Closed(4401, "Unauthorized: `connection_init` comes first")
         if id_ in self._operations:
             raise Closed(4409, f"Subscriber for {id_} already exists")
         try:
-            asked = Asked.of(message.get("payload"))
+            request = GraphQLRequest.of(message.get("payload"))
         except BadRequest as error:
             raise Closed(4400, f"Invalid message: {error}") from error
-        asker = Asker(self._caller, spender(self._caller.subject, self._address), str(uuid4()))
-        await self._operations.begin(id_, asked, asker)
+        client = Client(self._caller, spender(self._caller.subject, self._address), str(uuid4()))
+        await self._operations.begin(id_, request, client)
 
     async def _send(self, message: dict[str, Any]) -> None:
-        await _tell(self._send_event, {"type": "websocket.send", "text": orjson.dumps(message).decode()})
+        await _send(self._send_event, {"type": "websocket.send", "text": orjson.dumps(message).decode()})
 
 
 def _parsed(text: str | None) -> dict[str, Any]:
-    """A message."""
+    """Parse a message."""
     try:
         message = orjson.loads(text or "")
     except orjson.JSONDecodeError as error:

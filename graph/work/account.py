@@ -1,8 +1,8 @@
-"""The account of the operation in progress: its caller, the points it may still spend, its share of heavy work.
+"""The account of the operation in progress: its caller, its remaining points, its share of heavy work.
 
-The account stands in a context variable, so that access patterns and stores charge what they are
-about to read without passing it along. Work without an account, such as polling and the commands,
-is the service's own: nothing limits what it reads, and it waits in queues as one more caller.
+The account is a context variable, so that access patterns and stores charge for what they are about
+to read without passing it along. Work without an account, such as polling and the commands, belongs
+to the service itself: its reading is not limited, and it waits in queues as one more caller.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from graph.core.errors import Overloaded, QueryTooComplex
 from graph.work.pace import Pace
 
-ROWS_TESTED_A_POINT = 100  # by the store's own filter; SQLite takes some 0.2 µs for a row of an index
-ROWS_READ_A_POINT = 10  # decoded, and perhaps tested in Python; some 3 µs each
-HEAVY_POINTS = 500  # spent on reading, beyond which an operation counts as heavy
+ROWS_TESTED_PER_POINT = 100  # by the store's own filter; SQLite takes some 0.2 µs for a row of an index
+ROWS_READ_PER_POINT = 10  # decoded, and perhaps tested in Python; some 3 µs each
+HEAVY_POINTS = 500  # an operation that spends more on reading counts as heavy
 SERVICE = ""  # the caller of work without an account
 
 Charge = Callable[[int], Awaitable[None]]
-"""Charges the caller for so many points. Raises `RateLimited` where they are not left."""
+"""Charges the caller for so many points. Raises `RateLimited` if too few are left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class WorkLimits:
 
     @classmethod
     def of(cls, caller: int) -> "WorkLimits":
-        """So many for each caller, and four times as many for all."""
+        """Limits of so many for each caller, and four times as many for all."""
         return cls(4 * caller, caller)
 
 
 class Work:
-    """What the operations of one process share."""
+    """What the operations of one process share: their limits, their pace, the count of heavy ones."""
 
     def __init__(self, limits: WorkLimits | None = None, pace: Pace | None = None) -> None:
         self.limits = limits or WorkLimits()
@@ -54,14 +54,14 @@ class Work:
         """Count an operation with heavy work.
 
         Raises:
-            Overloaded: There are too many, of this caller or of all.
+            Overloaded: This caller, or all together, have too many.
         """
         if self._heavy[caller] >= self.limits.caller or self.heavy_operations >= self.limits.process:
             raise Overloaded
         self._heavy[caller] += 1
 
     def leave(self, caller: str) -> None:
-        """Count one less."""
+        """Count one operation with heavy work less."""
         self._heavy[caller] -= 1
         if not self._heavy[caller]:
             del self._heavy[caller]
@@ -72,7 +72,7 @@ class Account:
     """One operation's account."""
 
     work: Work
-    caller: str  # by which points and queues are counted
+    caller: str  # the name that points are charged to and queues rotate by
     most: int  # points that the operation may spend on reading
     charge: Charge
     spent: int = 0  # points
@@ -80,16 +80,16 @@ class Account:
     is_heavy: bool = False
 
     async def spend(self, points: float) -> None:
-        """Spend points on a reading that is about to begin.
+        """Spend points on reading, before it begins.
 
         Raises:
             QueryTooComplex: The operation may not spend so many.
-            RateLimited: The caller has not so many left.
-            Overloaded: Too many operations read much already.
+            RateLimited: The caller has too few left.
+            Overloaded: Too many operations have heavy work in progress.
         """
         if self.spent + self._owed + points > self.most:
             raise QueryTooComplex(
-                "The operation has to read too much of the catalogue: narrow its time range, or ask for less at once."
+                "The operation would read too much data: narrow its time range, or ask for less at once."
             )
         self._owed += points
         whole = int(self._owed)
@@ -119,7 +119,7 @@ _current: ContextVar[Account | None] = ContextVar("account", default=None)
 
 @contextmanager
 def charged_to(account: Account) -> Iterator[Account]:
-    """Around the work of an operation."""
+    """Charge the work inside to an account, and close the account at the end."""
     token = _current.set(account)
     try:
         yield account
@@ -155,21 +155,21 @@ async def charge_rows(*, tested: int = 0, read: int = 0) -> None:
 
     Raises:
         QueryTooComplex: The operation may not read so many.
-        RateLimited: Its caller has no points left.
-        Overloaded: Too many operations read much already.
+        RateLimited: Its caller has too few points left.
+        Overloaded: Too many operations have heavy work in progress.
     """
     if account := _current.get():
-        await account.spend(tested / ROWS_TESTED_A_POINT + read / ROWS_READ_A_POINT)
+        await account.spend(tested / ROWS_TESTED_PER_POINT + read / ROWS_READ_PER_POINT)
 
 
 def charge_time(seconds: float) -> None:
-    """Count processor time of a thread against the caller of the operation in progress."""
+    """Charge a thread's CPU time to the caller of the operation in progress."""
     if account := _current.get():
         account.work.pace.charge(account.caller, seconds)
 
 
 async def give_way() -> None:
-    """Let others run between two pieces of work, if the event loop has been held for long enough."""
+    """Let other work run between two pieces of work, if this one has run for long enough."""
     if account := _current.get():
         await account.work.pace.give_way(account.caller)
     else:

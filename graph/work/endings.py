@@ -1,20 +1,20 @@
-"""What has to end before the process does: long answers, such as subscriptions, whose clients then ask elsewhere."""
+"""Ends long answers, such as subscriptions, before the process ends. Their clients then connect elsewhere."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 End = Callable[[float], Awaitable[None]]
-"""Ends something, and waits until it has ended, but no longer than so many seconds."""
+"""Ends something, and waits for its end, but no longer than so many seconds."""
 
 
 class Endings:
-    """The endings of one process. Who opens something long registers how it ends."""
+    """The functions that end a process's long answers."""
 
     def __init__(self) -> None:
         self._ends: list[End] = []
 
     def add(self, end: End) -> None:
-        """Have this called when the service ends, before the requests in flight are finished."""
+        """Register a function that is called at the shutdown, before requests in progress are finished."""
         self._ends.append(end)
 
     async def end(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""A queue that serves callers in rotation: each caller's entries in their order, one at a time."""
+"""A queue that serves callers in rotation, one entry at a time. Each caller's entries keep their order."""
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -8,10 +8,10 @@ T = TypeVar("T")
 
 
 class FairQueue(Generic[T]):
-    """Entries that wait. A caller with a thousand of them delays another caller's first entry by one."""
+    """Waiting entries. A caller with a thousand of them delays another caller's first entry by only one."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[str, deque[T]] = OrderedDict()  # the caller whose turn is next stands first
+        self._waiting: OrderedDict[str, deque[T]] = OrderedDict()  # the caller that is served next comes first
         self._length = 0
 
     def __len__(self) -> int:
@@ -30,10 +30,10 @@ class FairQueue(Generic[T]):
         """Remove the oldest entry of the caller that has waited longest since its last one.
 
         Args:
-            may_go_on: tells which callers are served. The others keep their turn.
+            may_go_on: whether a caller may be served. The others keep their place.
 
         Returns:
-            The caller and the entry; None where nobody is served.
+            The caller and the entry; None if no caller is served.
         """
         caller = next(filter(may_go_on, self._waiting), None)
         if caller is None:

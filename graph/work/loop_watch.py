@@ -1,7 +1,7 @@
-"""A watch over the event loop, for debugging: it logs what held the loop for too long, and where.
+"""A watch over the event loop, for debugging: it logs code that blocks the loop for too long.
 
-A thread asks the loop for a sign of life again and again. While none comes, it looks at the stack of
-the loop's thread. So it names the code that holds the loop, which the loop itself cannot see.
+A thread sends the loop a callback again and again. If the callback does not run in time, the thread
+logs the stack of the loop's thread, which names the code that blocks the loop.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ logger = get_logger(__name__)
 
 @asynccontextmanager
 async def loop_watched(seconds: float) -> AsyncIterator[None]:
-    """Watch the running loop, and log each time that it is held for longer than so many seconds."""
+    """Watch the running loop, and log each time that it is blocked for longer than so many seconds."""
     watch = _Watch(asyncio.get_running_loop(), seconds)
     thread = threading.Thread(target=watch.run, name="loop-watch", daemon=True)
     thread.start()
@@ -42,13 +42,15 @@ class _Watch:
     def run(self) -> None:
         while not self.ended.wait(self._seconds / 2):
             alive = threading.Event()
-            asked = perf_counter()
+            sent = perf_counter()
             self._loop.call_soon_threadsafe(alive.set)
             if alive.wait(self._seconds):
                 continue
-            logger.warning("The event loop is held", where=self._stack())  # now, as it may never be free again
+            logger.warning(
+                "The event loop is held", where=self._stack()
+            )  # at once, since the loop may never be free again
             alive.wait()
-            logger.warning("The event loop is free again", milliseconds=round((perf_counter() - asked) * 1000, 1))
+            logger.warning("The event loop is free again", milliseconds=round((perf_counter() - sent) * 1000, 1))
 
     def _stack(self) -> list[str]:
         frame = sys._current_frames().get(self._loop_thread)

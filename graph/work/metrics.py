@@ -1,11 +1,11 @@
-"""The metrics of work in flight."""
+"""The metrics of work in progress."""
 
 from graph.observability.metrics import Metrics
 from graph.work.account import Work
 
 
 def measure_work(work: Work, metrics: Metrics) -> None:
-    """Tell from now on how much is in flight."""
+    """Register the metrics of work in progress."""
     heavy = metrics.gauge("heavy_operations", "Operations that have heavy work in progress.", of_all="livesum")
     waiting = metrics.gauge("loop_waiting", "Pieces of work that wait for the event loop.", of_all="livesum")
 

@@ -9,18 +9,18 @@ from graph.core.errors import Overloaded
 from graph.work.account import WorkLimits, begin_heavy_work, current_caller
 from graph.work.fair_queue import FairQueue
 
-WAITING_OF_CALLER = 1000  # operations that wait to begin
+WAITING_OF_CALLER = 1000  # waiting operations of one caller
 
 
 class Slots:
-    """So many slots for heavy work, which all callers share. For one event loop.
+    """A number of slots for heavy work, which all callers share. It belongs to one event loop.
 
-    A piece of heavy work is a bounded slice, such as a statement over some thousand rows. So a caller
-    with much to read gives way to another caller after each slice.
+    A piece of heavy work is bounded, such as a statement over some thousand rows. So a caller with much
+    to read gives way to other callers after each piece.
     """
 
     def __init__(self, number: int, *, of_caller: int | None = None) -> None:
-        """Make so many, of which a caller may hold as many at a time, or fewer."""
+        """Make so many slots. `of_caller` is the most that one caller may hold; by default all."""
         self.number = number
         self._of_caller = of_caller or number
         self._held: Counter[str] = Counter()  # by caller
@@ -28,7 +28,7 @@ class Slots:
 
     @property
     def busy(self) -> int:
-        """Slots that are taken."""
+        """Slots in use."""
         return self._held.total()
 
     @property
@@ -37,13 +37,13 @@ class Slots:
         return len(self._queue)
 
     async def acquire(self) -> str:
-        """Wait for a slot, and return the caller that holds it, with whom `release` gives it back.
+        """Wait for a slot. Returns the caller that holds it, for `release`.
 
         Raises:
-            Overloaded: No slot is free, and too much waits already.
+            Overloaded: No slot is free, and too many wait already.
         """
         caller = current_caller()
-        if self._may_hold_more(caller):  # so nothing of this caller waits
+        if self._may_hold_more(caller):  # then nothing of this caller waits
             self._held[caller] += 1
             return caller
         self._begin_waiting(caller)
@@ -60,7 +60,7 @@ class Slots:
         return caller
 
     def release(self, caller: str) -> None:
-        """Give a caller's slot back, or on to the next that waits."""
+        """Release a caller's slot, or pass it on to the next that waits."""
         self._held[caller] -= 1
         if not self._held[caller]:
             del self._held[caller]
@@ -73,7 +73,7 @@ class Slots:
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
-        """Around a piece of work on the event loop."""
+        """Hold a slot during a piece of work on the event loop."""
         caller = await self.acquire()
         try:
             yield
@@ -88,11 +88,11 @@ class Slots:
 
 
 class OperationSlots(Slots):
-    """Slots for whole operations, most of which are light: so many of a caller may wait before one is refused."""
+    """Slots for whole operations. Most are light, so many operations of a caller may wait before one is refused."""
 
     @classmethod
     def beside(cls, heavy: WorkLimits) -> "OperationSlots":
-        """Twice as many as may be heavy, so that light ones find room."""
+        """Twice as many slots as heavy operations, so that light operations find room."""
         return cls(2 * heavy.process, of_caller=2 * heavy.caller)
 
     def __init__(self, number: int, *, of_caller: int, waiting_of_caller: int = WAITING_OF_CALLER) -> None:

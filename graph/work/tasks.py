@@ -4,7 +4,7 @@
         tasks.start("polling", poll_forever)
         tasks.start("sweeping", partial(repeat, sweep, 60.0, failure="Expired items cannot be deleted"))
 
-They stand below the store, since an engine has background tasks too.
+This module lies below the store, since an engine has background tasks too.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from graph.observability.logs import get_logger
 Work = Callable[[], Awaitable[object]]
 Sleep = Callable[[float], Awaitable[None]]
 
-FIRST_PAUSE_S = 1.0  # after a crash; each further one waits twice as long
-LONGEST_PAUSE_S = 60.0  # a task that ran for longer than this starts again with the first pause
+FIRST_PAUSE_S = 1.0  # after a crash; doubled after each further one
+LONGEST_PAUSE_S = 60.0  # a task that ran for longer begins again with the first pause
 
 logger = get_logger(__name__)
 
@@ -30,8 +30,8 @@ logger = get_logger(__name__)
 class BackgroundTasks:
     """Tasks that run until this is closed.
 
-    A task that crashes is logged and started again after a pause, which grows from crash to crash. A
-    task that returns has done its work.
+    A crash is logged, and the task starts again after a pause that grows with each crash. A task that
+    returns has ended.
     """
 
     def __init__(self, *, sleep: Sleep = asyncio.sleep, clock: Callable[[], float] = time.monotonic) -> None:
@@ -48,9 +48,9 @@ class BackgroundTasks:
         await self.close()
 
     def start(self, name: str, work: Work) -> asyncio.Task[None]:
-        """Run work from now on.
+        """Start work as a task.
 
-        It runs in a context of its own: it belongs to no request and to no caller, whoever starts it.
+        The task has its own context: it belongs to no request and no caller, even if a request starts it.
 
         Returns:
             The task, for a caller that wants to cancel it earlier.
@@ -89,11 +89,11 @@ class BackgroundTasks:
 
 
 async def attempt(work: Work, *, failure: str, level: int = logging.WARNING) -> bool:
-    """Do some work once, and log what it fails with. Tells whether it succeeded.
+    """Do some work once, and log its failure. Returns whether it succeeded.
 
     Args:
         failure: the log's text.
-        level: the log's level for an error that is raised on purpose. A defect is an error with its trace.
+        level: the log's level for an error that is raised on purpose. A defect is logged with its trace, as an error.
     """
     try:
         await work()
@@ -109,10 +109,10 @@ async def attempt(work: Work, *, failure: str, level: int = logging.WARNING) -> 
 async def repeat(
     work: Work, every_s: float, *, failure: str, level: int = logging.WARNING, sleep: Sleep = asyncio.sleep
 ) -> None:
-    """Do some work again and again, with a pause after each round. A round that fails does not end the later ones.
+    """Do some work again and again, with a pause after each attempt. A failed attempt does not end the loop.
 
     Args:
-        failure, level: as of `attempt`.
+        failure, level: as for `attempt`.
     """
     while True:
         await attempt(work, failure=failure, level=level)

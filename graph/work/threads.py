@@ -1,4 +1,4 @@
-"""A few threads for blocking work, whose jobs are taken from callers in rotation."""
+"""A few threads for blocking work. They serve callers in rotation."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 class FairThreads:
-    """So many threads. For one event loop."""
+    """A number of threads. They belong to one event loop."""
 
     def __init__(self, number: int, name: str) -> None:
         self.slots = Slots(number)
         self._threads = ThreadPoolExecutor(number, thread_name_prefix=name)
 
     async def run(self, job: Callable[[], T]) -> T:
-        """Do the job on a thread. Cancelled while it waits, it is never begun.
+        """Do the job on a thread. If it is cancelled while it waits, it never begins.
 
         Raises:
             Overloaded: Too many operations wait already.
@@ -43,12 +43,12 @@ class FairThreads:
         try:
             return await asyncio.wrap_future(future)
         finally:
-            del future  # an exception holds this frame, and the future the exception: a cycle
+            del future  # breaks a cycle: the exception holds this frame, and the future holds the exception
 
     def _end(self, caller: str, took: float) -> None:
         charge_time(took)
         self.slots.release(caller)
 
     def close(self) -> None:
-        """Wait for the jobs that have begun."""
+        """Wait for the jobs that have begun, and end the threads."""
         self._threads.shutdown()

@@ -188,11 +188,11 @@ async def test_processes_that_share_a_store_share_what_a_caller_has(
         assert not await allowed(there, "a", 900)
         assert await allowed(there, "b", 900)
 
-    # It is gone: everybody passes, which is said once.
+    # It is gone: all callers pass, which is logged once.
     caplog.clear()
     for _ in range(3):
         assert await allowed(here, "a", 900)
-    assert caplog.text.count("everybody passes") == 1
+    assert caplog.text.count("all callers pass") == 1
 
     with redis(tmp_path, port):
         assert await allowed(here, "a", 900)

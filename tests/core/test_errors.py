@@ -156,7 +156,7 @@ def test_a_file_that_is_broken_under_the_service_is_an_unavailable_database(
         for query in queries:
             assert refusal(service, query) == (
                 "DATABASE_UNAVAILABLE",
-                "The catalogue's store does not answer at the moment. Nothing was half-done: try again.",
+                "The store does not answer at the moment. No change was made in part: try again.",
             )
         if ready:
             answer = service.http.get("/readyz")
@@ -226,7 +226,7 @@ def test_anything_unforeseen_is_logged_with_its_trace_under_the_id_that_the_clie
 
     request_id = answer.headers["X-Request-Id"]
     assert answer.json()["errors"][0]["message"] == (
-        f"Something went wrong here. Report it with the request id {request_id}."
+        f"The service failed unexpectedly. Report it with the request id {request_id}."
     )
     assert (answer.status_code, answer.json()["data"], code) == (200, None, "INTERNAL_SERVER_ERROR")
     assert request_id not in message  # the second request has another one

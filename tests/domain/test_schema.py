@@ -71,10 +71,10 @@ class Undeclared:
 @pytest.mark.parametrize(
     ("given", "wrong"),
     [
-        ({"queries": (Second,)}, "Query.events is given 2 times"),
-        ({"subscriptions": (Second,)}, "Subscription.events is given 2 times"),
-        ({"queries": (Undeclared, Undeclared)}, "Query.second is given 2 times"),
-        ({"contributions": (Contribution(Event, SecondPlace),)}, "Event.place is given 2 times"),
+        ({"queries": (Second,)}, "2 domains define Query.events"),
+        ({"subscriptions": (Second,)}, "2 domains define Subscription.events"),
+        ({"queries": (Undeclared, Undeclared)}, "2 domains define Query.second"),
+        ({"contributions": (Contribution(Event, SecondPlace),)}, "2 domains define Event.place"),
         ({"queries": (Undeclared,)}, "no domain declares the scope second:read"),
     ],
 )

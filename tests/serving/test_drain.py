@@ -25,7 +25,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from graph.serving.drain import DrainingServer
-from graph.serving.listener import turn_away
+from graph.serving.listener import refuse_newcomers
 from graph.serving.server import configuration
 from tests.bearers import bearer
 from tests.processes import PATIENCE_S, Server, serving
@@ -193,7 +193,7 @@ def test_who_is_connected_when_the_listener_closes_may_still_ask(tmp_path: Path,
         connection = http.client.HTTPConnection(*address(server), timeout=PATIENCE_S)
         connection.connect()
         server.process.send_signal(signal.SIGTERM)
-        server.hear("No connection is taken any more", times=int(workers))
+        server.hear("No new connection is accepted", times=int(workers))
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(address(server), timeout=PATIENCE_S)
 
@@ -212,7 +212,7 @@ async def test_who_stands_in_the_queue_is_accepted_after_newcomers_are_turned_aw
     with socket.create_server(("127.0.0.1", 0)) as listener:
         queued = [socket.create_connection(listener.getsockname()) for _ in range(20)]
 
-        turn_away(listener)
+        refuse_newcomers(listener)
         with pytest.raises(TimeoutError):
             socket.create_connection(listener.getsockname(), timeout=0.1)
 

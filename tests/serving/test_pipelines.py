@@ -10,7 +10,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from graph.serving.connections import ClientConnection
-from graph.serving.pieces import PIECE_BYTES, PIECES_A_TURN
+from graph.serving.pieces import PIECE_BYTES, PIECES_PER_ITERATION
 from tests.processes import PATIENCE_S
 from tests.serving.test_connections import SHORT_S, Client, Served, _answer, _eventually, served
 
@@ -104,7 +104,7 @@ def test_a_body_in_very_many_chunks_is_parsed_a_few_pieces_a_turn(app: Watched) 
     client.send(b"POST /body HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 200_000 + b"0\r\n\r\n")
     assert client.answer()[2] == b"/body"
     assert app.bodies == 200_000
-    assert 0 < app.most_body <= 3 * PIECES_A_TURN * PIECE_BYTES // 6  # a look may miss the begin of a turn
+    assert 0 < app.most_body <= 3 * PIECES_PER_ITERATION * PIECE_BYTES // 6  # a look may miss the begin of a turn
 
 
 def test_a_large_body_comes_whole(app: Watched) -> None:

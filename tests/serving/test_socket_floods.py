@@ -10,7 +10,7 @@ import orjson
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from graph.serving.frame_turns import FRAMES_A_TURN
+from graph.serving.frame_budget import FRAMES_PER_ITERATION
 from graph.serving.sockets import ClientSocket
 from tests.processes import PATIENCE_S
 from tests.serving.test_connections import (
@@ -131,7 +131,7 @@ def test_no_turn_of_the_loop_handles_more_than_a_few_frames(app: Watched, loop: 
         client.send(FLOODS[flood] + text("last") + CLOSE)
         assert app.ended.wait(PATIENCE_S)
 
-    assert 0 < app.most_a_turn <= FRAMES_A_TURN
+    assert 0 < app.most_a_turn <= FRAMES_PER_ITERATION
     assert app.messages[-1] == "last"
     expected = {"pings": 0, "pongs": 0, "messages": NUMBER, "pieces of a message": 1, "all of them": NUMBER // 2}
     assert len(app.messages) == expected[flood] + 1
@@ -147,7 +147,7 @@ def test_all_sockets_together_have_the_frames_of_one_turn(app: Watched, loop: An
             client.send(FLOODS["messages"] + CLOSE)
         _eventually(lambda: not app.sockets)
 
-    assert 0 < app.most_a_turn <= FRAMES_A_TURN
+    assert 0 < app.most_a_turn <= FRAMES_PER_ITERATION
     assert len(app.messages) == 4 * NUMBER
 
 
@@ -165,7 +165,7 @@ def test_another_client_is_answered_in_between(app: Watched) -> None:
         flooding.send(CLOSE)
         assert app.ended.wait(PATIENCE_S)
     assert app.handled_at_request is not None
-    assert app.handled_at_request <= 10 * FRAMES_A_TURN
+    assert app.handled_at_request <= 10 * FRAMES_PER_ITERATION
 
 
 def test_messages_that_the_application_does_not_take_wait_with_the_client(app: Watched, loop: Any) -> None:
@@ -180,7 +180,7 @@ def test_messages_that_the_application_does_not_take_wait_with_the_client(app: W
         assert app.ended.wait(PATIENCE_S)
 
     assert app.messages == [str(number) for number in range(NUMBER)]
-    assert app.most_queued <= FRAMES_A_TURN
+    assert app.most_queued <= FRAMES_PER_ITERATION
     assert app.most_unread <= 256 * 1024  # which is as much as a loop reads at once
 
 
@@ -240,7 +240,7 @@ def test_the_service_may_end_while_frames_wait(app: Watched, loop: Any) -> None:
         _eventually(socket.transport.is_closing)
         app.released.set()
     assert app.ended.is_set()
-    assert len(app.messages) <= FRAMES_A_TURN
+    assert len(app.messages) <= FRAMES_PER_ITERATION
 
 
 def test_frames_behind_the_last_message_of_the_application_are_read_up_to_the_closing_one(loop: Any) -> None:

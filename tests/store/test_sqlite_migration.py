@@ -35,7 +35,7 @@ from graph.store.sqlite import migration, open_sqlite
 from tests.store.samples import PERSON, TOTALS, VISIT
 
 path, point = sys.argv[1:3]
-migration.ROWS_A_BATCH = 100
+migration.ROWS_PER_BATCH = 100
 configure_logging("info", "console", sys.stdout)
 
 def dying(kind, name, calls, after):
@@ -204,7 +204,7 @@ async def test_without_room_to_shrink_the_file_is_served_as_it_is(path: Path) ->
 
 
 async def test_an_opening_that_is_cancelled_ends_the_migration(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migration, "ROWS_A_BATCH", 10)
+    monkeypatch.setattr(migration, "ROWS_PER_BATCH", 10)
     begun = asyncio.Event()
     loop = asyncio.get_running_loop()
     add = Progress.add

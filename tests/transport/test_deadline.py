@@ -45,7 +45,7 @@ async def test_work_that_ends_in_time_gives_its_answer() -> None:
     work = Work()
     work.may_end.set()
 
-    assert await run_with_timeout(LONG, work.run(), unless_gone=stays) == "answer"
+    assert await run_with_timeout(LONG, work.run(), while_connected=stays) == "answer"
     assert others() == set()
 
 
@@ -54,7 +54,7 @@ async def test_an_error_of_the_work_is_raised_as_it_is() -> None:
         raise KeyError("place")
 
     with pytest.raises(KeyError, match="place"):
-        await run_with_timeout(LONG, fail(), unless_gone=stays)
+        await run_with_timeout(LONG, fail(), while_connected=stays)
     assert others() == set()
 
 
@@ -64,7 +64,7 @@ async def test_work_that_takes_too_long_is_cancelled_and_waited_for() -> None:
     with pytest.raises(ExecutionTimeout, match="longer than 0 s"):
         await run_with_timeout(0.0, work.run())
     with pytest.raises(ExecutionTimeout):
-        await run_with_timeout(0.01, work.run(), unless_gone=stays)
+        await run_with_timeout(0.01, work.run(), while_connected=stays)
 
     assert (work.ended, others()) == ("cancelled", set())
 
@@ -96,14 +96,14 @@ async def test_work_ends_when_its_client_is_gone() -> None:
         return messages.pop(0)
 
     with pytest.raises(ClientDisconnect):
-        await run_with_timeout(LONG, work.run(), unless_gone=goes)
+        await run_with_timeout(LONG, work.run(), while_connected=goes)
 
     assert (work.ended, others()) == ("cancelled", set())
 
 
 async def test_who_is_cancelled_from_outside_cancels_the_work_too() -> None:
     work = Work()
-    outer = asyncio.create_task(run_with_timeout(LONG, work.run(), unless_gone=stays))
+    outer = asyncio.create_task(run_with_timeout(LONG, work.run(), while_connected=stays))
     await work.begun.wait()
 
     outer.cancel()

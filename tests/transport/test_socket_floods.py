@@ -10,7 +10,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.app import create_app
-from graph.transport.websocket import MESSAGES_A_TURN
+from graph.transport.websocket import MESSAGES_PER_ITERATION
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings
 from tests.settings import Settings
@@ -72,7 +72,7 @@ async def test_after_a_few_messages_all_others_have_their_turn(plain: Settings, 
             await client.quiet()
 
     assert app.handed == NUMBER
-    assert 0 < app.most_a_turn <= MESSAGES_A_TURN
+    assert 0 < app.most_a_turn <= MESSAGES_PER_ITERATION
 
 
 async def test_a_flood_is_answered_whole_and_in_order(tmp_path: Path, usgs: UsgsServer) -> None:

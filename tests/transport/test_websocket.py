@@ -321,7 +321,7 @@ async def test_guesses_of_a_token_have_an_end(
 
     assert [code for code, _ in ends] == [4403] * 3
     assert ends[0] == ends[1]
-    assert ends[2][1].startswith("Forbidden: Too much was asked in a minute: try again in ")
+    assert ends[2][1].startswith("Forbidden: You have spent the points of this minute: try again in ")
     assert caplog.records == []
 
 

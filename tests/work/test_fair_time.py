@@ -16,7 +16,7 @@ def served(queue: FairTime[str], turns: int, seconds: dict[str, float]) -> list[
             break
         caller, entry = taken
         entries.append(entry)
-        queue.end_turn(seconds[caller])
+        queue.end_slice(seconds[caller])
     return entries
 
 
@@ -68,7 +68,7 @@ def test_an_entry_that_comes_in_its_callers_turn_is_counted_behind_it() -> None:
     queue.put("b", "b0")
     assert queue.take() == ("a", "a0")
     queue.put("a", "a1")
-    queue.end_turn(1)
+    queue.end_slice(1)
 
     assert served(queue, 9, {"a": 1, "b": 1}) == ["b0", "a1"]
 
@@ -117,7 +117,7 @@ def test_callers_that_all_wait_differ_by_no_more_than_two_of_their_longest_turns
     used = Counter[str]()
     while (taken := queue.take()) is not None:
         caller, number = taken
-        queue.end_turn(turns[caller][number])
+        queue.end_slice(turns[caller][number])
         used[caller] += turns[caller][number]  # type: ignore[assignment]  # seconds
         if number == len(turns[caller]) - 1:
             break  # from here on not all wait

@@ -138,7 +138,7 @@ async def test_work_on_an_idle_loop_never_waits() -> None:
 
 async def test_a_turn_has_room_for_many_short_pieces_of_its_caller_and_for_none_of_another() -> None:
     clock, done = HeldClock(), list[str]()
-    pace = Pace(burst_s=0.001, turn_s=0.001, resting_iterations=1, clock=clock, used=clock)
+    pace = Pace(burst_s=0.001, slice_s=0.001, resting_iterations=1, clock=clock, used=clock)
     await begun(pace, clock, "a", done)  # which uses up the burst
 
     async def pieces(caller: str, seconds: float) -> None:
@@ -154,7 +154,7 @@ async def test_a_turn_has_room_for_many_short_pieces_of_its_caller_and_for_none_
 
 async def test_time_on_another_thread_counts_against_its_caller() -> None:
     clock, done = HeldClock(), list[str]()
-    pace = Pace(burst_s=0.001, turn_s=0, resting_iterations=1, clock=clock, used=clock)
+    pace = Pace(burst_s=0.001, slice_s=0, resting_iterations=1, clock=clock, used=clock)
     await begun(pace, clock, "a", done)  # which uses up the burst
     pace.charge("a", 0.005)
     await begun(pace, clock, "abababab", done)

@@ -1,1 +1,1 @@
-"""What is asked: documents, bounded, priced and remembered before anything of them is executed."""
+"""GraphQL documents: parsed, limited, validated, priced and remembered before execution."""

@@ -1,9 +1,9 @@
-"""What an operation costs, in points: one for each field, times the size of the list that it stands in.
+"""The cost of an operation in points: one for each field, times the size of its list.
 
-What the document alone decides is computed once for it; with each request's variables remains
-a sum of a few products. A cost is an upper bound of the values in the answer wherever the
-lists keep to their sizes: what `@skip` leaves out is counted, and a field that is selected
-twice under one name is counted once, as it is resolved.
+The part that depends only on the document is computed once. A sum of a few products is left for
+each request's variables. The cost is an upper bound of the number of values in the answer, while
+lists keep to their sizes: skipped fields count, and a field that is selected twice under one name
+counts once, since it is resolved once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,9 +37,9 @@ from graph.api.sizes import (
 )
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
-from graph.work.account import ROWS_READ_A_POINT
+from graph.work.account import ROWS_READ_PER_POINT
 
-MOST_FIELDS_VISITED = 5_000  # in one operation; fragments in fragments can name more than anybody needs
+MOST_FIELDS_VISITED = 5_000  # of one operation; nested fragments can name far more fields than any client needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class _Price:
     lists: tuple[tuple[Size, "_Price"], ...] = ()  # size, and the price of each element
 
     def points(self, variables: Variables) -> float:
-        """What it comes to."""
+        """The sum with these variables."""
         return self.fixed + sum(size(variables) * each.points(variables) for size, each in self.lists)
 
 
@@ -68,7 +68,7 @@ class Pricing:
         """The price of a valid operation: variables → points.
 
         Raises:
-            QueryTooComplex: Its fragments name more fields than anybody needs.
+            QueryTooComplex: Its fragments name too many fields.
         """
         root = self.schema.get_root_type(operation.operation)
         assert root is not None  # noqa: S101 — the document is valid
@@ -83,7 +83,7 @@ class Pricing:
 
 
 class _Reading:
-    """The reading of one operation."""
+    """Computes the price of one operation."""
 
     def __init__(
         self, pricing: Pricing, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
@@ -100,7 +100,7 @@ class _Reading:
     def selected(
         self, parent: GraphQLNamedType, selection_sets: Iterable[SelectionSetNode], sized: Mapping[str, Size]
     ) -> _Price:
-        """The price of what is selected of one object."""
+        """The price of the selections on one object."""
         by_response_name: dict[str, list[tuple[GraphQLNamedType, FieldNode]]] = {}
         spread: set[str] = set()
         for selection_set in selection_sets:
@@ -119,7 +119,7 @@ class _Reading:
     def _field(
         self, parent: GraphQLNamedType, nodes: Sequence[FieldNode], sized: Mapping[str, Size]
     ) -> Iterator[tuple[Size | None, _Price]]:
-        """The prices of a field and of what it holds, each with the size of its list."""
+        """The prices of a field and of its selection, each with the size of its list."""
         node = nodes[0]
         name = node.name.value
         definition = self._pricing.definition(parent, name)
@@ -137,9 +137,9 @@ class _Reading:
             if takes_records(definition, directive):
                 yield given, _Price(1)
             elif below:
-                yield given, _Price(1 / ROWS_READ_A_POINT)  # the page is read whatever is selected of it
+                yield given, _Price(1 / ROWS_READ_PER_POINT)  # the page is read, whatever is selected
         selection_sets = [node.selection_set for node in nodes if node.selection_set]
-        # What has a size and no fields of its own is its list: its weight is that of an element.
+        # A list without selections: the weight is that of an element.
         yield None if selection_sets else size, _Price(weight(definition))
         if selection_sets:
             yield size, self.selected(get_named_type(definition.type), selection_sets, below)
@@ -147,13 +147,13 @@ class _Reading:
     def _fields(
         self, parent: GraphQLNamedType, selection_set: SelectionSetNode, spread: set[str]
     ) -> Iterator[tuple[GraphQLNamedType, FieldNode]]:
-        """The fields of a selection set and of its fragments, each with the type that it is a field of."""
+        """The fields of a selection set and its fragments, each with its parent type."""
         for selection in selection_set.selections:
             match selection:
                 case FieldNode():
                     self._visited += 1
                     if self._visited > MOST_FIELDS_VISITED:
-                        raise QueryTooComplex("The document's fragments spread each other too often.")
+                        raise QueryTooComplex("The document's fragments name too many fields: use fewer fragments.")
                     yield parent, selection
                 case InlineFragmentNode():
                     yield from self._fields(self._type(selection, parent), selection.selection_set, spread)

@@ -1,7 +1,7 @@
-"""The limits of a document's size and shape, checked before anything else walks through it.
+"""The limits of a document's size and shape. They are checked before any other step reads the document.
 
-Whatever a client sends may be here, fragments that spread each other in a circle included, so
-each part of the text is looked at once: what a fragment adds is found out for the fragment.
+The document is not validated yet, and its fragments may spread each other in a cycle. So each part
+of the text is measured once, and a fragment's measures are added wherever it is spread.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ Definition = OperationDefinitionNode | FragmentDefinitionNode
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a document may be. Parsing observes the number of tokens."""
+    """The largest allowed document. The parser checks the number of tokens."""
 
     document_bytes: int
     tokens: int
@@ -37,7 +37,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Settings) -> "Limits":
-        """Those that the settings name."""
+        """The limits of the settings."""
         return cls(
             settings.max_document_bytes,
             settings.max_tokens,
@@ -49,7 +49,7 @@ class Limits:
         )
 
     def check_text(self, text: str) -> None:
-        """Check what there is to check before parsing.
+        """Check the text before parsing.
 
         Raises:
             QueryTooComplex: The text is too long.
@@ -59,17 +59,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much there is to execute of a document."""
+    """The amount of work in a document."""
 
-    fields: tuple[int, ...]  # of each operation, those of a fragment as often as it is spread
+    fields: tuple[int, ...]  # of each operation; a fragment's fields count each time that it is spread
     directives: int
 
 
 def check_shape(document: DocumentNode, limits: Limits) -> Extent:
-    """Check a document that nobody has validated.
+    """Check a document that is not validated yet.
 
     Raises:
-        QueryTooComplex: It goes beyond a limit.
+        QueryTooComplex: It exceeds a limit.
     """
     _check("definitions", len(document.definitions), limits.definitions)
     definitions = [node for node in document.definitions if isinstance(node, Definition)]
@@ -79,7 +79,7 @@ def check_shape(document: DocumentNode, limits: Limits) -> Extent:
     try:
         fragments = _fragments_with_all_they_spread(definitions, shapes)
     except CycleError:
-        return Extent((), 0)  # no document at all, which validation says better
+        return Extent((), 0)  # invalid: validation explains it better
     fields = []
     for definition, shape in zip(definitions, shapes, strict=True):
         whole = shape.with_spreads(fragments)
@@ -99,10 +99,10 @@ class _Shape:
     depth: int = 0  # levels of fields
     aliases: int = 0
     directives: int = 0
-    spreads: list[tuple[str, int]] = field(default_factory=list)  # fragment's name, level below which it stands
+    spreads: list[tuple[str, int]] = field(default_factory=list)  # fragment's name, level of its spread
 
     def with_spreads(self, fragments: dict[str, "_Shape"]) -> "_Shape":
-        """The same with what its fragments add. A name that no fragment has adds nothing."""
+        """These measures with those of the spread fragments. An unknown fragment adds nothing."""
         spread = [(fragments[name], level) for name, level in self.spreads if name in fragments]
         return _Shape(
             root_fields=self.root_fields + sum(shape.root_fields for shape, level in spread if level == 0),
@@ -135,7 +135,7 @@ def _shape(definition: Definition) -> _Shape:
 
 
 def _fragments_with_all_they_spread(definitions: list[Definition], shapes: list[_Shape]) -> dict[str, _Shape]:
-    """Each fragment's measures, with what the fragments that it spreads add to it."""
+    """Each fragment's measures, including the fragments that it spreads."""
     own = {
         definition.name.value: shape
         for definition, shape in zip(definitions, shapes, strict=True)
@@ -151,4 +151,4 @@ def _fragments_with_all_they_spread(definitions: list[Definition], shapes: list[
 
 def _check(what: str, found: int, most: int) -> None:
     if found > most:
-        raise QueryTooComplex(f"The document has {found:,} {what}, and may have {most:,}.")
+        raise QueryTooComplex(f"The document has {found:,} {what}, and may have {most:,}: send a smaller one.")

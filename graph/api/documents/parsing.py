@@ -1,8 +1,8 @@
-"""Parses documents into nodes that hold no token.
+"""Parses documents into nodes that hold no tokens.
 
-graphql-core keeps a document's tokens in a list that is linked in both directions, and each node
-refers to two of them. Such a document takes twice the memory, and is freed only by a full run of
-the garbage collector, which is rare in this service. The locations of errors need offsets alone.
+graphql-core keeps a document's tokens in a doubly linked list, and each node refers to two of them.
+Such a document takes twice the memory, and only a full run of the garbage collector frees it, which
+is rare in this service. The locations of errors need only offsets.
 """
 
 from contextlib import suppress
@@ -14,24 +14,24 @@ from graphql.language.parser import Parser
 from graph.api.fast.nodes import walk
 from graph.core.errors import QueryTooComplex
 
-GIVEN_UP = " Parsing aborted."  # ends the parser's message where there were too many tokens
+GIVEN_UP = " Parsing aborted."  # the end of the parser's message about too many tokens
 _NO_TOKEN = Token(TokenKind.SOF, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A document that was parsed, and is not validated yet."""
+    """A parsed document that is not validated yet."""
 
     node: DocumentNode
-    nodes: int  # in it
+    nodes: int  # their number in the document
 
 
 def parse_document(text: str, *, max_tokens: int) -> Parsed:
     """Parse a text.
 
     Raises:
-        GraphQLSyntaxError: It is no document.
-        QueryTooComplex: It has too many tokens, or levels of nesting.
+        GraphQLSyntaxError: The text is no document.
+        QueryTooComplex: It has too many tokens or levels of nesting.
     """
     source = Source(text)
     too_complex = "Document is nested too deeply."
@@ -44,7 +44,7 @@ def parse_document(text: str, *, max_tokens: int) -> Parsed:
                 raise
             too_complex = error.message.removeprefix("Syntax Error: ").removesuffix(GIVEN_UP)
     if document is None:
-        raise QueryTooComplex(too_complex)  # here, so that it keeps no frame of the parser
+        raise QueryTooComplex(too_complex)  # outside of `except`, so that it holds no frame of the parser
     nodes = 0
     for node in walk(document):
         nodes += 1
@@ -54,13 +54,13 @@ def parse_document(text: str, *, max_tokens: int) -> Parsed:
 
 
 class _ForwardLexer(Lexer):
-    """Reads tokens that know the next one only: without a cycle they go where nothing refers to them."""
+    """Reads tokens that refer only to the next one. Without cycles, they are freed at once."""
 
     def lookahead(self) -> Token:
         token = self.token
         try:
             return super().lookahead()
         finally:
-            while token.next:  # several where comments stand between
+            while token.next:  # comments are tokens too
                 token = token.next
                 token.prev = None

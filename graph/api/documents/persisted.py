@@ -1,8 +1,8 @@
-"""Documents that a client names instead of sending them: `extensions.persistedQuery`.
+"""Persisted queries: a client names a document by `extensions.persistedQuery` instead of sending it.
 
-Two kinds, of which a service has one. Automatic: whoever first sends a document along with its
-hash has it kept for all, in a bounded room. Listed: a file says which documents there are, and
-no others are executed, whether they are named or sent.
+A service has one of two kinds. Automatic: a client sends a document with its hash once, and then all
+clients can name it; the memory for them is bounded. Listed: a file lists all documents, and no
+others are executed, whether they are named or sent.
 
 Source: https://www.apollographql.com/docs/apollo-server/performance/apq
 """
@@ -28,8 +28,8 @@ from graph.core.errors import (
 )
 from graph.settings import Misconfigured
 
-KEPT_BYTES = 2**20  # of all documents together, as they lie in memory
-LEAST_BYTES = 2**10  # that one counts as, however short it is: there are 1,024 at most
+KEPT_BYTES = 2**20  # of all documents together, in memory
+LEAST_BYTES = 2**10  # a shorter document counts as much, so there are 1,024 at most
 LONGEST_KEPT = 2**14  # characters
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -37,14 +37,14 @@ Extensions = Mapping[str, Any]
 
 
 class Persisted(ABC):
-    """The documents that clients may name."""
+    """The documents that clients can name."""
 
     def text(self, query: str | None, extensions: Extensions | None) -> str:
-        """The document that is sent or named.
+        """The text of the sent or named document.
 
         Raises:
-            BadRequest: The name is none, or that of another document than the one sent along.
-            PersistedQueryNotFound, PersistedQueryNotInList, PersistedQueryNotSupported: There is none of that name.
+            BadRequest: The name is not a hash, or not that of the sent document.
+            PersistedQueryNotFound, PersistedQueryNotInList, PersistedQueryNotSupported: No document has the name.
         """
         named = (extensions or {}).get("persistedQuery")
         if named is None:
@@ -64,19 +64,19 @@ class Persisted(ABC):
 
     @abstractmethod
     def _sent(self, query: str) -> str:
-        """The document that was sent, where it may be executed."""
+        """Check that the sent document may be executed, and return it."""
 
     @abstractmethod
     def _named(self, name: str) -> str:
-        """The document of that name."""
+        """The document with this name."""
 
     @abstractmethod
     def remember(self, text: str, extensions: Extensions | None) -> None:
-        """Keep a document that was found valid, if its client sent it along with its name."""
+        """Keep a valid document that its client sent with its hash."""
 
 
 class AutomaticDocuments(Persisted):
-    """Those that clients have sent along with their hashes, the ones used last."""
+    """Documents that clients have sent with their hashes. The most recently used ones are kept."""
 
     def __init__(self) -> None:
         self._kept: LRUCache[str, str] = LRUCache(KEPT_BYTES, getsizeof=_room_of)
@@ -102,7 +102,7 @@ def _room_of(text: str) -> int:
 
 
 class ListedDocuments(Persisted):
-    """Those of a list, by their hashes and by the names that the list gives them."""
+    """The documents of a list, by their hashes and their names in the list."""
 
     def __init__(self, documents: Mapping[str, str]) -> None:
         self._texts = frozenset(documents.values())
@@ -120,18 +120,18 @@ class ListedDocuments(Persisted):
         return text
 
     def remember(self, text: str, extensions: Extensions | None) -> None:
-        pass  # the list has it
+        pass  # the list has it already
 
 
 class UnusableList(Misconfigured):
-    """The file cannot be read, or is no list of documents that can be executed."""
+    """The file cannot be read, or is not a list of valid documents."""
 
 
 def persisted(file: Path | None, documents: Documents) -> Persisted:
-    """The documents of a file, or without one those that clients send along.
+    """The documents of a file, or without a file those that clients send.
 
     Raises:
-        UnusableList: The file has none, or one that cannot be executed.
+        UnusableList: The file cannot be used, or has a document that cannot be executed.
     """
     if file is None:
         return AutomaticDocuments()
@@ -139,13 +139,11 @@ def persisted(file: Path | None, documents: Documents) -> Persisted:
     for name, text in listed.items():
         try:
             for _ in documents.of(text).operations():
-                pass  # each is prepared by now
+                pass  # the iteration prepares each
         except InvalidDocument as error:
-            raise UnusableList(
-                f"{file} has a document that is not valid, {name!r}: {error.errors[0].message}"
-            ) from error
+            raise UnusableList(f"{file} has an invalid document, {name!r}: {error.errors[0].message}") from error
         except GraphError as error:
-            raise UnusableList(f"{file} has a document that is not executed, {name!r}: {error}") from error
+            raise UnusableList(f"{file} has a document that cannot be executed, {name!r}: {error}") from error
     return ListedDocuments(listed)
 
 
@@ -156,20 +154,20 @@ def listed_in(file: Path) -> dict[str, str]:
         UnusableList: The file is neither.
     """
     try:
-        said = orjson.loads(file.read_bytes())
+        content = orjson.loads(file.read_bytes())
     except OSError as error:
         raise UnusableList(f"{file} cannot be read: {error.strerror}") from error
     except orjson.JSONDecodeError as error:
         raise UnusableList(f"{file} is not JSON: {error.msg}") from error
     try:
-        if said.get("format") == "apollo-persisted-query-manifest":
-            said = {operation["id"]: operation["body"] for operation in said["operations"]}
-        texts: dict[str, str] = dict(said)
+        if content.get("format") == "apollo-persisted-query-manifest":
+            content = {operation["id"]: operation["body"] for operation in content["operations"]}
+        texts: dict[str, str] = dict(content)
     except (AttributeError, KeyError, TypeError) as error:
         raise UnusableList(f"{file} is neither a manifest nor an object") from error
     for name, text in texts.items():
         if not isinstance(text, str):
-            raise UnusableList(f"{file} has no document under {name!r}")
+            raise UnusableList(f"{file} has no text under {name!r}: give a document there")
     return texts
 
 

@@ -1,10 +1,10 @@
-"""Documents: from the text that a client sends to operations that can be executed.
+"""Prepares documents: from a client's text to operations that can be executed.
 
-A text is bounded before it is parsed, and what it parses to before anything else walks through
-it, since validation takes far more steps than a document has nodes. What depends on the text
-alone is found out once, for an operation when it is first asked for, and remembered while the text
-is among those used last. How much is remembered is bounded in bytes: each document counts as what it
-takes in memory at most, with the functions that its plans compile later.
+The text is limited before it is parsed, and the parsed document before it is validated, since
+validation takes far more steps than a document has nodes. Everything that depends only on the text is
+computed once, for an operation at its first request, and remembered for the most recently used texts.
+The memory for them is bounded: each document counts as the most that it may take, with the functions
+that its plans compile later.
 """
 
 import sys
@@ -36,19 +36,19 @@ from graph.api.scopes import RequiredScopes, required_scopes
 from graph.core.errors import OperationResolutionFailure
 from graph.core.paging import PageSizes
 
-MOST_ERRORS = 20  # of a document; more would tell nobody anything
+MOST_ERRORS = 20  # of a document; more would not help
 
-# What a document takes in memory, each number rounded up from what `tracemalloc` shows.
+# The memory that a document takes; each number is rounded up from the figure of `tracemalloc`.
 REMEMBERED_BYTES = 2**25  # all documents together
-DOCUMENT_BYTES = 2**12  # a document that holds nothing
-OPERATION_BYTES = 2**11  # an operation that selects nothing: its plan, scopes and price
+DOCUMENT_BYTES = 2**12  # an empty document
+OPERATION_BYTES = 2**11  # an operation without fields: its plan, scopes and price
 NODE_BYTES = 2**8
 FIELD_BYTES = 2**11 + 2**9  # a selected field: its price, and the function that completes it
-MOST_VARIANTS = 4  # ways to set the directives of an operation whose functions are kept: see `Plan`
+MOST_VARIANTS = 4  # values of an operation's directives whose functions are kept: see `Plan`
 
 
 class InvalidDocument(Exception):
-    """The text is no document, or none of this schema, or its variables are not what it declares."""
+    """The text is not a valid document of this schema, or the variables do not fit it."""
 
     def __init__(self, errors: list[GraphQLError], code: str) -> None:
         super().__init__(f"{len(errors)} errors in the document")
@@ -63,30 +63,30 @@ class Operation:
     plan: Plan  # of its execution
     name: str | None
     type: OperationType
-    scopes: RequiredScopes  # that its caller must have with these variables
-    points: Callable[[Mapping[str, Any]], int]  # what it costs with these variables
+    scopes: RequiredScopes  # variables → the scopes that its caller must have
+    points: Callable[[Mapping[str, Any]], int]  # variables → its cost
 
 
 class Document:
     """A valid document."""
 
     def __init__(self, size: int, operations: Mapping[str | None, Callable[[], Operation]]) -> None:
-        """Say what is known of it.
+        """Make a document.
 
         Args:
-            size: that it has in memory at most, in bytes, with all that is found out about it later.
-            operations: what makes each, by their names.
+            size: the most bytes that it takes in memory, with all that is computed for it later.
+            operations: functions that prepare the operations, by their names.
         """
         self.size = size
         self._unprepared = operations
         self._operations: dict[str | None, Operation] = {}
 
     def operation(self, name: str | None) -> Operation:
-        """The operation of that name, or the only one.
+        """The operation with this name, or without a name the only one.
 
         Raises:
-            OperationResolutionFailure: There is none of that name, or no name, and several are there.
-            QueryTooComplex: Its fragments name more fields than anybody needs.
+            OperationResolutionFailure: No operation has this name, or there is no name and several operations.
+            QueryTooComplex: Its fragments name too many fields.
         """
         if name is None and len(self._unprepared) == 1:
             (name,) = self._unprepared
@@ -98,7 +98,7 @@ class Document:
         return operation
 
     def operations(self) -> Iterator[Operation]:
-        """All of them, which raises as `operation` does."""
+        """All operations. Raises what `operation` raises."""
         return map(self.operation, self._unprepared)
 
 
@@ -118,21 +118,21 @@ class Documents:
         self._coercions = Coercions()
         self._limits = limits
         self._pricing = Pricing(schema, page_sizes)
-        self._suggesting = introspection  # what may not be asked for is not given away by a suggestion either
+        self._suggesting = introspection  # suggestions would reveal what introspection hides
         self._rules = RULES if introspection else (*RULES, NoSchemaIntrospectionCustomRule)
         self._remembered: LRUCache[str, Document] = LRUCache(remembered_bytes, getsizeof=attrgetter("size"))
 
     def of(self, text: str) -> Document:
-        """The document that the text is.
+        """The document of a text.
 
         Raises:
             InvalidDocument: It cannot be parsed, or does not fit the schema.
-            QueryTooComplex: It is larger or deeper than a document may be, or would take too long to validate.
+            QueryTooComplex: It is too large or too deep, or would take too long to validate.
         """
         return self.remembered(text) or self.remember(text, self.valid(text))
 
     def remembered(self, text: str) -> Document | None:
-        """The document, if it is among those used last."""
+        """The document, if it is remembered."""
         return self._remembered.get(text)
 
     def remember(self, text: str, document: Document) -> Document:
@@ -142,9 +142,9 @@ class Documents:
         return document
 
     def valid(self, text: str) -> Document:
-        """The document that the text is, whatever is remembered. May be called on any thread.
+        """The document of a text, always prepared anew. May be called on any thread.
 
-        Raises: as `of` does.
+        Raises what `of` raises.
         """
         self._limits.check_text(text)
         try:

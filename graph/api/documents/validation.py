@@ -1,8 +1,8 @@
-"""Validates documents by graphql-core's rules, in bounded time, and leaves nothing to the garbage collector.
+"""Validates documents by graphql-core's rules, in bounded time and without reference cycles.
 
-graphql-core's own `validate` differs in two ways. It compares fields of one response name for up
-to a second, since its bound is meant for any service. And its visitors keep a table of their own
-methods, which refers back to them, so that each document leaves several hundred objects in cycles.
+graphql-core's own `validate` differs in two ways. Its bound on comparing the fields of one response
+name is high, so that this may take a second. And its visitors hold a table of their own methods,
+which refers back to them, so that each document leaves several hundred objects in cycles.
 """
 
 from collections.abc import Collection
@@ -37,20 +37,20 @@ from graph.core import garbage
 from graph.core.errors import QueryTooComplex
 
 MOST_COMPARISONS = 15_000
-"""What comparing fields may take, as graphql-core counts it: two for a pair of fields or of fragments, one for a step.
+"""The most comparisons, as graphql-core counts them: two for a pair of fields or fragments, one for a step.
 
-A page with ten fragments in one selection takes 800 and one with twenty 3,200. Fields that no other
-field shares its response name with take none, and so do the queries of GraphiQL and of the dashboard.
+A page with ten fragments in one selection takes 800, one with twenty 3,200. Fields with different
+response names take none. So the queries of GraphiQL and of the dashboard take none.
 """
 
 MOST_FRAGMENT_WORK = 10_000
-"""What operations that share fragments may take: graphql-core counts one for a spread and for a use of a variable."""
+"""The most work on shared fragments: graphql-core counts one for each spread and each use of a variable."""
 
-MOST_ERRORS_OF_A_VALUE = 5  # each of which takes as long as the value is to print
+MOST_ERRORS_OF_A_VALUE = 5  # each error prints the whole value
 
 
 class FieldsCanBeMerged(OverlappingFieldsCanBeMergedRule):
-    """The rule that compares the fields of one response name pairwise, within our bound."""
+    """The rule that compares fields of one response name in pairs, with our bound."""
 
     def __init__(self, context: ValidationContext) -> None:
         super().__init__(context)
@@ -58,7 +58,7 @@ class FieldsCanBeMerged(OverlappingFieldsCanBeMergedRule):
 
 
 class ValuesOfCorrectType(ValuesOfCorrectTypeRule):
-    """The rule that checks values, which stops at a value that has several errors."""
+    """The rule that checks values. It stops at a value with several errors."""
 
     def __init__(self, context: ValidationContext) -> None:
         super().__init__(context)
@@ -101,10 +101,10 @@ def validation_errors(
     max_errors: int,
     hide_suggestions: bool,
 ) -> list[GraphQLError]:
-    """What is wrong with a document.
+    """The errors of a document.
 
     Raises:
-        QueryTooComplex: It would take too long to find out.
+        QueryTooComplex: Validation would take too long.
     """
     errors: list[GraphQLError] = []
 
@@ -126,9 +126,9 @@ def validation_errors(
         visitor.enter_leave_map.clear()
     if errors:
         garbage.forget_frames(errors)
-        garbage.collect_latest()  # graphql-core leaves cycles where it prints a value
+        garbage.collect_latest()  # graphql-core leaves cycles when it prints a value
     if not is_done:
-        raise QueryTooComplex(  # here, so that it keeps no frame of the rules
+        raise QueryTooComplex(  # outside of `except`, so that it holds no frame of the rules
             "The document has too many fields of one name, or too many fragments in fragments, to be validated."
         )
     return errors
@@ -137,7 +137,7 @@ def validation_errors(
 def _visit_typed(
     root: DocumentNode | OperationDefinitionNode | FragmentDefinitionNode, types: TypeInfo, visitor: Visitor
 ) -> None:
-    """Let a visitor see all nodes, with the types at hand, and empty its table of methods."""
+    """Let a visitor see all nodes and their types, then empty its table of methods."""
     typed = TypeInfoVisitor(types, visitor)
     try:
         visit(root, typed, query_document_keys_to_validate)
@@ -147,9 +147,9 @@ def _visit_typed(
 
 
 class _Context(ValidationContext):
-    """What the rules share.
+    """The context of the rules.
 
-    Nodes are found by their identity: graphql-core's hash of a node goes through all that is below it.
+    It finds nodes by their identity: graphql-core's hash of a node reads everything below it.
     """
 
     def __init__(self, schema: GraphQLSchema, document: DocumentNode, types: TypeInfo, *others: Any) -> None:

@@ -1,1 +1,1 @@
-"""Executing operations: graphql-core's executor, with functions compiled for what is plain."""
+"""Executes operations by graphql-core's executor, with compiled functions for plain selections."""

@@ -1,7 +1,7 @@
-"""Coercing variables with functions that are compiled once per input type.
+"""Coerces variables by functions that are compiled once for each input type.
 
-graphql-core walks through the types for each value: 4.5 µs for an event of an ingest, of which a
-call brings five hundred. What is compiled takes 2 µs:
+graphql-core walks through the types for each value. An event of an ingest takes 4.5 µs, and a call has
+five hundred events. A compiled function takes 2 µs:
 
     def coerce(value):
         if value.__class__ is not dict: raise Doubtful
@@ -15,8 +15,8 @@ call brings five hundred. What is compiled takes 2 µs:
         if known != len(value): raise Doubtful
         return result
 
-It takes what is right, and tells no error: of anything else, `Doubtful` or whatever a scalar
-raised leaves the function, and graphql-core coerces all variables again and says what is wrong.
+It accepts valid values and reports no errors. For any other value it raises `Doubtful`, or what a
+scalar raised; then graphql-core coerces all variables again and reports the error.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,10 +44,10 @@ from graphql.utilities.coerce_input_value import coerce_default_value
 from graph.api.fast.compilation import PASSING, Namespace
 
 Coerce = Callable[[Any], Any]
-"""A value of a variable as JSON holds it → the same as resolvers get it. Raises where it cannot tell."""
+"""A variable's JSON value → the value for resolvers. Raises if it is in doubt."""
 
 
-MOST_KEPT = 256  # functions; a schema has fewer types that a valid document can name, but for lists of lists
+MOST_KEPT = 256  # functions; beside nested lists, a document can name fewer types than that
 
 
 class Doubtful(Exception):
@@ -57,7 +57,7 @@ class Doubtful(Exception):
 class Coercions:
     """The functions of one schema's input types.
 
-    A type is known by its text, since each document has wrappers such as `[Int!]` of its own.
+    Types are found by their text, since each document has its own objects for wrappers such as `[Int!]`.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Coercions:
         return namespace.define("value", [*self._lines(namespace, type_, "value"), "return value"])
 
     def _lines(self, namespace: Namespace, type_: GraphQLInputType, name: str) -> Sequence[str]:
-        """Lines that coerce what the variable `name` holds."""
+        """Lines that coerce the value of the variable `name`."""
         named = get_nullable_type(type_)
         if isinstance(type_, GraphQLNonNull):
             lines, given = [f"if {name} is None: raise Doubtful"], ""
@@ -95,14 +95,14 @@ class Coercions:
                 leaf = namespace.constant("leaf", partial(_leaf, named))
                 test = PASSING[named.name].format(name) if is_specified_scalar_type(named) else "False"
                 return [*lines, f"{given}{name} = {name} if {test} else {leaf}({name})"]
-        raise TypeError(f"{type_} is no type of an input")
+        raise TypeError(f"{type_} is not an input type")
 
     def _object(self, type_: GraphQLInputObjectType) -> Coerce:
         """The function for an input object, which may hold others of its own type."""
         function = self._objects.get(type_.name)
         if function is None:
             made: list[Coerce] = []
-            self._objects[type_.name] = lambda value: made[0](value)  # for the type inside of itself
+            self._objects[type_.name] = lambda value: made[0](value)  # for a type that contains itself
             made.append(self._object_function(type_))
             function = self._objects[type_.name] = made[0]
         return function
@@ -125,7 +125,7 @@ def _namespace() -> Namespace:
 
 
 def _left_out(namespace: Namespace, name: str, field: GraphQLInputField) -> str:
-    """What to do where a field is not given."""
+    """The line for a field that is not given."""
     if is_required_input_field(field):
         return "raise Doubtful"
     default = coerce_default_value(field)

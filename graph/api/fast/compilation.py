@@ -1,4 +1,4 @@
-"""What `completion` and `coercion` have in common: functions made from lines, and tests of plain values."""
+"""Shared by `completion` and `coercion`: functions from lines of source, and tests of plain values."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,17 +10,17 @@ PASSING = {
     "Int": "{0}.__class__ is int and -2147483648 <= {0} <= 2147483647",
     "Float": "{0}.__class__ is float and -1.7976931348623157e308 <= {0} <= 1.7976931348623157e308",
 }
-"""GraphQL's own scalars → the test of a value that they take, and give back, as it is."""
+"""GraphQL's own scalars → the test of a value that needs no conversion."""
 
 
 class Namespace:
-    """Functions made from lines of source, and the values that they refer to.
+    """Compiles functions from lines of source, and holds the values that they refer to.
 
-    Of a client's text, names of fields are all that ever comes into a line, and they come quoted.
+    Only names of fields enter a line from a client's text, and always quoted.
     """
 
     def __init__(self, **values: Any) -> None:
-        # No class of its own: the interpreter looks globals up twice as fast in a plain dictionary.
+        # A plain dictionary: the interpreter looks globals up twice as fast in it as in a subclass.
         self.values: dict[str, Any] = values
 
     def constant(self, prefix: str, value: Any) -> str:
@@ -30,7 +30,7 @@ class Namespace:
         return name
 
     def define(self, parameter: str, lines: Sequence[str]) -> Callable[[Any], Any]:
-        """The function of one argument that these lines are the body of."""
+        """Compile a function of one argument with these lines as its body."""
         scope: dict[str, Any] = {}
         exec("\n    ".join((f"def compiled({parameter}):", *lines)), self.values, scope)  # noqa: S102
         function: Callable[[Any], Any] = scope["compiled"]

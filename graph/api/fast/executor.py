@@ -1,7 +1,7 @@
-"""graphql-core's executor, which takes compiled functions for what is plain.
+"""graphql-core's executor, with compiled functions for plain selections.
 
-What outlives a request is in the `Plan` of its operation. An executor is freed as soon as nothing
-refers to it: what would refer back to it is let go at its end.
+The `Plan` of an operation holds what outlives a request. An executor is freed as soon as nothing
+refers to it: at its end it drops everything that refers back to it.
 """
 
 from asyncio import Task, current_task, gather
@@ -31,7 +31,7 @@ from graph.api.fast.coercion import Doubtful
 from graph.api.fast.plan import Plan
 from graph.work.account import give_way
 
-ITEMS_A_PIECE = 20  # of a list; graphql-core takes some 0.1 ms to complete an object without a compiled function
+ITEMS_PER_PIECE = 20  # of a list; graphql-core takes some 0.1 ms to complete an object without a compiled function
 
 
 class PlainExecutor(Executor[Any]):
@@ -40,8 +40,8 @@ class PlainExecutor(Executor[Any]):
     def __init__(
         self, plan: Plan, variables: VariableValues, context: Any, *, root: object = None, hide_suggestions: bool
     ) -> None:
-        self._awaitables: list[Any] = []  # all that were met, since a field that fails leaves others behind
-        self._tasks: set[Task[Any]] = set()  # in which something is awaited
+        self._awaitables: list[Any] = []  # all of them, since a failed field leaves others behind
+        self._tasks: set[Task[Any]] = set()  # tasks that await a resolver
         super().__init__(
             plan.schema,
             plan.fragment_definitions,
@@ -53,14 +53,14 @@ class PlainExecutor(Executor[Any]):
             default_field_resolver,
             default_type_resolver,
             default_field_resolver,
-            is_awaitable=self._is_awaitable,  # type: ignore[arg-type]  # it says bool where a guard is meant
+            is_awaitable=self._is_awaitable,  # type: ignore[arg-type]  # its declared type is bool instead of a type guard
             hide_suggestions=hide_suggestions,
         )
         self._plan = plan
         self._switched = plan.switched(variables.coerced)
 
     async def execute(self) -> ExecutionResult:
-        """The outcome of the operation."""
+        """Execute the operation."""
         plan = self._plan
         try:
             fields = plan.root(self, self._switched)
@@ -72,29 +72,29 @@ class PlainExecutor(Executor[Any]):
             self.collected_errors.add(error.with_traceback(None), None)
             data = None
         except BaseException:
-            self._taken_errors()
+            self._pop_errors()
             raise
         finally:
             await self._end()
-        return ExecutionResult(cast("dict[str, Any] | None", data), self._taken_errors())
+        return ExecutionResult(cast("dict[str, Any] | None", data), self._pop_errors())
 
     async def events(self) -> AsyncGenerator[Any, None]:
-        """What a subscription is told of: each event is the root of an execution.
+        """The events of a subscription. Each event is the root value of an execution.
 
         Raises:
-            Exception: There is no such stream, and why: what its resolver raised, or graphql-core's own error.
+            Exception: The stream could not begin: what its resolver raised, or graphql-core's own error.
         """
         try:
             stream = create_source_event_stream(self)
-            told: Any = await stream if self.is_awaitable(stream) else stream
+            events: Any = await stream if self.is_awaitable(stream) else stream
         finally:
             await self._end()
-        if isinstance(told, ExecutionResult):
+        if isinstance(events, ExecutionResult):
             try:
-                raise _cause(told)
+                raise _cause(events)
             finally:
-                del told  # the error's traceback holds this frame
-        return cast("AsyncGenerator[Any, None]", told)
+                del events  # the error's traceback holds this frame
+        return cast("AsyncGenerator[Any, None]", events)
 
     def execute_fields(
         self,
@@ -106,7 +106,7 @@ class PlainExecutor(Executor[Any]):
     ) -> AwaitableOrValue[dict[str, Any]]:
         if path is not None or len(grouped_field_set) > 1:
             return super().execute_fields(parent_type, source_value, path, grouped_field_set, position_context)
-        # The one field of nearly all operations needs nothing that would wait for several.
+        # Nearly all operations have one root field, which needs no waiting for several.
         ((name, details),) = grouped_field_set.items()
         result = self.execute_field(
             parent_type, source_value, details, Path(None, name, parent_type.name), position_context
@@ -122,7 +122,7 @@ class PlainExecutor(Executor[Any]):
         return True
 
     async def _end(self) -> None:
-        """Give up what a field that failed has left behind: nobody waits for it."""
+        """Cancel what a failed field has left behind."""
         try:
             own = current_task()
             left = [*self.background_futures, *[task for task in self._tasks if task is not own and not task.done()]]
@@ -134,17 +134,17 @@ class PlainExecutor(Executor[Any]):
             for awaitable in self._awaitables:
                 if iscoroutine(awaitable) and getcoroutinestate(awaitable) == CORO_CREATED:
                     awaitable.close()
-            # What refers back to this executor: left in it, only the garbage collector could free it.
+            # These refer back to this executor: with them, only the garbage collector could free it.
             del self.async_helpers, self.is_awaitable
             self._awaitables, self._tasks = [], set()
 
-    def _taken_errors(self) -> list[GraphQLError] | None:
-        """What went wrong, which is forgotten here: tracebacks hold frames, and those hold this executor."""
+    def _pop_errors(self) -> list[GraphQLError] | None:
+        """Return the errors and drop them: tracebacks hold frames, and those hold this executor."""
         errors = self.collected_errors.errors
         del self.collected_errors
         for error in errors:
             cause: Exception | None = error
-            while isinstance(cause, GraphQLError):  # whose frames hold it; what a resolver raised has the trace to log
+            while isinstance(cause, GraphQLError):  # a resolver's own error keeps its trace, for the log
                 cause.__traceback__ = None
                 cause = cause.original_error
         return errors or None
@@ -158,8 +158,8 @@ class PlainExecutor(Executor[Any]):
         result: Any,
         position_context: Any,
     ) -> AwaitableOrValue[list[Any]]:
-        """A list that has no compiled function: a long one is completed in pieces, and others run in between."""
-        if not isinstance(result, list | tuple) or len(result) <= ITEMS_A_PIECE:
+        """Complete a list without a compiled function. A long one gives way to other work between pieces."""
+        if not isinstance(result, list | tuple) or len(result) <= ITEMS_PER_PIECE:
             return super().complete_list_value(return_type, field_details_list, info, path, result, position_context)
         return self.complete_async_iterator_value(
             return_type.of_type, field_details_list, info, path, _in_pieces(result), position_context
@@ -181,7 +181,7 @@ class PlainExecutor(Executor[Any]):
         return waits and self._is_awaitable(complete_results[-1])
 
     def with_abort_signal(self, awaitable: Any) -> Any:
-        """What a resolver's answer is awaited by. An operation has no such signal: `within` cancels it."""
+        """Note the task that awaits a resolver. There is no abort signal: `run_with_timeout` cancels an operation."""
         if task := current_task():
             self._tasks.add(task)
         return awaitable
@@ -220,20 +220,20 @@ class PlainExecutor(Executor[Any]):
             if complete:
                 try:
                     return complete(result)
-                except Exception:  # noqa: S110 — the executor finds it again, and tells where it is
+                except Exception:  # noqa: S110 — the executor finds the error again, and reports its place
                     pass
         return super().complete_value(return_type, field_details_list, info, path, result, position_context)
 
 
 async def _in_pieces(items: Sequence[Any]) -> AsyncGenerator[Any, None]:
     for at, item in enumerate(items):
-        if at % ITEMS_A_PIECE == 0:
+        if at % ITEMS_PER_PIECE == 0:
             await give_way()
         yield item
 
 
 def _cause(failed: ExecutionResult) -> Exception:
-    """Why a stream did not begin. What a resolver raised comes without graphql-core's error, which refers to it."""
+    """Why a stream did not begin: the resolver's own error, without graphql-core's error around it."""
     error = failed.errors[0] if failed.errors else GraphQLError("There is no such stream.")
     cause = error.original_error
     return error if cause is None or isinstance(cause, GraphQLError) else cause

@@ -1,7 +1,7 @@
-"""Walks through the nodes of a document, each once, without recursion and without a class of visitors.
+"""Walks through the nodes of a document, each once, without recursion and without visitors.
 
-graphql-core's `visit` takes ten times as long, and a visitor that is made for one walk stays in
-memory until the garbage collector finds it, since its table of methods refers back to it.
+graphql-core's `visit` takes ten times as long. Its visitors stay in memory until the garbage
+collector finds them, since a visitor's table of methods refers back to it.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from graphql.language.ast import QUERY_DOCUMENT_KEYS
 
 
 def walk(root: Node) -> Iterator[Node]:
-    """The node and all nodes below it, in no order that means anything."""
+    """The node and all nodes below it, in no particular order."""
     nodes = [root]
     while nodes:
         node = nodes.pop()
@@ -25,7 +25,7 @@ def walk(root: Node) -> Iterator[Node]:
 
 
 def has_variables(root: Node) -> bool:
-    """Whether a variable stands in the node."""
+    """Whether the node contains a variable."""
     return any(isinstance(node, VariableNode) for node in walk(root))
 
 

@@ -1,8 +1,7 @@
-"""What is known of an operation before its variables are, found out once and kept with its document.
+"""The plan of an operation: all that does not depend on variables, computed once and kept with its document.
 
-The fragments, the fields that are selected of the root, the functions of `completion`. Which fields
-are selected may depend on `@skip` and `@include`: what is kept holds for the values that their
-variables had.
+It holds the fragments, the selected root fields and the functions of `completion`. The selected fields
+may depend on `@skip` and `@include`, so they are kept for each set of values of these directives.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,11 +33,11 @@ from graph.api.fast.completion import Complete, compiled
 from graph.api.fast.nodes import variables_of_directives
 from graph.core import garbage
 
-MOST_FIELDS_KEPT = 1000  # where nothing else is said
-COMPILED_WEIGHT = 4  # of a compiled field; what is only looked up, or known not to be plain, takes a quarter of it
+MOST_FIELDS_KEPT = 1000  # by default
+COMPILED_WEIGHT = 4  # of a compiled field; a field that is only looked up, or not plain, weighs 1
 
 Switched = tuple[Any, ...]
-"""The values that decide which fields of an operation are selected."""
+"""The values of the variables of `@skip` and `@include`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +51,10 @@ class Resolution:
 
 @dataclass(eq=False)
 class Plan:
-    """What is known of an operation before its variables are.
+    """The plan of one operation.
 
-    A client can set directives in more ways than there is memory for. What is kept of all of them
-    together has the size of `most_fields` compiled fields; it is made again where it does not fit.
+    A client can set directives in more ways than fit into memory. All that is kept has at most the
+    size of `most_fields` compiled fields; beyond that it is computed again.
     """
 
     schema: GraphQLSchema
@@ -77,16 +76,16 @@ class Plan:
         self._kept = 0
 
     def switched(self, variables: Mapping[str, Any]) -> Switched:
-        """What these variables switch on and off."""
+        """The values of the directives' variables."""
         return tuple(map(variables.get, self._switches)) if self._switches else ()
 
     def variables(
         self, given: Mapping[str, Any], *, max_errors: int, hide_suggestions: bool
     ) -> VariableValues | list[GraphQLError]:
-        """The variables as they are declared, or what is wrong with those that were given."""
+        """The coerced variables, or the errors of the given ones."""
         try:
             return self._coerced(given)
-        except Exception:  # noqa: S110 — graphql-core finds it again, and tells what it is
+        except Exception:  # noqa: S110 — graphql-core finds the error again, and reports it
             pass
         found = get_variable_values(
             self.schema,
@@ -115,7 +114,7 @@ class Plan:
 
     @cached_property
     def _variables(self) -> list[tuple[GraphQLVariableSignature, Coerce]]:
-        """The declared variables. Of a valid document, none lacks a type."""
+        """The declared variables. In a valid document, each has a type."""
         declared = [get_variable_signature(self.schema, node) for node in self.operation.variable_definitions or ()]
         return [
             (signature, self.coercions.of(signature.type))
@@ -124,7 +123,7 @@ class Plan:
         ]
 
     def resolution(self, parent_type: GraphQLObjectType, node: FieldNode) -> "Resolution | None":
-        """How a field of the root is resolved; None where the executor has to find out."""
+        """How a root field is resolved; None if the executor must find out."""
         key = id(node)
         if key not in self._resolutions:
             self._resolutions[key] = self._resolution(parent_type, node)
@@ -138,7 +137,7 @@ class Plan:
         return Resolution(definition, definition.resolve, arguments) if arguments else None
 
     def root(self, executor: Executor[Any], switched: Switched) -> GroupedFieldSet:
-        """The fields that are selected of the root.
+        """The selected root fields.
 
         Raises:
             GraphQLError: An argument of a directive cannot be used.
@@ -160,7 +159,7 @@ class Plan:
     def function(
         self, executor: Executor[Any], switched: Switched, of: GraphQLOutputType, fields: list[FieldDetails]
     ) -> Complete | None:
-        """What completes values of a type with these fields; None where the executor has to."""
+        """The function that completes values of a type with these fields; None if the executor must."""
         key = (of, *[id(field.node) for field in fields], *switched)
         try:
             return self._functions[key]
@@ -171,8 +170,8 @@ class Plan:
             return made.complete
 
     def _has_room(self, weight: int) -> bool:
-        """Whether something can be kept. Where it does not fit beside the rest, the rest has to go."""
-        most = self.most_fields * (COMPILED_WEIGHT + 1)  # which all of an operation fits into, set in one way
+        """Whether something can be kept. If it does not fit beside the rest, the rest is dropped."""
+        most = self.most_fields * (COMPILED_WEIGHT + 1)  # a whole operation fits, for one set of values
         if weight > most:
             return False
         self._kept += weight

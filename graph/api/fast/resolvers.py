@@ -1,9 +1,8 @@
-"""Strawberry's asynchronous resolvers, with what they find out on every call found out once.
+"""Faster resolvers: what Strawberry's asynchronous resolvers compute on every call is computed once.
 
-To call a resolver with six arguments, Strawberry walks through their types, looks up the names
-that it gave them and puts the chain of extensions together: 8 µs, of which the lookup of an event
-takes 5. A field whose parameters are plain gets a resolver here that has all of this ready; any
-other keeps Strawberry's.
+To call a resolver with six arguments, Strawberry walks through their types, looks up their names and
+builds the chain of extensions: 8 µs, and 5 µs for the lookup of an event. A field with plain
+parameters gets a resolver that has all of this ready. Any other field keeps Strawberry's.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,21 +34,21 @@ from strawberry.types.field import StrawberryField
 from graph.api.fast.compilation import Namespace
 
 Convert = Callable[[Any], Any]
-"""A coerced value → what a resolver takes. Never asked about null, which stays None."""
+"""A coerced value → the value for a resolver. It is never called for null, which stays None."""
 
 
 class NotPlain(Exception):
-    """Strawberry alone knows how to call the resolver."""
+    """Only Strawberry can call the resolver."""
 
 
 def shorten(types: Iterable[GraphQLNamedType]) -> None:
-    """Give the fields of a schema's types resolvers that find out nothing again, where their parameters are plain."""
+    """Replace the resolvers of fields with plain parameters by faster ones."""
     for named in types:
         if isinstance(named, GraphQLObjectType):
             for definition in named.fields.values():
                 field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
                 if definition.subscribe:
-                    continue  # what its resolver answers is not the field's value, but a stream of them
+                    continue  # its resolver returns a stream, not the field's value
                 if isinstance(field, StrawberryField) and field.base_resolver and field.is_async:
                     with suppress(NotPlain):
                         definition.resolve = _resolver(definition, field)
@@ -94,7 +93,7 @@ def _maps_arguments(extension: FieldExtension) -> bool:
 
 
 def _conversion(of: GraphQLInputType, inside: tuple[GraphQLInputObjectType, ...] = ()) -> Convert | None:
-    """How values of a type are converted; None where they are taken as they are."""
+    """The function that converts values of a type; None if they need no conversion."""
     named = get_nullable_type(of)
     if isinstance(named, GraphQLList):
         each = _conversion(named.of_type, inside)
@@ -109,7 +108,7 @@ def _list(convert: Convert, values: list[Any]) -> list[Any]:
 
 
 def _input(of: GraphQLInputObjectType, inside: tuple[GraphQLInputObjectType, ...]) -> Convert:
-    """Makes the instance of an input type's class."""
+    """A function that makes instances of an input type's class."""
     if of in inside:
         raise NotPlain
     definition = of.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
@@ -123,7 +122,7 @@ def _input(of: GraphQLInputObjectType, inside: tuple[GraphQLInputObjectType, ...
             raise NotPlain
         if field.default_factory is not MISSING:
             raise NotPlain
-        # What has a default for clients is there; of the rest, what has one for Python has None.
+        # A value with a default for clients is always there. Other optional values default to None in Python.
         is_there = is_required_input_field(given) or given.default_value is not Undefined
         if not is_there and field.default_value not in (None, MISSING):
             raise NotPlain

@@ -1,8 +1,8 @@
-"""The dashboard: a page on the newest events, at the root of the service.
+"""The dashboard: a web page that shows the newest events, at the root of the service.
 
-It is plain HTML, CSS and JavaScript modules, the files of `page/`, and asks nothing but the public graph of this
-service. All of them are served under one folder whose name is a hash of their contents: they may be cached for ever,
-and a module finds the others of its own version by their plain names. Only the page itself is asked for anew.
+It is plain HTML, CSS and JavaScript modules, the files of `page/`, and queries only the public graph of this
+service. The files are served under one folder whose name is a hash of their contents. So they may be cached for
+ever, and a module finds the others of its version by their plain names. Only the HTML itself is revalidated.
 """
 
 from functools import partial
@@ -16,8 +16,8 @@ from starlette.routing import BaseRoute, Route
 
 from graph.pages.headers import FOR_EVER, MEDIA_TYPES, has_current, page_headers
 
-PATH = "/dashboard"  # under which the page's files are served
-PAGE_SIZE = 500  # events that the page asks for at once: a quarter of what an operation may cost by default
+PATH = "/dashboard"  # the folder of the web page's files
+PAGE_SIZE = 500  # events of one query: a quarter of what an operation may cost by default
 
 _PAGE = Path(__file__).parent / "page"
 _POLICY = {
@@ -25,7 +25,7 @@ _POLICY = {
     "style-src": ["'self'"],
     "connect-src": ["'self'"],
     "img-src": ["'self'"],  # the icon
-    "require-trusted-types-for": ["'script'"],  # text never becomes markup: there is no way to make it
+    "require-trusted-types-for": ["'script'"],  # text can never become markup
     "trusted-types": ["'none'"],
 }
 
@@ -43,10 +43,10 @@ VERSION = _version()
 
 
 def routes(most_on_page: int) -> list[BaseRoute]:
-    """The page at the root, and its files.
+    """The routes of the web page at the root, and of its files.
 
     Args:
-        most_on_page: events that the graph gives on a page at most.
+        most_on_page: the most events on a page of the graph's connections.
     """
     html = _html(min(PAGE_SIZE, most_on_page))
     etag = f'"{sha256(html.encode()).hexdigest()[:16]}"'
@@ -57,13 +57,13 @@ def routes(most_on_page: int) -> list[BaseRoute]:
 
 
 def _html(page_size: int) -> str:
-    """The page, with what differs from one release or deployment to another."""
+    """The HTML, with the values of this release and deployment."""
     preloads = "\n".join(
         f'<link rel="modulepreload" href="{PATH[1:]}/{VERSION}/{name}">' for name in FILES if name.endswith(".js")
     )
     html = (_PAGE / "index.html").read_text()
     for placeholder, value in {
-        "<!-- modules -->": preloads,  # so that the browser need not read one to learn of the next
+        "<!-- modules -->": preloads,  # the browser loads all modules at once
         "{files}": f"{PATH[1:]}/{VERSION}",
         "{page_size}": str(page_size),
     }.items():
@@ -79,7 +79,7 @@ async def _page(html: str, etag: str, request: Request) -> Response:
 
 
 async def _file(request: Request) -> Response:
-    """One of the files, by its exact name."""
+    """Serve one of the files, by its exact name."""
     path = FILES.get(request.path_params["name"])
     if path is None:
         raise HTTPException(404)

@@ -1,9 +1,9 @@
-"""The GraphiQL page, and the files that it loads.
+"""The GraphiQL web page, and the files that it loads.
 
-By default no other host is asked for anything: the files lie in `static/`, where the build put
-them (`hatch_build.py`). Without them the page loads the same files from the public CDN, whole or
-not at all, since the browser checks each against its pinned hash. Whichever it is, the content
-security policy names exactly what the page loads, and there is no inline script.
+By default the page contacts no other host: the build (`hatch_build.py`) put its files into `static/`.
+Without them, the page loads the same files from the public CDN, and the browser checks each against
+its pinned hash. In both cases the content security policy names exactly what the page loads, and there
+is no inline script.
 """
 
 import json
@@ -21,10 +21,10 @@ from starlette.routing import BaseRoute, Route
 
 from graph.pages.headers import FOR_EVER, MEDIA_TYPES, page_headers
 
-PATH = "/graphiql"  # under which the page's files are served
+PATH = "/graphiql"  # the folder of the web page's files
 CDN = "https://cdn.jsdelivr.net/npm"  # serves the files of an npm package's release unchanged
 NOT_BUNDLED = (
-    f"GraphiQL's files are not in this package, since it was built without npm: the page loads them from {CDN}"
+    f"GraphiQL's files are not in this package, since it was built without npm: the web page loads them from {CDN}"
 )
 
 _HERE = Path(__file__).parent
@@ -37,10 +37,10 @@ _SCROLL_LOCK = "'sha256-Y/huXlwoYkVyQlxwSVcCi1RCDGDCSVBzDt0hYP9qlTc='"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A script or style sheet of the page."""
+    """A script or style sheet of the web page."""
 
-    name: str  # as in the URL: carries a version or a hash of the content, so it may be cached for ever
-    path: Path  # where it lies in the package
+    name: str  # in the URL; holds a version or a hash of the content, so the file may be cached for ever
+    path: Path  # in the package
     integrity: str  # empty for our own files, which come with the page
     origin: str  # its URL on the CDN; empty for our own files
 
@@ -51,7 +51,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A tab that GraphiQL opens with; its title is the operation's name."""
+    """A tab that GraphiQL opens at its start. Its title is the operation's name."""
 
     query: str
     variables: str | None = None  # JSON, as the variables pane shows it
@@ -68,7 +68,7 @@ def _third_party() -> tuple[File, ...]:
         )
         for package in packages
         for file in package["file"]
-        if Path(file["name"]).suffix in MEDIA_TYPES  # licences travel along, and no page loads them
+        if Path(file["name"]).suffix in MEDIA_TYPES  # the package also holds licences, which the web page does not load
     )
 
 
@@ -91,16 +91,16 @@ OWN = (_own(_HERE / "graphiql.css"), _own(_HERE / "graphiql.js"))
 
 
 def bundled() -> bool:
-    """Whether the package has GraphiQL's files, so that the page asks no other host."""
+    """Whether the package has GraphiQL's files, so that the web page contacts no other host."""
     return all(file.path.is_file() for file in THIRD_PARTY)
 
 
 def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool | None = None) -> Response:
-    """The answer to a browser that opens `graphql_path`; its queries go to the same path.
+    """The web page for a browser that opens `graphql_path`. Its queries go to the same path.
 
     Args:
-        graphql_path: as the browser sees it.
-        examples: the tabs that it opens with.
+        graphql_path: the path as the browser sees it.
+        examples: the tabs that it opens at its start.
         from_package: whether to load GraphiQL's files from this package; by default, if it has them.
     """
     from_cdn = () if (bundled() if from_package is None else from_package) else THIRD_PARTY
@@ -122,13 +122,13 @@ def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool |
 """,
         headers={
             **page_headers(_policy(from_cdn)),
-            "Vary": "Accept",  # the same path answers JSON to those who ask for it
+            "Vary": "Accept",  # the same path answers with JSON to clients that accept it
         },
     )
 
 
 def static_routes() -> list[BaseRoute]:
-    """The routes of the files that the page loads from this service."""
+    """The routes of the files that the web page loads from this service."""
     return [Route(f"{PATH}/{{name}}", _file)]
 
 
@@ -141,7 +141,7 @@ def _element(file: File, *, on_cdn: bool) -> str:
 
 
 def _policy(from_cdn: Sequence[File]) -> dict[str, list[str]]:
-    """What the page loads and asks."""
+    """What the web page may load and query."""
     scripts = ["'self'", *(file.origin for file in from_cdn if not file.is_style)]
     styles = ["'self'", _SCROLL_LOCK, *(file.origin for file in from_cdn if file.is_style)]
     return {
@@ -149,12 +149,12 @@ def _policy(from_cdn: Sequence[File]) -> dict[str, list[str]]:
         "style-src": styles,
         "connect-src": ["'self'"],
         "img-src": ["'self'", "data:"],
-        "font-src": ["'self'", "data:"],  # the style sheet carries its fonts in itself
+        "font-src": ["'self'", "data:"],  # the style sheet contains its fonts
     }
 
 
 async def _file(request: Request) -> Response:
-    """One of the files, by its exact name; the folder has others, and none of them is served."""
+    """Serve one of the known files, by its exact name. No other file of the folder is served."""
     wanted = request.path_params["name"]
     found = next((file for file in THIRD_PARTY + OWN if file.name == wanted and file.path.is_file()), None)
     if found is None:

@@ -31,7 +31,7 @@ class ItemCodec:
 
     def __init__(self, entity: Entity) -> None:
         self.entity = entity
-        self.label = entity.says
+        self.label = entity.entity_value
         self._held_by = entity.held_by_keys
         self.primary = entity.templates[entity.table.primary]
         keys = {attribute.name for attribute in entity.table.key_attributes}

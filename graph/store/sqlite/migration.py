@@ -27,7 +27,7 @@ from graph.store.sqlite.sql import quoted
 from graph.store.sqlite.table import EntityTable
 
 LAYOUT = 2
-ROWS_A_BATCH = 4000
+ROWS_PER_BATCH = 4000
 PROGRESS_S = 1.0  # between two lines of the log
 WAIT_S = 0.5  # for another process that migrates, before it is asked whether to stop
 WORTH_SHRINKING = 4  # the file is made smaller if at least one page in so many is free
@@ -204,7 +204,7 @@ class Migration:
         last, left, example = -1, 0, None
         while True:
             with _transaction(self._db):
-                rows = self._db.execute(select, (last, ROWS_A_BATCH)).fetchall()
+                rows = self._db.execute(select, (last, ROWS_PER_BATCH)).fetchall()
                 found = [(rowid, *reader.read(pk, sk, item)) for rowid, pk, sk, item in rows]
                 moved = [(rowid, entity, item) for rowid, entity, item in found if entity is not None]
                 self._insert((entity, item) for _, entity, item in moved)

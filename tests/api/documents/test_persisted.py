@@ -180,9 +180,9 @@ def test_a_listed_document_has_the_name_that_the_list_gives_it(tmp_path: Path, u
         ("{", "documents.json is not JSON"),
         ("[]", "documents.json is neither a manifest nor an object"),
         ('{"format": "apollo-persisted-query-manifest"}', "documents.json is neither a manifest nor an object"),
-        ('{"a": 1}', "documents.json has no document under 'a'"),
-        ('{"a": "{"}', "documents.json has a document that is not valid, 'a': Syntax Error"),
-        ('{"a": "{ nothing }"}', "documents.json has a document that is not valid, 'a': Cannot query field 'nothing'"),
+        ('{"a": 1}', "documents.json has no text under 'a': give a document there"),
+        ('{"a": "{"}', "documents.json has an invalid document, 'a': Syntax Error"),
+        ('{"a": "{ nothing }"}', "documents.json has an invalid document, 'a': Cannot query field 'nothing'"),
     ],
 )
 def test_a_list_that_cannot_be_served_ends_the_start_with_a_line(tmp_path: Path, text: str | None, says: str) -> None:

@@ -133,5 +133,5 @@ def test_a_list_of_documents_is_prepared_as_a_whole_at_the_start(tmp_path: Path)
     file = tmp_path / "documents.json"
     file.write_bytes(orjson.dumps({"a": f"query A {{ __typename }} query B {multiplied(5)}"}))
 
-    with pytest.raises(UnusableList, match="has a document that is not executed, 'a'"):
+    with pytest.raises(UnusableList, match="has a document that cannot be executed, 'a'"):
         persisted(file, documents())

@@ -13,7 +13,7 @@ from graph.domains.earthquakes.statistics.statistics import Interval
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.analytics import popular_filters
 from graph.store.contract import Database, Put
-from graph.store.time_walk import ITEMS_IN_MEMORY, ROWS_A_BATCH
+from graph.store.time_walk import ITEMS_IN_MEMORY, ROWS_PER_BATCH
 from graph.work.account import Work, charged_to
 from graph.work.pace import Pace
 from tests.domains.earthquakes.builders import at, catalogue_of
@@ -90,7 +90,7 @@ async def test_a_total_of_many_days_is_counted_a_bounded_number_of_rows_at_a_tim
         assert await catalogue_of(database, most_days_counted=days).total(Selection(box=Box(-9, -9, 9, 9))) == 0
 
     assert account.spent >= days * 120 // 100
-    assert pace.offers >= len(YEARS) + days * 120 // ROWS_A_BATCH
+    assert pace.offers >= len(YEARS) + days * 120 // ROWS_PER_BATCH
 
 
 async def test_popular_filters_read_a_bounded_number_of_logs_between_two_offers(database: Database) -> None:

@@ -88,7 +88,7 @@ def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: Us
         ],
         (
             "--recent --store mysql://quakes",
-            "--store: 'mysql://quakes' is no store: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.",
+            "--store: 'mysql://quakes' is not a store URL: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.",
         ),
     ],
 )  # fmt: skip

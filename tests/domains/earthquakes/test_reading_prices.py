@@ -22,7 +22,7 @@ from graph.store.conditions import all_of, conjuncts, predicate
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Page, Partition, Query
-from graph.work.account import ROWS_READ_A_POINT, ROWS_TESTED_A_POINT, charged_to
+from graph.work.account import ROWS_READ_PER_POINT, ROWS_TESTED_PER_POINT, charged_to
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, stored
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
@@ -128,8 +128,8 @@ async def charged(database: CountedDatabase, work: Callable[[Catalogue], Awaitab
     database.tested = database.given = 0
     with charged_to(an_account()) as account:
         await work(catalogue_of(database))
-    assert database.tested <= ROWS_TESTED_A_POINT * (account.spent + 1)
-    assert database.given <= ROWS_READ_A_POINT * (account.spent + 1) + page + 1
+    assert database.tested <= ROWS_TESTED_PER_POINT * (account.spent + 1)
+    assert database.given <= ROWS_READ_PER_POINT * (account.spent + 1) + page + 1
     return account.spent
 
 
@@ -167,7 +167,7 @@ async def test_a_page_by_time_alone_costs_no_more_than_the_document_says(databas
 async def test_the_neighbours_of_many_years_cost_what_has_to_be_looked_through(database: CountedDatabase) -> None:
     around = Selection.around(THE_EVENTS[-1], radius_km=1.0, days=3653)
 
-    assert await charged(database, lambda c: c.page(around, Paging(1)), page=1) >= EVENTS // ROWS_TESTED_A_POINT
+    assert await charged(database, lambda c: c.page(around, Paging(1)), page=1) >= EVENTS // ROWS_TESTED_PER_POINT
 
 
 async def test_an_operation_ends_where_its_points_do(database: CountedDatabase) -> None:
@@ -179,4 +179,4 @@ async def test_an_operation_ends_where_its_points_do(database: CountedDatabase) 
 
     assert any(isinstance(outcome, QueryTooComplex) for outcome in outcomes)
     assert account.spent <= 10
-    assert database.tested <= 11 * ROWS_TESTED_A_POINT
+    assert database.tested <= 11 * ROWS_TESTED_PER_POINT

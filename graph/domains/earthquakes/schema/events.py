@@ -82,7 +82,7 @@ class Event(relay.Node):
     ) -> EventPage:
         paging = Paging.of(model.EVENTS, info.context.page_sizes, first=first, after=after, last=last, before=before)
         selection = Selection.around(event, radius_km=radius_km, days=days)
-        if relay.asks_for_total_alone(info):
+        if relay.selects_only_total(info):
             return info.context.service(Catalogue).unread_page(selection)
         attributes = selected_attributes(info, model.Event)
         return await info.context.service(Catalogue).page(selection, paging, attributes=attributes)
@@ -241,7 +241,7 @@ class EventQueries:
         sizes = info.context.page_sizes
         paging = Paging.of(model.EVENTS, sizes, first=first, after=after, last=last, before=before)
         selection = filter.selection if filter else Selection()
-        if relay.asks_for_total_alone(info):
+        if relay.selects_only_total(info):
             return info.context.service(Catalogue).unread_page(selection)
         ascending, attributes = order_by is EventOrder.TIME_ASC, selected_attributes(info, model.Event)
         return await info.context.service(Catalogue).page(selection, paging, ascending=ascending, attributes=attributes)

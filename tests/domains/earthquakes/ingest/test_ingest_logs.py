@@ -219,7 +219,7 @@ async def test_a_defect_is_logged_as_one(station: Station) -> None:
 async def test_an_ingest_whose_log_cannot_be_stored_does_not_succeed(station: Station) -> None:
     ingest = station.ingest_into(Failing(station.database, transactions=9, all_writes=True))
 
-    with pytest.raises(DatabaseUnavailable, match="The catalogue's store does not answer"):
+    with pytest.raises(DatabaseUnavailable, match="The store does not answer"):
         await ingest.events([given("us1")])
 
     assert await logs_in(station.database) == []
@@ -236,4 +236,4 @@ async def test_a_failure_is_told_even_where_its_log_cannot_be_stored(
         await ingest.recent(RecentEvents())
 
     (record,) = [record for record in caplog.records if record.name == "graph.api.recording"]
-    assert record.getMessage() == "A request log is lost"
+    assert record.getMessage() == "A request log could not be written"
