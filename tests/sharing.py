@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import botocore.session
 import httpx._transports.default
