@@ -8,15 +8,24 @@ Within a process, each client of httpx reads the certificates anew, in 30 ms, an
 50 ms. A service makes a client or two in its life; the tests make thousands, so here both are read once.
 """
 
+import ctypes
 import fcntl
 import os
+import sys
 from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import botocore.session
 import httpx._transports.default
 import pytest
+
+from tests.processes import kill_descendants
+
+PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
+
+_has_nodes = pytest.StashKey[bool]()
 
 httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
 botocore.session.create_loader = cache(botocore.session.create_loader)
@@ -40,6 +49,20 @@ def _encodable(value: object) -> object:
     if isinstance(value, list | tuple):
         return type(value)(map(_encodable, value))
     return value
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Take over the children of a process of pytest-xdist that ends without ending them, as after Ctrl-C."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    node.config.stash[_has_nodes] = True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if config.stash.get(_has_nodes, False):
+        kill_descendants(os.getpid())
 
 
 def folder_of_run(factory: pytest.TempPathFactory) -> Path:

@@ -40,6 +40,7 @@ class Attribute:
 class Text(Attribute):
     """A text that is valid Unicode."""
 
+    shortest: int = 0  # characters
     longest: int | None = None  # characters
 
     def check(self, value: Any) -> None:
@@ -47,6 +48,8 @@ class Text(Attribute):
             raise self._refuse("a text")
         if self.longest is not None and len(value) > self.longest:
             raise self._refuse(f"a text of at most {self.longest} characters")
+        if len(value) < self.shortest:
+            raise self._refuse(f"a text of at least {self.shortest} characters")
         check_text(value)
 
     def text(self, value: Any) -> str:

@@ -20,7 +20,7 @@ _GREATEST_REAL = MAGNITUDE_END / 2  # any bound below the end: a larger value is
 class AttributeChecks:
     """The attributes of an entity by type, with the bounds that a value is compared with."""
 
-    texts: tuple[tuple[str, int, Attribute], ...]
+    texts: tuple[tuple[str, int, int, Attribute], ...]
     wholes: tuple[tuple[str, int, int, Attribute], ...]
     reals: tuple[tuple[str, float, float, Attribute], ...]
     others: tuple[tuple[str, Attribute], ...]
@@ -29,7 +29,7 @@ class AttributeChecks:
     def of(cls, attributes: tuple[Attribute, ...]) -> "AttributeChecks":
         """Sort the attributes by type."""
         return cls(
-            tuple((a.name, _ANY_LENGTH if a.longest is None else a.longest, a) for a in attributes if type(a) is Text),
+            tuple((a.name, a.shortest, _longest(a), a) for a in attributes if type(a) is Text),
             tuple((a.name, *_bounds(a, LEAST_INTEGER, GREATEST_INTEGER), a) for a in attributes if type(a) is Whole),
             tuple((a.name, *_bounds(a, -_GREATEST_REAL, _GREATEST_REAL), a) for a in attributes if type(a) is Real),
             tuple((a.name, a) for a in attributes if type(a) not in (Text, Whole, Real)),
@@ -42,12 +42,12 @@ class AttributeChecks:
             InvalidItem: An attribute is missing, or has a value that it cannot have.
         """
         get, found = item.get, 0
-        for name, longest, attribute in self.texts:
+        for name, shortest, longest, attribute in self.texts:
             if (value := get(name, _MISSING)) is _MISSING:
                 _may_lack(attribute)
                 continue
             found += 1
-            if value.__class__ is not str or len(value) > longest or not value.isascii():
+            if value.__class__ is not str or not shortest <= len(value) <= longest or not value.isascii():
                 attribute.check(value)
         for name, least, greatest, attribute in self.wholes:
             if (value := get(name, _MISSING)) is _MISSING:
@@ -70,6 +70,10 @@ class AttributeChecks:
             found += 1
             attribute.check(value)
         return found
+
+
+def _longest(attribute: Text) -> int:
+    return _ANY_LENGTH if attribute.longest is None else attribute.longest
 
 
 def _bounds(attribute: Any, least: Any, greatest: Any) -> tuple[Any, Any]:

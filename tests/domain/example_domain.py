@@ -53,11 +53,11 @@ NOTE = Entity(
     indexes={BY_TIME: ("YEAR#{year}", "{writtenAt}"), BY_RATING: ("AREA#{area}", "{rating}")},
     attributes=(
         Text("noteId", longest=36, unit="UUID"),
-        Text("area", longest=64),
+        Text("area", shortest=1, longest=64),
         Text("year", longest=4, unit="YYYY, UTC"),
         Whole("writtenAt", unit="epoch ms"),
         Real("rating", least=0, greatest=10),
-        Text("text", longest=2000),
+        Text("text", shortest=1, longest=2000),
         Whole("change", unit="sequence number"),
     ),
 )

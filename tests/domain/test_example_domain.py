@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import indent
 from threading import Thread
 from typing import Any
 from uuid import uuid4
@@ -22,7 +23,7 @@ from graph.domains import DOMAINS
 from graph.opening import settings_of
 from graph.settings import Settings as CoreSettings
 from tests.bearers import bearer
-from tests.documents.markdown import ROOT
+from tests.documents.markdown import ROOT, document
 from tests.domain.example_domain import FIELD_NOTES, NOTES_EXPORT, NOTES_WRITE
 from tests.observability.scraping import scraped
 from tests.processes import SETTINGS, Child, Server, environment
@@ -47,10 +48,11 @@ BEST = """query ($area: String!, $first: Int, $after: String, $last: Int, $befor
   }
 }"""
 LOGS = "query ($route: String) { requestLogs(filter: {route: $route}) { nodes { logType status error } } }"
-COMMAND = f"""
+EXAMPLE = ROOT / "tests/domain/example_domain.py"
+COMMAND = """
 from graph.cli import build
 from graph.domains import DOMAINS
-from {FIELD_NOTES.open.__module__} import FIELD_NOTES
+from tests.domain.example_domain import FIELD_NOTES
 
 build((*DOMAINS, FIELD_NOTES))()
 """
@@ -172,7 +174,7 @@ def test_a_note_is_a_node(service: Service) -> None:
 
 
 def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity(service: Service) -> None:
-    for given in ({"rating": 10.5}, {"rating": -1}, {"text": "a" * 2001}, {"area": "a" * 65}):
+    for given in ({"rating": 10.5}, {"rating": -1}, {"text": "a" * 2001}, {"text": ""}, {"area": "a" * 65}):
         note = {"area": "Napa", "rating": 5, "text": "a", **given}
         assert service.codes(WRITE, {"input": note}) == ["BAD_USER_INPUT"]
     assert service.codes(BEST, {"area": "a" * 65}) == ["BAD_USER_INPUT"]
@@ -311,3 +313,15 @@ def test_of_two_processes_one_makes_each_count_and_another_takes_over(store: str
             stored = sorted({*rounds(first)[:-1], *rounds(second)})
             assert len(stored) == len(rounds(first)[:-1]) + len(rounds(second))
             assert rounds(second)[-1] > rounds(first)[-1] >= 2
+
+
+# Its walk-through
+
+
+def test_the_page_quotes_the_example() -> None:
+    example = EXAMPLE.read_text()
+    quoted = [block.text for block in document("docs/adding-a-domain.md").blocks if block.language == "python"]
+
+    assert len(quoted) > 10
+    assert [text for text in quoted if text not in example and indent(text, "    ") not in example] == []
+    assert example.count("\n") < 250

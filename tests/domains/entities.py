@@ -1,11 +1,11 @@
 """All that the domains keep in tables."""
 
-from graph.domains.earthquakes import entities as earthquakes
-from graph.domains.request_logs import entities as request_logs
+from graph.domain import entities_of
+from graph.domains import DOMAINS
 from graph.store.contract import Database
 from graph.store.entity import Entity, Item
 
-ENTITIES = (*earthquakes.ENTITIES, *request_logs.ENTITIES)
+ENTITIES = entities_of(DOMAINS)
 
 
 def documented(entity: Entity, item: Item) -> Item:

@@ -182,10 +182,10 @@ def test_a_store_that_cannot_be_used_ends_with_one_line(tmp_path: Path) -> None:
 
 
 def test_a_table_that_dynamodb_does_not_have_ends_with_one_line(tmp_path: Path, dynamodb_endpoint: str) -> None:
-    status, said = failed("serve", "--port", "0", "--store", "dynamodb://no-such-table", folder=tmp_path)
+    status, said = failed("serve", "--port", "0", "--store", "dynamodb://no-such-", folder=tmp_path)
 
     assert (status, said.count("\n")) == (1, 1)
-    assert said.startswith("Error: table no-such-table does not exist")
+    assert said.startswith("Error: table no-such-earthquake-events does not exist")
 
 
 def test_a_wrong_value_ends_with_one_line_and_no_trace(tmp_path: Path) -> None:

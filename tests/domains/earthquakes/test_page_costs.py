@@ -126,7 +126,7 @@ async def test_a_page_is_full_though_the_index_lags_behind_the_summaries(engine:
         seen: list[Event] = []
         cursor = None
         for _ in range(len(visible)):
-            paging = Paging(4, True, before=cursor) if backward else Paging(4, after=cursor)
+            paging: Paging = Paging(4, True, before=cursor) if backward else Paging(4, after=cursor)
             page = await catalogue.page(Selection(), paging, ascending=True)
             assert len(page.records) == min(4, len(visible) - len(seen)), "a page is short only where nothing follows"
             seen = [*page.records, *seen] if backward else [*seen, *page.records]
