@@ -85,7 +85,7 @@ class Statistics:
         return gutenberg_richter(counts, least)
 
     async def series(self, interval: Interval) -> Series:
-        """The number of events in each period: over the time range or, where it is open, from or to the outermost event.
+        """The number of events in each period: over the time range or, where it is open, to the outermost event.
 
         Raises:
             BadUserInput: There are too many periods.
