@@ -107,7 +107,7 @@ def test_a_service_is_the_only_one_of_its_class() -> None:
     services = Services([1, "a"])
 
     assert (services.of(int), services.of(str)) == (1, "a")
-    with pytest.raises(LookupError, match="no domain that is on has opened a float"):
+    with pytest.raises(LookupError, match="no domain that is switched on has opened a float"):
         services.of(float)
     with pytest.raises(ValueError, match="two services of the class str"):
         services.add("b")
