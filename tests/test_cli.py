@@ -140,6 +140,7 @@ WRONG = {
     "jwt_leeway": ["-1", "301", "long"],
     "public_read": ["perhaps"],
     "introspection": ["perhaps"],
+    "compiled": ["perhaps"],
     "graphiql": ["perhaps"],
     "dashboard": ["perhaps"],
     "cors_origins": ["a.example", "https://a.example/page", "null"],
