@@ -1,4 +1,4 @@
-"""Fields that are connections: a resolver takes a request for a page, and clients get Relay's arguments.
+"""Fields that are connections: the resolver takes a `PageRequest`, and clients get Relay's arguments.
 
 @connection_field(NoteConnection, RECENT, Note, description="Notes, latest first.")
 async def notes(self, info: Info[Context, None], page: PageRequest) -> Page[Note]:
@@ -22,7 +22,7 @@ from graph.store.records import EntityRecord
 
 Resolver = Callable[..., Awaitable[Page[Any]]]
 
-PAGE = "page"  # the resolver's parameter that clients do not see
+PAGE = "page"  # the resolver's parameter, which clients do not see
 ARGUMENTS = [
     Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=of)
     for name, of in (("first", relay.First), ("after", relay.After), ("last", relay.Last), ("before", relay.Before))
@@ -32,13 +32,13 @@ ARGUMENTS = [
 def connection_field(
     of: type, ordering: Ordering, record: type[EntityRecord], *, directives: Iterable[object] = (), **options: Any
 ) -> Callable[[Resolver], Any]:
-    """Make a field of a resolver: a connection, read with the attributes that are selected.
+    """Turn a resolver into a connection field, which reads only the selected attributes.
 
     Args:
-        of: the connection's type of Strawberry.
+        of: the connection's Strawberry type.
         record: the class of its records.
-        directives: beside that of the page's size.
-        options: others of `strawberry.field`.
+        directives: further directives, beside the page's size.
+        options: further options of `strawberry.field`.
     """
 
     def field(resolver: Resolver) -> Any:

@@ -1,6 +1,6 @@
-"""What a subscription to a broadcast sends: `AsyncGenerator[Notice[FieldNote], None]` is the field's type.
+"""The messages of a subscription to a broadcast: the field's type is `AsyncGenerator[Notice[FieldNote], None]`.
 
-In the schema, `Notice[FieldNote]` has the name `FieldNoteNotice`.
+In the schema, `Notice[FieldNote]` is named `FieldNoteNotice`.
 """
 
 from typing import Generic, TypeVar
@@ -10,10 +10,12 @@ import strawberry
 NodeType = TypeVar("NodeType")
 
 
-@strawberry.type(description="What a subscriber gets: a record, or how many were dropped.")
+@strawberry.type(description="A message to a subscriber: a record, or the number of dropped records.")
 class Notice(Generic[NodeType]):
     record: NodeType | None = strawberry.field(name="node", description="The record; null where `dropped` is not 0.")
-    cursor: str = strawberry.field(description="Where to go on, as `after`: behind the last record that was sent.")
+    cursor: str = strawberry.field(
+        description="The cursor of the last record that was sent: pass it as `after` to resume from there."
+    )
     dropped: int = strawberry.field(
-        description="How many records were left out here, since they came faster than the client took them."
+        description="How many records were dropped here, since the client did not read them fast enough."
     )

@@ -1,4 +1,4 @@
-"""The domains of the service, each behind those that it builds on. To add one is to name it here."""
+"""The domains of the service, each after those that it builds on. A new domain is added here."""
 
 from graph.domains import earthquakes, request_logs
 

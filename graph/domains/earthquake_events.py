@@ -1,6 +1,6 @@
-"""The documented table `earthquake-events`, in which the catalogue and the request logs stand.
+"""The documented table `earthquake-events`, which holds the catalogue and the request logs.
 
-It belongs to neither domain: its keys are general, and each domain declares its own entities for it.
+It belongs to neither domain: its keys are general, and each domain declares its own entities in it.
 """
 
 from graph.store.design import Index, KeyAttribute, TableDesign
@@ -10,7 +10,7 @@ TIME_ORDERED = Index(
     partition_key=KeyAttribute("gsi1pk", "S"),
     sort_key=KeyAttribute("gsi1sk", "N"),
     narrowed_by=("mag", "lat", "lon", "depth", "type"),
-    ranked_by="mag",  # each magnitude has a tenth of the events that the next smaller one has
+    ranked_by="mag",  # magnitude M + 1 has a tenth of the events of magnitude M
 )
 
 EARTHQUAKE_EVENTS = TableDesign(

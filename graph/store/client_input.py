@@ -1,6 +1,7 @@
-"""What clients give, and what an entity can hold: a key that no record has, a value that is out of its bounds.
+"""Checks values from clients: keys that no record can have, and values out of their bounds.
 
-The store takes such values for a fault of the calling code. So whoever passes on what a client gave asks here.
+The store treats such values as defects of the calling code. So code that passes on a client's values checks them
+here first.
 """
 
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ def check_input(entity: Entity, **values: Any) -> None:
     """Check values by the names of their attributes.
 
     Raises:
-        BadUserInput: An attribute cannot have its value. It is named.
+        BadUserInput: An attribute cannot have its value. The message names the attribute.
     """
     for name, value in values.items():
         try:
@@ -31,10 +32,10 @@ def check_input(entity: Entity, **values: Any) -> None:
 async def find(
     database: Database, record: type[R], keys: Iterable[str], attributes: frozenset[str] | None = None
 ) -> dict[str, R]:
-    """Those of the records that exist, by their keys. A key that no record can have finds none.
+    """The existing records by their keys. A key that no record can have finds none.
 
     Args:
-        attributes: those that are needed of each record; None for all.
+        attributes: the needed attributes of each record; None for all.
     """
     entity = record.entity
     (name,) = entity.key_names

@@ -1,4 +1,4 @@
-"""Connections in the order of an index: their cursors, and their pages.
+"""Connections in the order of an index: their cursors and pages.
 
     RECENT = Ordering("notes", NOTE, BY_TIME, descending=True)
 
@@ -6,10 +6,10 @@
     page = await RECENT.page(database, request, [("2024",), ("2025",)], Note)
 
 A cursor names its connection and the attribute that orders it, such as a time or a score, and holds a
-position in the index. So no connection takes the cursor of another one. It is checked strictly.
+position in the index. So a connection refuses the cursor of another one. Cursors are checked strictly.
 
-This is for all records of a few partitions. Where there is a filter, or many partitions that may be empty,
-`time_walk` reads less by a plan that knows what each holds.
+This suits all records of a few partitions. With a filter, or with many partitions that may be empty,
+`time_walk` reads less, by a plan that knows what each partition holds.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -32,17 +32,17 @@ from graph.store.records import EntityRecord
 from graph.store.time_walk import Place, Promise, Promises, Walk
 
 CURSOR_VERSION = 1
-SOME = 100  # records that a partition is taken to hold, so that a page seldom reads more partitions than it needs
+SOME = 100  # the assumed number of a partition's records, so that a page seldom reads unneeded partitions
 
 R = TypeVar("R", bound=EntityRecord)
 
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which page of a connection, and what of its records."""
+    """The page of a connection, and the attributes of its records."""
 
     paging: Paging[Place]
-    attributes: frozenset[str] | None = None  # those that are needed, beside the position; None for all
+    attributes: frozenset[str] | None = None  # the needed ones, beside the position; None for all
 
     @classmethod
     def of_first(cls, size: int) -> "PageRequest":
@@ -86,11 +86,11 @@ class Ordering:
         """A page of the connection.
 
         Args:
-            partitions: to read, in ascending order: the values that the partition's template names.
+            partitions: the partitions to read, in ascending order, by the values that their template names.
 
         Raises:
-            BadUserInput: There can be no such partition.
-            InvalidCursor: A cursor is of none of these partitions.
+            BadUserInput: A partition cannot exist.
+            InvalidCursor: A cursor belongs to none of these partitions.
         """
         paging, attributes = request.paging, request.attributes
         names = self.entity.templates[self.index].partition.names
@@ -108,7 +108,7 @@ class Ordering:
         )
 
     def record_class(self, record: type[R]) -> type[R]:
-        """The class of those records that are read as ones of this connection."""
+        """The class of this connection's records, which have cursors."""
         return cast("type[R]", _in_order(cast("Any", record), self))
 
     def cursor_of(self, item: Mapping[str, Any]) -> str:
@@ -121,7 +121,7 @@ class Ordering:
         """The position that a cursor holds.
 
         Raises:
-            InvalidCursor: It is not exactly what the connection hands out. `argument` is named.
+            InvalidCursor: It is not a cursor of this connection. The message names `argument`.
         """
         try:
             _, _, values = urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).split(b":", 2)
@@ -135,7 +135,7 @@ class Ordering:
         return place
 
     def _check(self, place: Place) -> None:
-        """Raise `InvalidItem` unless an item can stand there."""
+        """Raise `InvalidItem` unless an item can have this position."""
         for name, value in place.items():
             self.entity.named[name].check(value)
         for index in (self.index, self.entity.table.primary):
@@ -156,7 +156,7 @@ def _itself(place: Place) -> Place:
 
 
 def _written(entity: Entity, name: str, value: Any) -> Any:
-    """A value as a cursor holds it: one engine returns 2 for the real number 2.0, and another does not."""
+    """A value for a cursor. An engine may return 2 for the real number 2.0; a cursor always holds 2.0."""
     return float(value) if isinstance(entity.named[name], Real) else value
 
 
@@ -171,6 +171,6 @@ async def _plan(
 
 @lru_cache(256)
 def _in_order(record: Any, ordering: Ordering) -> Any:
-    """A class of the same records that have cursors."""
+    """A subclass of the records' class, with cursors."""
     cursor = property(lambda self: ordering.cursor_of(self.item))
     return type(record.__name__, (record,), {"__slots__": (), "__module__": record.__module__, "cursor": cursor})

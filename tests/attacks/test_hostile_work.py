@@ -14,14 +14,14 @@ import httpx
 import pytest
 import websockets
 
-from graph.store.sqlite.short_reads import UNITS_A_TURN, VALUES_A_UNIT
+from graph.store.sqlite.short_reads import UNITS_PER_ITERATION, VALUES_PER_UNIT
 from graph.store.time_walk import ITEMS_IN_MEMORY
 from tests.attacks.dense import EVENTS, DenseService, dense_service
 from tests.observability.scraping import scraped
 from tests.processes import serving
 
 WHOLE_EARTH = "circle: {lat: 1, lon: 0, radiusKm: 20000}"
-VALUES_A_ROW = 5  # that are read to test it: its place, and where in the order of time it stands
+VALUES_PER_ROW = 5  # that are read to test it: its place, and where in the order of time it stands
 GUARD_S = 120
 MOST_GROWTH_KIB = 64 * 1024
 
@@ -61,7 +61,7 @@ def test_a_filter_that_matches_nothing_leaves_the_loop_to_others(dense: DenseSer
     with dense.turns.counted():
         assert dense.ask(f"{{ {aliases} }}") == {f"a{number}": {"totalCount": EVENTS} for number in range(2)}
 
-    assert dense.turns.number - before >= 2 * EVENTS // (UNITS_A_TURN * VALUES_A_UNIT // VALUES_A_ROW)
+    assert dense.turns.number - before >= 2 * EVENTS // (UNITS_PER_ITERATION * VALUES_PER_UNIT // VALUES_PER_ROW)
 
 
 def test_clients_that_are_gone_cost_nothing_more(dense: DenseService) -> None:

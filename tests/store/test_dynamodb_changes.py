@@ -12,7 +12,7 @@ import pytest
 
 from graph.store.contract import Put
 from graph.store.dynamodb.changes import GAP_S, MOST_SWEEPS, ROUND_S, SWEEP_S
-from graph.store.dynamodb.shards import ROUNDS_A_LISTING, ROUNDS_A_LISTING_OF_CHILDREN
+from graph.store.dynamodb.shards import ROUNDS_PER_LISTING, ROUNDS_PER_LISTING_OF_CHILDREN
 from tests.processes import PATIENCE_S
 from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on
@@ -76,7 +76,7 @@ async def change_is_told(table: OneEntity, rings: Rings, pauses: list[float]) ->
     await ring(rings)
     assert pauses[0] == ROUND_S
     assert set(pauses) == {ROUND_S}
-    assert len(pauses) < ROUNDS_A_LISTING_OF_CHILDREN
+    assert len(pauses) < ROUNDS_PER_LISTING_OF_CHILDREN
 
 
 async def back_to_reading(rings: Rings, pauses: list[float]) -> None:
@@ -103,7 +103,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     """The causes that were told, each with the same words before it."""
     told = [record for record in caplog.records if record.name == "graph.store.dynamodb.changes"]
     assert {(record.levelno, record.getMessage()) for record in told} <= {
-        (logging.WARNING, "Changes are looked for once a second")
+        (logging.WARNING, "The service polls for changes once a second")
     }
     return [record.__dict__["keywords"]["cause"] for record in told]
 
@@ -124,7 +124,7 @@ async def test_without_a_change_it_rings_once_a_listing(
 ) -> None:
     await ring(rings, 3)
 
-    assert pauses == [ROUND_S] * ROUNDS_A_LISTING * 2
+    assert pauses == [ROUND_S] * ROUNDS_PER_LISTING * 2
     assert len(fault_proxy.of("DescribeStream")) == 3
     assert len(fault_proxy.of("GetShardIterator")) == 1
 
@@ -332,7 +332,7 @@ async def test_of_a_shard_that_is_closed_the_children_are_read(
     pauses.clear()
     stream.shards |= {"left": OPEN, "right": OPEN}
     await ring(rings)
-    assert pauses == [ROUND_S] * ROUNDS_A_LISTING_OF_CHILDREN
+    assert pauses == [ROUND_S] * ROUNDS_PER_LISTING_OF_CHILDREN
     assert stream.read[-2:] == ["left", "right"]
 
     pauses.clear()
@@ -343,7 +343,7 @@ async def test_of_a_shard_that_is_closed_the_children_are_read(
     await ring(rings)
     assert pauses == [ROUND_S] * 2
     await ring(rings)
-    assert len(pauses) == ROUNDS_A_LISTING, "listings are rare again"
+    assert len(pauses) == ROUNDS_PER_LISTING, "listings are rare again"
 
 
 async def test_a_shard_that_was_closed_before_is_not_read(rings: Rings, fault_proxy: FaultProxy) -> None:

@@ -215,8 +215,8 @@ async def test_an_endpoint_that_never_answers_makes_the_store_unavailable(
     ("name", "value", "advice"),
     [
         ("AWS_ENDPOINT_URL", "nonsense", "cannot be found"),
-        ("AWS_PROFILE", "missing", "cannot be asked without valid credentials"),
-        ("AWS_SECRET_ACCESS_KEY", None, "cannot be asked without valid credentials"),
+        ("AWS_PROFILE", "missing", "cannot be used without valid credentials"),
+        ("AWS_SECRET_ACCESS_KEY", None, "cannot be used without valid credentials"),
     ],
 )
 async def test_a_broken_configuration_makes_the_store_unavailable(

@@ -14,7 +14,7 @@ import pytest
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import ENTITIES, EVENT
 from graph.store.sqlite import open_sqlite
-from graph.store.sqlite.integrity import PAUSES_A_CHECK, Integrity, is_damage
+from graph.store.sqlite.integrity import PAUSES_PER_CHECK, Integrity, is_damage
 from graph.store.sqlite.opened_file import MAGIC, OpenedFile
 
 PAGE_BYTES = 4096
@@ -45,7 +45,7 @@ async def checks(integrity: Integrity, pings: int, store: Path) -> int:
 async def test_checks_take_a_hundredth_of_the_time_at_most(store: Path) -> None:
     integrity = Integrity(store, ticking(1.0))  # which is read three times by a check, and once by a ping
     try:
-        assert await checks(integrity, 10 * PAUSES_A_CHECK, store) <= 10
+        assert await checks(integrity, 10 * PAUSES_PER_CHECK, store) <= 10
     finally:
         integrity.stop()
         integrity.close()

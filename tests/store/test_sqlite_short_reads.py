@@ -10,7 +10,7 @@ import pytest
 
 from graph.store.contract import Put
 from graph.store.sqlite import open_sqlite
-from graph.store.sqlite.short_reads import UNITS_A_TURN, VALUES_A_UNIT, Lengthy, ShortReads
+from graph.store.sqlite.short_reads import UNITS_PER_ITERATION, VALUES_PER_UNIT, Lengthy, ShortReads
 from graph.store.sqlite.threads import ReadConnection
 from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, SAMPLE, sks, timed
@@ -57,23 +57,23 @@ async def test_a_read_without_an_end_is_interrupted(short: ShortReads) -> None:
 
 async def test_all_reads_of_a_turn_have_one_budget(short: ShortReads) -> None:
     def read_for_long() -> int:
-        for done in range(2 * UNITS_A_TURN):
+        for done in range(2 * UNITS_PER_ITERATION):
             try:
                 short.read(one)
             except Lengthy:
                 return done
-        return 2 * UNITS_A_TURN
+        return 2 * UNITS_PER_ITERATION
 
-    assert UNITS_A_TURN * 0.9 < read_for_long() <= UNITS_A_TURN
+    assert UNITS_PER_ITERATION * 0.9 < read_for_long() <= UNITS_PER_ITERATION
     assert read_for_long() == 0
 
     await asyncio.sleep(0)
-    assert read_for_long() > UNITS_A_TURN * 0.9, "the next turn has another"
+    assert read_for_long() > UNITS_PER_ITERATION * 0.9, "the next turn has another"
 
 
 async def test_values_that_are_read_take_from_the_same_budget(short: ShortReads) -> None:
     """However few steps SQLite takes to find them."""
-    half = VALUES_A_UNIT * UNITS_A_TURN // 2
+    half = VALUES_PER_UNIT * UNITS_PER_ITERATION // 2
 
     def decode(db: ReadConnection) -> int:
         db.before_decoding(half)

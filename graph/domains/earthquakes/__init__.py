@@ -1,4 +1,4 @@
-"""The catalogue of earthquakes: events, their statistics, how they come in, and who is told of them."""
+"""The catalogue of earthquakes: events, statistics, ingest and subscriptions."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -28,7 +28,7 @@ from graph.settings import Settings
 
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
-    """Open the catalogue, the way to USGS, and what subscribers are told by."""
+    """Open the catalogue, the client of USGS, the broadcast and the ingest status."""
     settings = resources.settings.part(EarthquakeSettings)
     database, clock, metrics = resources.database, resources.clock, resources.metrics
     catalogue = Catalogue(database, most_days_counted=settings.max_days_counted)

@@ -1,4 +1,4 @@
-"""What a process that serves does in the background to keep the catalogue up to date, and how that goes."""
+"""The catalogue's background work in a serving process, and its state for the readiness."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,7 +15,7 @@ from graph.domains.earthquakes.settings import EarthquakeSettings
 
 
 async def prepare(services: Services) -> str | None:
-    """Load the demo where it is wanted."""
+    """Load the demo, if it is switched on."""
     settings = services.of(Resources).settings.part(EarthquakeSettings)
     if settings.demo and (report := await load_sample(services)):
         return f"Loaded {report.upserted:,} real events of a week in 2023 as a demo."
@@ -23,7 +23,7 @@ async def prepare(services: Services) -> str | None:
 
 
 async def poll(services: Services) -> None:
-    """Poll USGS, where that is wanted."""
+    """Poll USGS, if polling is switched on."""
     resources = services.of(Resources)
     settings = resources.settings.part(EarthquakeSettings)
     if not settings.poll:
@@ -38,8 +38,8 @@ async def read_status(services: Services) -> None:
 
 
 async def readiness(services: Services) -> Mapping[str, Any]:
-    """How polling goes, for operators; times in epoch milliseconds."""
-    with suppress(DatabaseUnavailable):  # It has just answered.
+    """The state of polling for operators; times in epoch milliseconds."""
+    with suppress(DatabaseUnavailable):  # it has just answered
         status = await services.of(IngestStatusReader).status()
         return {
             "polling": {

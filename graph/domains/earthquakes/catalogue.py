@@ -1,7 +1,7 @@
 """The access patterns of the catalogue: one event, a page in time order, an exact total.
 
-A page costs what it holds. The summaries name the days on which something can match, and
-`graph.store.time_walk` reads just these, newest or oldest first, until the page is full.
+A page costs only what it holds. The summaries name the days that can have a match, and
+`graph.store.time_walk` reads only these, newest or oldest first, until the page is full.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
@@ -25,15 +25,15 @@ from graph.store.time_walk import Promise, Promises, Walk, count_of, items_of, r
 from graph.work.account import give_way
 
 Attributes = frozenset[str] | None
-"""The attributes that are needed of each event, beside its position; None for all."""
+"""The needed attributes of each event, beside its position; None for all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EventPage(Page[Event]):
-    """A page of events, which can be asked how many there are on all pages."""
+    """A page of events, and a function for the total of all pages."""
 
     total: Callable[[], Awaitable[int | None]]
-    was_read: bool = True  # not where nobody wants more of it than the total
+    was_read: bool = True  # false if only the total is selected
 
 
 class Catalogue:
@@ -45,14 +45,14 @@ class Catalogue:
         self._most_days_counted = most_days_counted
 
     async def event(self, event_id: str, attributes: Attributes = None) -> Event | None:
-        """The event with that id."""
+        """The event with this id."""
         if not possible_id(event_id):
             return None
         item = await self._database.get(EVENT.key_for(event_id), attributes=_with_position(attributes))
         return Event.reading(attributes)(item) if item else None
 
     async def events(self, event_ids: Iterable[str], attributes: Attributes = None) -> dict[str, Event]:
-        """Those of the events that exist, by id."""
+        """The existing events, by id."""
         keys = {EVENT.key_for(event_id) for event_id in event_ids if possible_id(event_id)}
         items = await self._database.get_many(keys, attributes=_with_position(attributes)) if keys else {}
         record_of = Event.reading(attributes)
@@ -73,14 +73,14 @@ class Catalogue:
         return EventPage(**vars(page), total=partial(self.total, selection))
 
     def unread_page(self, selection: Selection) -> EventPage:
-        """A page without its records, which can be asked for the total alone."""
+        """A page without records, for its total only."""
         total = partial(self.total, selection)
         return EventPage(
             records=(), partitions=0, backward=False, has_more=False, has_behind=False, total=total, was_read=False
         )
 
     async def total(self, selection: Selection) -> int | None:
-        """How many events are selected: exact, or None where counting would read too many days.
+        """The exact number of selected events, or None if counting would read too many days.
 
         Raises:
             QueryTooComplex: The operation in progress may not read so many events.
@@ -96,7 +96,7 @@ class Catalogue:
         return counted + await count_of(self._database, query, promises)
 
     async def statistics(self, selection: Selection) -> Statistics:
-        """Statistics of the selected events, which are counted by now.
+        """Statistics of the selected events. The events are counted at once.
 
         Raises:
             BadUserInput: The selection is not by time and by magnitudes on tenths.
@@ -106,7 +106,7 @@ class Catalogue:
         return statistics
 
     async def _summarised(self, selection: Selection) -> tuple[int, list[Promise]]:
-        """What summaries alone can count, and the days that lie only partly within the bounds."""
+        """The number that the summaries give, and the days that the bounds cover only in part."""
         counted, promises = 0, list[Promise]()
         for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
             if part.is_whole:
@@ -123,7 +123,7 @@ class Catalogue:
         return counted, promises
 
     async def _unsummarised(self, selection: Selection) -> tuple[int, list[Promise]]:
-        """Nothing, and the days that may hold a match: all of them, or more than may be read."""
+        """Zero, and the days that may hold a match: all of them, or more than may be read."""
         promises: list[Promise] = []
         async with aclosing(self._plan(selection, forward=True, start=None)) as plan:
             async for some in plan:
@@ -147,7 +147,7 @@ class Catalogue:
 
 
 def _selected(selection: Selection, attributes: Attributes) -> Query:
-    """The query for the selected events, of whichever days."""
+    """The query for the selected events of any days."""
     return Query(
         entity=EVENT,
         index=TIME_ORDERED,
@@ -158,10 +158,10 @@ def _selected(selection: Selection, attributes: Attributes) -> Query:
 
 
 def _place(position: Position) -> Item:
-    """Where in the time-ordered index a position of the catalogue is."""
+    """The place of a position in the time-ordered index."""
     return {"dayBucket": day_bucket(position.time_ms), "eventTsMs": position.time_ms, "eventId": position.key}
 
 
 def _with_position(attributes: Attributes) -> Attributes:
-    """The attributes that are needed of a single event, and its position, as a query reads it by itself."""
+    """The needed attributes of an event, and those of its position, which only a query reads by itself."""
     return None if attributes is None else attributes.union(EVENT.position_names(TIME_ORDERED))

@@ -71,13 +71,15 @@ def ingest(
         raise click.UsageError("--min-magnitude must be a number.")
     if start_ms is not None and end_ms is not None and start_ms > end_ms:
         raise click.UsageError("--from must not be later than --to.")
-    asked = None
+    recent_events = None
     if not files:
-        asked = RecentEvents(
+        recent_events = RecentEvents(
             feed=UsgsFeed[feed] if feed else None, start_ms=start_ms, end_ms=end_ms, min_magnitude=min_magnitude
         )
     garbage.settle()
-    succeeded = line.run(line.settings(store=store), partial(ingest_all, files=files, asked=asked, as_json=as_json))
+    succeeded = line.run(
+        line.settings(store=store), partial(ingest_all, files=files, recent_events=recent_events, as_json=as_json)
+    )
     raise SystemExit(0 if succeeded else 1)
 
 

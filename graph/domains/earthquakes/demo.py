@@ -1,4 +1,4 @@
-"""The demo: a real week of events, which is part of the package."""
+"""The demo: a real week of events from the package."""
 
 from importlib.resources import files
 

@@ -1,4 +1,4 @@
-"""What the catalogue keeps in the table `earthquake-events`."""
+"""The catalogue's entities in the table `earthquake-events`."""
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.feed.sequence import SequenceEntities

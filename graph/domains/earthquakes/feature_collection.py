@@ -1,7 +1,7 @@
-"""Events as GeoJSON in the form of USGS's feeds: what `normalise` reads, written.
+"""Writes events as GeoJSON in the form of USGS's feeds, which `normalise` reads.
 
-The third coordinate is a depth in km there, where RFC 7946 has a height in metres. Maps leave it
-alone, and whatever reads the feeds of USGS, `quakegraph ingest` included, reads it as it is meant.
+As in these feeds, the third coordinate is a depth in km, though RFC 7946 has a height in metres. Maps
+ignore it, and all readers of USGS's feeds, also `quakegraph ingest`, read it as a depth.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ READ = frozenset(
         *("alert", "status", "tsunami", "sig", "magType", "type"),
     }
 )
-"""The attributes of an event that are written, beside its position."""
+"""The written attributes of an event, beside its position."""
 
 
 def feature_collection(events: Iterable[Event]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`quakegraph ingest`: each source in turn, a progress bar on a terminal, a line or a JSON object about each."""
+"""`quakegraph ingest`: reads each source, with a progress bar on a terminal, and prints a line or JSON object."""
 
 import asyncio
 import sys
@@ -39,7 +39,7 @@ class Times(click.ParamType[int]):
             time = datetime.fromisoformat(value)
             time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
         except (ValueError, OverflowError):
-            self.fail(f"{value!r} is no day such as 2023-08-01 and no time such as 2023-08-01T12:00:00Z.", param, ctx)
+            self.fail(f"{value!r} is not a time: give 2023-08-01, or 2023-08-01T12:00:00Z.", param, ctx)
         milliseconds = (time - EPOCH_TIME) // timedelta(milliseconds=1)
         whole_day = len(value) <= len("2023-08-01")
         return milliseconds + DAY_MS - 1 if whole_day and self._end_of_day else milliseconds
@@ -47,28 +47,34 @@ class Times(click.ParamType[int]):
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of one source."""
+    """The outcome of one source."""
 
     source: str  # the file's name, or USGS
-    report: IngestReport  # as far as it went
+    report: IngestReport  # up to its end, or up to an error
     error: GraphError | None = None
     progress: Progress = field(default_factory=Progress)  # of a window
 
     @property
     def message(self) -> str:
-        """What went wrong, and whether the rest can be asked for alone."""
+        """The error, and whether the same command resumes."""
         return f"{self.error} {GOES_ON}" if self.progress.parts else str(self.error)
 
     @property
     def succeeded(self) -> bool:
-        """Whether the source was read to its end, and not everything in it was refused."""
+        """Whether the source was read to its end, and not all of its events were rejected."""
         return self.error is None and not (self.report.fetched and self.report.fetched == self.report.rejected)
 
 
-async def ingest_all(services: Services, *, files: Sequence[str], asked: RecentEvents | None, as_json: bool) -> bool:
-    """Ingest every source, and tell about each. False where one of them did not succeed."""
+async def ingest_all(
+    services: Services, *, files: Sequence[str], recent_events: RecentEvents | None, as_json: bool
+) -> bool:
+    """Ingest every source, and print its outcome. False if one of them did not succeed."""
     succeeded, ingest = True, services.of(Ingest)
-    outcomes = [_ingest_usgs(ingest, asked, quiet=as_json)] if asked else [_ingest_file(ingest, name) for name in files]
+    outcomes = (
+        [_ingest_usgs(ingest, recent_events, quiet=as_json)]
+        if recent_events
+        else [_ingest_file(ingest, name) for name in files]
+    )
     for ingesting in outcomes:
         outcome = await ingesting
         click.echo(_json(outcome) if as_json else _lines(outcome))
@@ -78,18 +84,18 @@ async def ingest_all(services: Services, *, files: Sequence[str], asked: RecentE
     return succeeded
 
 
-async def _ingest_usgs(ingest: Ingest, asked: RecentEvents, *, quiet: bool) -> Outcome:
-    request = asked.request
-    if asked.is_window and isinstance(request, EventQuery):
+async def _ingest_usgs(ingest: Ingest, recent_events: RecentEvents, *, quiet: bool) -> Outcome:
+    request = recent_events.request
+    if recent_events.is_window and isinstance(request, EventQuery):
         return await _ingest_window(ingest, request, quiet=quiet)
     try:
-        return Outcome("USGS", await ingest.recent(asked))
+        return Outcome("USGS", await ingest.recent(recent_events))
     except UpstreamFailure as error:
         return Outcome("USGS", IngestReport(retries=error.retries), error)
 
 
 async def _ingest_window(ingest: Ingest, query: EventQuery, *, quiet: bool) -> Outcome:
-    """Ingest all events of a window; `quiet` where nothing but the progress is to be told meanwhile."""
+    """Ingest all events of a window; with `quiet`, only the progress bar is shown meanwhile."""
     outcome = Outcome("USGS", IngestReport())
     with ExitStack() as stack:
         advance: Callable[[int], None] | None = None
@@ -139,7 +145,7 @@ def _file_progress(name: str) -> AbstractContextManager[Callable[[int], None]]:
 
 @contextmanager
 def _progress(label: str, length: int | None) -> Iterator[Callable[[int], None]]:
-    """Takes the bytes or events so far, and shows them where their number is known and standard error a terminal."""
+    """A function that shows the bytes or events so far, if their number is known and stderr is a terminal."""
     if length is None or not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -160,13 +166,13 @@ def _lines(outcome: Outcome) -> str:
 
 
 def _json(outcome: Outcome) -> str:
-    """The report with the names of the graph's `IngestPayload`, and what was fetched before or went wrong."""
-    told = {"source": outcome.source, **_camel_case(asdict(outcome.report))}
+    """The report with the names of `IngestPayload`, the number fetched earlier, and the error."""
+    values = {"source": outcome.source, **_camel_case(asdict(outcome.report))}
     if outcome.progress.parts_before:
-        told["fetchedBefore"] = outcome.progress.events_before
+        values["fetchedBefore"] = outcome.progress.events_before
     if outcome.error:
-        told["error"] = {"code": outcome.error.code, "message": outcome.message}
-    return orjson.dumps(told).decode()
+        values["error"] = {"code": outcome.error.code, "message": outcome.message}
+    return orjson.dumps(values).decode()
 
 
 def _camel_case(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The broadcast of events: how they are numbered as they are stored, and sent to subscribers."""
+"""The broadcast of events: their sequence, and their subscribers."""
 
 from collections.abc import AsyncGenerator
 from operator import attrgetter
@@ -19,7 +19,7 @@ def event_sequence(database: Database) -> ChangeSequence:
 
 
 class EventBroadcast(Broadcast[Event]):
-    """Events as they are stored, by whichever process."""
+    """Sends events as any process stores them."""
 
     def __init__(self, database: Database, catalogue: Catalogue) -> None:
         super().__init__(
@@ -35,5 +35,5 @@ class EventBroadcast(Broadcast[Event]):
     async def events(
         self, selection: Selection, after: str | None = None, charge: Charge = free_of_charge
     ) -> AsyncGenerator[Notice[Event], None]:
-        """The selected events; otherwise as `subscribe`."""
+        """Subscribe to the selected events, see `subscribe`."""
         return await self.subscribe(lambda event: selection.admits(event.item), after, charge)

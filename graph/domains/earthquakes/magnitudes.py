@@ -1,8 +1,7 @@
 """Magnitudes in bins of 0.1, cut in decimal arithmetic: 4.6 is in the bin 4.6, though 4.6 * 10 is 45.99… in binary.
 
-A bin is named by its lower edge in tenths: bin 45 holds 4.5 ≤ mag < 4.6. How many of a bin's
-events stand exactly on its edge is counted too, so that `mag ≤ 4.5` can be counted as
-exactly as `mag ≥ 4.5`.
+A bin is named by its lower edge in tenths: bin 45 holds 4.5 ≤ mag < 4.6. The events exactly on
+the edge are also counted, so that `mag ≤ 4.5` can be counted as exactly as `mag ≥ 4.5`.
 """
 
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ LEAST_BIN, GREATEST_BIN = -20, 100
 
 
 Bin = tuple[int, bool]
-"""The bin's lower edge in tenths, and whether the edge itself is meant."""
+"""The bin's lower edge in tenths, and whether the magnitude is exactly on the edge."""
 
 
 @lru_cache(maxsize=4096)
 def bin_of(mag: float) -> Bin:
-    """The bin that a magnitude falls into, and whether it stands on the bin's edge."""
+    """The bin of a magnitude, and whether it is exactly on the bin's edge."""
     tenths = Decimal(repr(float(mag))) * 10
     floor = int(tenths.to_integral_value(ROUND_FLOOR))
     return floor, floor == tenths
@@ -26,19 +25,19 @@ def bin_of(mag: float) -> Bin:
 
 @dataclass(frozen=True)
 class MagnitudeRange:
-    """A range of magnitudes, both ends included; None leaves an end open."""
+    """A range of magnitudes, both ends included; None for an open end."""
 
     minimum: float | None = None
     maximum: float | None = None
 
     @property
     def everything(self) -> bool:
-        """Whether no magnitude is outside."""
+        """Whether the range has no bounds."""
         return self.minimum is None and self.maximum is None
 
     @property
     def on_tenths(self) -> bool:
-        """Whether bins alone tell exactly what is inside."""
+        """Whether bins alone give the exact number of events in the range."""
         return all(mag is None or bin_of(mag)[1] for mag in (self.minimum, self.maximum))
 
     @cached_property

@@ -10,7 +10,7 @@ from graph.observability.metrics import REQUEST_SECONDS, Metrics
 
 
 class IngestMetrics:
-    """Told of ingests."""
+    """The metrics of ingests."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._ingests = metrics.timed(
@@ -21,7 +21,7 @@ class IngestMetrics:
         self._retries = metrics.counter("upstream_retries", "Attempts on USGS after the first.")
 
     def add(self, route: str, report: IngestReport, code: str) -> None:
-        """Count an ingest that has ended as its report says."""
+        """Count an ingest by its report."""
         self._ingests.add(route, code, report.latency_ms / 1000)
         for outcome in ("upserted", "skipped", "rejected"):
             self._events(route, outcome).inc(getattr(report, outcome))
@@ -29,7 +29,7 @@ class IngestMetrics:
 
 
 def measure_broadcast(broadcast: EventBroadcast, metrics: Metrics) -> None:
-    """Tell from now on how many subscribers there are, and what they get."""
+    """Register the metrics of subscriptions."""
     subscriptions = metrics.gauge("subscriptions", "Subscriptions that are open.", of_all="livesum")
     sent = metrics.counter("subscription_events", "Events that were handed to subscribers.")
     dropped = metrics.counter("subscription_events_lost", "Events that subscribers were too slow for.")
@@ -39,9 +39,9 @@ def measure_broadcast(broadcast: EventBroadcast, metrics: Metrics) -> None:
 
 
 def measure_ingest_status(status: IngestStatusReader, metrics: Metrics) -> None:
-    """Tell from now on how polling goes and how old the newest event is, as far as this process knows.
+    """Register the metrics of polling and of the newest event's age, as far as this process knows.
 
-    Every process tells the same of these, each as of when it last looked.
+    All processes report the same values, each as of its last read.
     """
     last_poll = metrics.gauge(
         "poll_last_success_timestamp_seconds", "When USGS was last polled; 0 for never.", of_all="livemax"

@@ -1,7 +1,7 @@
 """The record of an earthquake and the rules that make one. No I/O.
 
-USGS data does not always fit the documented item, so `checked_event` is the one place that
-says what is clamped, what is cut, what is left out and what is refused.
+USGS data does not always fit the documented item. `checked_event` is the one place that decides
+which values are clamped, cut, left out or refused.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from graph.store.entity import Item
 from graph.store.records import Record, Stored
 
 EVENTS = "events"  # the connection's name in cursors
-CATALOGUE_ROUTE = "/earthquakes"  # of the queries of the catalogue, as they are recorded
+CATALOGUE_ROUTE = "/earthquakes"  # the route of recorded queries of the catalogue
 
-FUTURE_MS = 30 * DAY_MS  # an origin time further ahead of the ingest is a mistake
+FUTURE_MS = 30 * DAY_MS  # a later origin time is a mistake
 INT_32 = 2**31
 GREATEST_DEPTH = 6371.0  # km, to the middle of the earth
-LEAST_NUMBER, GREATEST_NUMBER = 1e-130, 1e126  # what every store keeps, zero aside
+LEAST_NUMBER, GREATEST_NUMBER = 1e-130, 1e126  # the range of every store, beside zero
 
-SOURCE = "USGS"  # of an event that names none
+SOURCE = "USGS"  # of an event without a source
 
 
 class Event(Record):
@@ -58,12 +58,12 @@ class Event(Record):
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Type and key, which no other object of the graph has."""
+        """Type and key, unique in the graph."""
         return "Event", self.event_id
 
     @property
     def position(self) -> Position:
-        """Where the event stands in the catalogue."""
+        """The position of the event in the catalogue."""
         return Position(EVENTS, self.event_ts_ms, self.event_id)
 
     @property
@@ -74,11 +74,11 @@ class Event(Record):
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why one event of an ingest was not taken."""
+    """The reason why one event of an ingest was rejected."""
 
-    event_id: str | None  # None where it has no usable id
+    event_id: str | None  # None if it has no valid id
     code: str  # stable, such as MAGNITUDE_MISSING
-    message: str  # says what was found
+    message: str  # what is wrong
 
 
 class RejectedFeature(Exception):
@@ -110,17 +110,17 @@ def checked_event(
     alert: Any = None,
     sig: Any = None,
 ) -> Event:
-    """The event that these values describe, by the catalogue's rules.
+    """Make an event of these values, by the catalogue's rules.
 
-    The values may be anything that JSON holds. An optional attribute that is not what it
-    should be is left out, since the event itself is worth more than, say, its `felt` count.
+    The values may be anything in JSON. An invalid optional attribute is left out, since the event
+    matters more than, for example, its `felt` count.
 
     Raises:
         RejectedFeature: The id, time, magnitude, depth or a coordinate is missing or not possible, or
             a text is not valid Unicode.
     """
     event_id = _id(event_id)
-    if event_ts_ms.__class__ is not int:  # and no truth value; 1.0 is no whole number either
+    if event_ts_ms.__class__ is not int:  # neither a truth value nor 1.0
         raise _rejected(event_id, "TIME_INVALID", "The time must be a whole number of milliseconds since 1970.")
     if not FIRST_MS <= event_ts_ms <= ingested_at + FUTURE_MS:
         raise _rejected(event_id, "TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
@@ -169,7 +169,7 @@ def checked_event(
 
 
 def possible_id(event_id: object) -> bool:
-    """Whether an event may have that id."""
+    """Whether an event may have this id."""
     return isinstance(event_id, str) and 0 < len(event_id) <= LONGEST_ID and event_id.isprintable()
 
 
@@ -190,7 +190,7 @@ def _rejected(event_id: str, code: str, message: str) -> RejectedFeature:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number as a store can keep it; None for anything else."""
+    """A finite number that a store can keep; None for anything else."""
     if value.__class__ is float or value.__class__ is int:
         size = abs(value)
         if LEAST_NUMBER <= size < GREATEST_NUMBER:
@@ -201,10 +201,10 @@ def _number(value: Any) -> float | None:
 
 
 def _text(event_id: str, name: str, value: Any, longest: int = LONGEST_TEXT) -> str | None:
-    """Text cut to a number of characters (code points, so none is cut inside); None for nothing.
+    """Text cut to a number of characters (whole code points); None for no text.
 
-    JSON can express half a surrogate pair, which no store takes. An event with one is rejected, since
-    any replacement would be a text that its source never had.
+    JSON can express half a surrogate pair, which no store accepts. An event with one is rejected, since
+    a replacement would not be the source's text.
     """
     if value.__class__ is not str or not value:
         return None
@@ -224,5 +224,5 @@ def _int(value: Any) -> int | None:
 
 
 def _coordinates(lat: float, lon: float) -> str:
-    """The place of an event that has no name for it, as `35.60°N 117.60°W`."""
+    """The place of an event without a place name, as `35.60°N 117.60°W`."""
     return f"{abs(lat):.2f}°{'N' if lat >= 0 else 'S'} {abs(lon):.2f}°{'E' if lon >= 0 else 'W'}"

@@ -1,7 +1,7 @@
-"""Recomputing the summaries from the events, for a table that another writer filled.
+"""Recomputes the summaries from the events, for a table that another writer filled.
 
-Ingests may go on meanwhile. A summary is rewritten only if it is still as it was before its
-events were counted; where an ingest was faster, all is counted again.
+Ingests may go on meanwhile. A summary is rewritten only if it has not changed since its events were
+counted. If an ingest was faster, everything is counted again.
 """
 
 from collections import Counter
@@ -17,12 +17,12 @@ from graph.store.conditions import Absent, Compare, Present
 from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
 
-ROUNDS = 10  # each counts every event, so an ingest that never rests must not keep this going for ever
+ROUNDS = 10  # each counts every event; a permanent ingest must not keep this going for ever
 
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """What a rebuild found."""
+    """The result of a rebuild."""
 
     events: int  # in the catalogue
     days: int  # that have events
@@ -33,7 +33,7 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
     """Make every summary agree with the events.
 
     Raises:
-        DatabaseUnavailable: The store is away, or other writers gave no chance to finish.
+        DatabaseUnavailable: The store does not answer, or other writers kept changing the summaries.
     """
     corrected = 0
     for _ in range(ROUNDS):
@@ -50,7 +50,7 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
         wrong = [update for key in keys if (update := _correction(key, counts.get(key, {}), before.get(key, {})))]
         applied = [await database.update(update) for update in wrong]
         for year in {year_of(update.key) for update in wrong}:
-            # Whoever remembers the year's days, some perhaps not yet corrected, must read them again.
+            # Processes that have cached the year's days, some perhaps uncorrected, must read them again.
             await database.update(Update(year, add={"revision": 1}, condition=Present("events")))
         corrected += sum(applied)
         if all(applied):
@@ -60,7 +60,7 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
 
 
 def _correction(key: Key, counted: Mapping[str, int], stored: Item) -> Update | None:
-    """The update that makes a summary say what was counted, if it does not. Bins that emptied become 0."""
+    """The update that corrects a summary; None if it is right. Empty bins become 0."""
     bins = {name for name in stored if name == "events" or name.startswith(("bin", "edge"))}
     wanted = {name: counted.get(name, 0) for name in bins | counted.keys()}
     if all(stored.get(name) == number for name, number in wanted.items()):

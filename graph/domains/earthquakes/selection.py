@@ -1,4 +1,4 @@
-"""Which events of the catalogue are meant: a filter's values and their meaning on items."""
+"""A selection of events: a filter's values, and their meaning for items."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from graph.store.time_walk import Keep
 from graph.store.values import InvalidItem, check_value
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
-GREATEST_RADIUS_KM = 40_100  # once around the earth; half of that holds everything already
+GREATEST_RADIUS_KM = 40_100  # once around the earth; half of it already covers everything
 MOST_TYPES = 50
 MOST_DAYS_AROUND = 3_653  # ten years
 
@@ -64,19 +64,19 @@ class Circle:
             raise BadUserInput(f"`circle` needs a radiusKm from 0 to {GREATEST_RADIUS_KM:,}.")
 
     def holds(self, item: Item) -> bool:
-        """Whether an event's item lies inside. The haversine formula is exact at the poles and the dateline."""
+        """Whether an event is inside. The haversine formula is exact at the poles and the dateline."""
         lat, other = radians(self.lat), radians(item["lat"])
         h = sin((other - lat) / 2) ** 2 + cos(lat) * cos(other) * sin(radians(item["lon"] - self.lon) / 2) ** 2
         return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h))) <= self.radius_km
 
     @property
     def condition(self) -> Condition | None:
-        """The smallest box around the circle, with a little to spare, so that a store can drop most of the rest."""
+        """The smallest box around the circle, slightly enlarged, by which a store can drop most other events."""
         reach = degrees(self.radius_km / EARTH_RADIUS_KM) + 1e-6
         south, north = self.lat - reach, self.lat + reach
         latitudes = all_of(Compare("lat", ">=", max(south, -90.0)), Compare("lat", "<=", min(north, 90.0)))
         if south <= -90 or north >= 90:
-            return latitudes  # a pole is inside: every longitude is
+            return latitudes  # with a pole inside, every longitude is
         sine = sin(radians(reach)) / cos(radians(self.lat))
         half = degrees(asin(sine)) + 1e-6 if sine < 1 else 180.0
         if half >= 180:
@@ -87,7 +87,7 @@ class Circle:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The events that a query is about. What is None is not asked about; every bound is inclusive."""
+    """The events of a query. None means no condition; every bound is inclusive."""
 
     start_ms: int | None = None  # origin time, epoch milliseconds
     end_ms: int | None = None
@@ -97,7 +97,7 @@ class Selection:
     box: Box | None = None
     circle: Circle | None = None
     types: tuple[str, ...] | None = None
-    but: str | None = None  # id of an event that is not meant
+    but: str | None = None  # id of an excluded event
 
     @classmethod
     def around(cls, event: Event, *, radius_km: float, days: float) -> Self:
@@ -134,19 +134,19 @@ class Selection:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The first and last millisecond, those of the calendar where none is asked for."""
+        """The first and last millisecond; by default those of the calendar."""
         first = FIRST_MS if self.start_ms is None else max(self.start_ms, FIRST_MS)
         return first, LAST_MS if self.end_ms is None else min(self.end_ms, LAST_MS)
 
     @property
     def summarised(self) -> bool:
-        """Whether summaries and whole days tell exactly how many events match."""
+        """Whether summaries and whole days give the exact number of matching events."""
         others = (self.min_depth, self.max_depth, self.box, self.circle, self.types, self.but)
         return self.magnitudes.on_tenths and all(other is None for other in others)
 
     @property
     def condition(self) -> Condition | None:
-        """What an item must fulfil besides its time, as far as a store can test it."""
+        """The part of the filter, beside time, that a store can test."""
         types: Condition | None = None
         if self.types is not None:
             types = OneOf("type", self.types)
@@ -162,7 +162,7 @@ class Selection:
 
     @property
     def admits(self) -> Callable[[Item], bool]:
-        """Tells whether an event is meant, by its item."""
+        """A function that returns whether an event's item matches."""
         first, last = self.span
         matches = predicate(self.condition) if self.condition else None
         keep = self.keep
@@ -178,7 +178,7 @@ class Selection:
 
     @property
     def keep(self) -> Keep | None:
-        """The rest of the filter, which no store can test."""
+        """The rest of the filter, which stores cannot test."""
         circle, but = self.circle, self.but
         reads = frozenset(("lat", "lon") if circle else ())
         if but is None:
@@ -196,7 +196,7 @@ def _at_most(attribute: str, value: float | None) -> Condition | None:
 
 
 def _longitudes(west: float, east: float) -> Condition:
-    """From `west` eastward to `east`, across the 180th meridian where that is the way."""
+    """From `west` eastward to `east`, if necessary across the 180th meridian."""
     bounds = (Compare("lon", ">=", west), Compare("lon", "<=", east))
     return AnyOf(bounds) if west > east else AllOf(bounds)
 
@@ -207,10 +207,10 @@ def _ordered(low_name: str, low: float | None, high_name: str, high: float | Non
 
 
 def _possible(name: str, value: float | None) -> None:
-    """Refuse a number that no store compares with: beyond 1e126, or so small that it is none."""
+    """Refuse a number that stores cannot compare: beyond 1e126, or too close to zero."""
     if value is None:
         return
     try:
         check_value(value)
     except InvalidItem as error:
-        raise BadUserInput(f"`{name}` is far from any that occurs.") from error
+        raise BadUserInput(f"`{name}` is outside of all possible values: choose a realistic one.") from error

@@ -1,13 +1,12 @@
-"""How many events each day and each year has, by magnitude: what plans a query and counts a total.
+"""The number of events of each day and each year, by magnitude. They plan queries and count totals.
 
-A summary is an item of its own, added to in the very transaction that inserts the events, so
-it is never behind them. It is a plan, never the truth: an index may lag behind it.
+A summary is an item of its own. The transaction that inserts events also adds them to it, so it is
+never behind the events. For a query it is only a plan, since an index may lag behind it.
 
 The entities `DAY_SUMMARY` and `YEAR_SUMMARY` have the same attributes: `events`, their number;
 `bin<tenths>`, the number in that 0.1-magnitude bin; `edge<tenths>`, the number exactly on the bin's
-lower edge; `revision`, the number of writes. As every change of a day changes its year too, a
-year's item is the version of its days: days once read stay good for as long as their year is
-unchanged, in whatever process.
+lower edge; `revision`, the number of writes. Every change of a day changes its year too, so a year's
+item is the version of its days: cached days are valid while their year is unchanged, in any process.
 """
 
 from array import array
@@ -27,7 +26,7 @@ from graph.store.entity import Item, Key
 from graph.store.query import Query
 from graph.store.time_walk import Promise
 
-RANGES_REMEMBERED = 8  # of magnitudes, by each summary, as each takes memory for every day of every year
+RANGES_REMEMBERED = 8  # ranges of magnitudes for each year; each takes memory for every day
 CACHED_YEARS = 150  # a year of 366 busy days takes about 0.5 MB
 
 
@@ -47,14 +46,14 @@ def year_of(key: Key) -> Key:
 
 
 def additions(events: Iterable[Event]) -> list[Update]:
-    """The updates that count newly inserted events, one an item."""
-    # As there are many more events than bins of days, what is alike is counted first.
+    """The updates that count newly inserted events, one for each summary."""
+    # There are many more events than bins of days, so events of one bin are counted first.
     counts = tally(Counter((event.item["dayBucket"], bin_of(event.item["mag"])) for event in events))
     return [Update(key, add={**counted, "revision": 1}) for key, counted in counts.items()]
 
 
 def tally(alike: Mapping[tuple[str, Bin], int]) -> dict[Key, Counter[str]]:
-    """Key of a summary → what it counts, from how many events there are in each bin of each day."""
+    """Key of a summary → its counts, from the number of events in each bin of each day."""
     counts: dict[Key, Counter[str]] = {}
     for (bucket, (tenths, on_edge)), number in alike.items():
         for key in (day_key(bucket), year_key(bucket[:4])):
@@ -67,7 +66,7 @@ def tally(alike: Mapping[tuple[str, Bin], int]) -> dict[Key, Counter[str]]:
 
 
 class Summary:
-    """How many events a day or a year has, by magnitude."""
+    """The number of events of a day or a year, by magnitude."""
 
     __slots__ = ("_tenths", "_totals", "item")
 
@@ -78,11 +77,11 @@ class Summary:
 
     @property
     def events(self) -> int:
-        """How many there are of any magnitude."""
+        """The number of events of any magnitude."""
         return int(self.item["events"])
 
     def may_match(self, magnitudes: MagnitudeRange) -> int:
-        """How many of the events may lie in the range, never fewer than do."""
+        """An upper bound of the number of events in the range."""
         if magnitudes.everything:
             return self.events
         if self._tenths is None:
@@ -102,35 +101,35 @@ class Summary:
         return counts
 
     def matching(self, magnitudes: MagnitudeRange) -> int:
-        """How many of the events lie in a range whose ends are on tenths."""
-        within = self.may_match(magnitudes)
+        """The number of events in a range whose ends are on tenths."""
+        matching_bins = self.may_match(magnitudes)
         if magnitudes.maximum is None or not (bins := magnitudes.bins):
-            return within
-        return within - int(self.item.get(f"bin{bins[-1]}", 0)) + int(self.item.get(f"edge{bins[-1]}", 0))
+            return matching_bins
+        return matching_bins - int(self.item.get(f"bin{bins[-1]}", 0)) + int(self.item.get(f"edge{bins[-1]}", 0))
 
 
 def promised_on(day: str, events: int) -> Promise:
-    """A day with so many events in a range of magnitudes, which are all that an index by magnitude leads to."""
+    """A day with so many events in a range of magnitudes. An index by magnitude reads only these."""
     return Promise((day,), events, events)
 
 
 @dataclass(frozen=True, slots=True)
 class DayCounts:
-    """A number of events for each of some days, in order of time."""
+    """The numbers of events of some days, in order of time."""
 
     days: list[str]  # day buckets
     counts: list[int]
-    totals: list[int]  # of the counts before each day, and at last of all
+    totals: list[int]  # the sum of the counts before each day, and last the sum of all
 
     @classmethod
     def of(cls, days: Mapping[str, Summary], count: Callable[[Summary], int]) -> "DayCounts":
-        """Those of the days that have any."""
+        """The days that have events."""
         some = [(day, number) for day, summary in days.items() if (number := count(summary))]
         numbers = [number for _, number in some]
         return cls([day for day, _ in some], numbers, [0, *accumulate(numbers)])
 
     def between(self, first: str, last: str) -> slice:
-        """Where the days from `first` to `last` stand, both included."""
+        """The places of the days from `first` to `last`, both included."""
         return slice(bisect_left(self.days, first), bisect_right(self.days, last))
 
     def total(self, days: slice) -> int:
@@ -149,7 +148,7 @@ class YearOfDays:
         self._matching: LRUCache[MagnitudeRange, DayCounts] = LRUCache(RANGES_REMEMBERED)
 
     def may_match(self, magnitudes: MagnitudeRange) -> DayCounts:
-        """How many events of each day may match, where some may."""
+        """Upper bounds for the days that may have matches."""
         try:
             return self._may_match[magnitudes]
         except KeyError:
@@ -158,7 +157,7 @@ class YearOfDays:
             return counts
 
     def matching(self, magnitudes: MagnitudeRange) -> DayCounts:
-        """How many events of each day match a range whose ends are on tenths."""
+        """The number of events of each day in a range whose ends are on tenths."""
         try:
             return self._matching[magnitudes]
         except KeyError:
@@ -193,6 +192,6 @@ class Summaries:
             page = await self._database.query(Query(entity=DAY_SUMMARY, partitions=((year,),)))
             cached = YearOfDays(version, page.items)
             if sum(day.item["events"] for day in cached.days.values()) != version["events"]:
-                return cached  # Read while an ingest was between the two: right for now, and not to be remembered.
+                return cached  # an ingest wrote between the two reads: use these days once, but do not cache them
             self._years[year] = cached
         return cached

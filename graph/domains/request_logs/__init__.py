@@ -1,4 +1,4 @@
-"""Request logs: what was asked of the service, how it went, and which filters are popular."""
+"""Request logs: the requests and their outcomes, and the most popular filters."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ from graph.domains.request_logs.settings import RequestLogSettings
 
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
-    """Open the logs, and record in them from now on."""
+    """Open the logs, and record all requests in them."""
     logs = RequestLogs(resources.database, resources.clock)
     buffer = LogBuffer(logs, LogBudget(LogLimits.of(resources.settings.part(RequestLogSettings))))
     measure_buffer(buffer, resources.metrics)
@@ -31,13 +31,13 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 
 async def flush_logs(services: Services) -> None:
-    """Write what waits, again and again."""
+    """Write waiting logs, again and again."""
     await services.of(LogBuffer).flush_forever()
 
 
 DOMAIN = Domain(
     name="request_logs",
-    requires=("earthquakes",),  # in whose table they stand
+    requires=("earthquakes",),  # they share its table
     entities=ENTITIES,
     scopes=(LOGS_READ,),
     settings=RequestLogSettings,

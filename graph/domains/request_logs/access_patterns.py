@@ -26,12 +26,12 @@ from graph.store.query import Partition, Query
 from graph.store.time_walk import Promise, Promises, Walk, items_of
 
 LONGEST_ROUTE = 256  # characters; ours are shorter than 30
-UNKNOWN = 1 << 30  # how many logs of a day match at most, so that it is read on its own
+UNKNOWN = 1 << 30  # the most matches of a day, so that each day is read on its own
 
 
 @dataclass(frozen=True, slots=True)
 class LogSelection:
-    """The request logs that a query is about. What is None is not asked about."""
+    """The request logs of a query. None means no condition."""
 
     start_ms: int | None = None  # epoch milliseconds, inclusive
     end_ms: int | None = None  # epoch milliseconds, inclusive
@@ -47,7 +47,7 @@ class LogSelection:
 
     @property
     def condition(self) -> Condition | None:
-        """What an item must fulfil besides its time."""
+        """The filter, beside the time."""
         return all_of(
             Compare("logType", "=", self.log_type.value) if self.log_type else None,
             Compare("route", "=", self.route) if self.route is not None else None,
@@ -55,7 +55,7 @@ class LogSelection:
         )
 
     def span(self, now: int) -> tuple[int, int]:
-        """The first and last millisecond of which there may be selected logs; `now` in epoch milliseconds."""
+        """The first and last millisecond that may have selected logs; `now` in epoch milliseconds."""
         oldest, newest = now - (RETENTION_DAYS + 1) * DAY_MS, now + DAY_MS
         return (
             oldest if self.start_ms is None else max(self.start_ms, oldest),
@@ -71,33 +71,33 @@ class RequestLogs:
         self._clock = clock
 
     async def insert(self, log: RequestLog) -> None:
-        """Write one log. A count that is one too low afterwards is no reason to fail."""
+        """Write one log. If its count cannot be written, the log counts all the same."""
         await self._database.put(Put(LOG, log.item))
         with suppress(DatabaseUnavailable):
             for addition in _additions([log]):
                 await self._database.update(addition)
 
     async def insert_many(self, logs: Sequence[RequestLog]) -> None:
-        """Write logs, all or as many as the store took before it failed.
+        """Write logs. If the store fails, some of them may be written.
 
-        They are counted first. So a failure leaves a count too high, never too low.
+        They are counted first, so a failure leaves a count too high, never too low.
         """
         for addition in _additions(logs):
             await self._database.update(addition)
         await self._database.put_many([Put(LOG, log.item) for log in logs])
 
     async def counts(self) -> dict[str, Amount]:
-        """Day bucket → the logs of that day, of all days that have any."""
+        """Day bucket → the amount of logs, for all days with logs."""
         page = await self._database.query(Query(entity=LOG_COUNT))
         return {item["day"]: Amount(int(item["logs"]), int(item["bytes"])) for item in page.items}
 
     async def at(
         self, positions: Collection[Position], attributes: frozenset[str] | None = None
     ) -> dict[Position, RequestLog]:
-        """Those of the logs that exist, by position.
+        """The existing logs, by position.
 
         Args:
-            attributes: those that are needed of each, beside its position; None for all.
+            attributes: the needed ones of each log, beside its position; None for all.
         """
         keys = {LOG.key_of(place_of(position)) for position in positions}
         needed = None if attributes is None else attributes.union(LOG.key_names)
@@ -108,7 +108,7 @@ class RequestLogs:
     async def page(
         self, selection: LogSelection, paging: Paging[Position], *, attributes: frozenset[str] | None = None
     ) -> Page[RequestLog]:
-        """A page of the selected logs, newest first; `attributes` as of `at`."""
+        """A page of the selected logs, newest first; `attributes` as for `at`."""
         first_ms, last_ms = selection.span(self._clock())
         query = Query(entity=LOG, between=(first_ms, last_ms), where=selection.condition, attributes=attributes)
         walk = Walk(self._database, query, partial(self._days, first_ms, last_ms))
@@ -118,7 +118,7 @@ class RequestLogs:
     async def of_days(
         self, first: date, last: date, where: Condition | None, attributes: frozenset[str] | None = None
     ) -> AsyncIterator[list[RequestLog]]:
-        """Every log of the days that fulfils a condition, a bounded number at a time; `attributes` as of `at`.
+        """All logs of the days that fulfil a condition, a bounded number at a time; `attributes` as for `at`.
 
         Raises:
             QueryTooComplex: The operation in progress may not read so many.
@@ -132,7 +132,7 @@ class RequestLogs:
     async def _days(
         self, first_ms: int, last_ms: int, *, forward: bool, start: Partition | None
     ) -> AsyncGenerator[Promises, None]:
-        """The days that may hold logs of a span."""
+        """The days of a time range that may have logs."""
         span = TimeSpan.of(first_ms, last_ms).starting_on(start[0] if start else None, forward=forward)
         if not span.is_empty:
             counts = await self.counts()
@@ -140,12 +140,12 @@ class RequestLogs:
 
 
 def _promise(bucket: str, counts: Mapping[str, Amount]) -> Promise:
-    """A day, to be read on its own: how many of its logs match is not known."""
+    """A day, which is read on its own, since the number of its matches is unknown."""
     return Promise((bucket,), UNKNOWN, counts.get(bucket, Amount()).rows)
 
 
 def _additions(logs: Sequence[RequestLog]) -> list[Update]:
-    """What counts these logs, one update a day."""
+    """The updates that count these logs, one for each day."""
     amounts: dict[str, Amount] = {}
     for log in logs:
         bucket = day_bucket(log.timestamp)

@@ -1,4 +1,4 @@
-"""What is asked most: the filters of the catalogue's queries, counted from their logs."""
+"""The most popular filters of the catalogue's queries, counted from their logs."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ MOST_FILTERS = 100
 
 @dataclass(frozen=True, slots=True)
 class PopularFilter:
-    """One combination of filter values, and how it was used."""
+    """One combination of filter values, and its use."""
 
     starttime: int | None  # epoch milliseconds
     endtime: int | None  # epoch milliseconds
     minmagnitude: float | None
     page_size: int | None
     hits: int
-    has_next_token_count: int  # how many of its pages were not the last one
-    avg_result_count: float  # events a page, over the pages that succeeded; 0 where none did
+    has_next_token_count: int  # the number of its pages that were not the last
+    avg_result_count: float  # events per page, over the successful pages; 0 if there was none
 
 
 @dataclass(frozen=True, slots=True)
 class PopularFilters:
-    """The most used filters of a window of days."""
+    """The most used filters of some days."""
 
     window_start: date  # UTC, inclusive
     window_end: date  # UTC, inclusive
@@ -41,15 +41,14 @@ async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit:
     """Count the filters of the events queries of the `window_days` days that end on `day`.
 
     Raises:
-        BadUserInput: The window is not of 1 to 7 days, which is as long as logs are kept, or
-            `limit` is not between 1 and 100.
+        BadUserInput: There are not 1 to 7 days, for which logs are kept, or `limit` is not between 1 and 100.
     """
     if not 1 <= window_days <= RETENTION_DAYS:
         raise BadUserInput(f"`windowDays` must lie between 1 and {RETENTION_DAYS}: logs are kept no longer.")
     if not 1 <= limit <= MOST_FILTERS:
         raise BadUserInput(f"`limit` must lie between 1 and {MOST_FILTERS}.")
     if day.toordinal() < window_days:
-        raise BadUserInput("`day` is too early for the window.")
+        raise BadUserInput("`day` is too early: choose a later day, or fewer `windowDays`.")
     first = day - timedelta(days=window_days - 1)
     where = all_of(Compare("logType", "=", LogType.QUERY.value), Compare("route", "=", CATALOGUE_ROUTE))
     uses: defaultdict[tuple[int | None, int | None, float | None, int | None], _Use] = defaultdict(_Use)
@@ -65,7 +64,7 @@ async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit:
         )
         for values, use in uses.items()
     ]
-    popular.sort(key=lambda each: (-each.hits, str(each)))  # the second makes ties come in one order always
+    popular.sort(key=lambda each: (-each.hits, str(each)))  # the second key gives ties a fixed order
     return PopularFilters(first, day, sum(each.hits for each in popular), popular[:limit])
 
 

@@ -1,11 +1,11 @@
-"""How many request logs are written: so many a minute, so many in all, in rows and in bytes.
+"""The budget of request logs: limits for a minute and in all, in rows and in bytes.
 
-Logs are kept for some days, and each day has an equal share of the whole. A minute may take what the
-settings allow, and no more than ten times its part of what is left of its day. So a flood in the
-morning leaves room for the evening.
+Logs are kept for some days, and each day has an equal share of the total. A minute may use what the
+settings allow, but no more than ten times its share of the rest of its day. So a flood in the morning
+leaves room for the evening.
 
-Within a minute, all logs are kept until half of its allowance is used, then every eighth one until
-three quarters are, then every 64th, and so on: of a flood some is seen until its end.
+Within a minute, all logs are kept until half of its allowance is used, then every eighth log until
+three quarters are used, then every 64th, and so on. So some logs of a flood are kept until its end.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from graph.domains.request_logs.model import RETENTION_DAYS
 from graph.domains.request_logs.settings import RequestLogSettings
 
 MINUTE_MS = 60_000
-THINNING = 8  # one of how many is kept, each time that half of what was left is used
+THINNING = 8  # the factor by which fewer logs are kept, each time that half of the rest is used
 NEVER = 1 << 62
-BURST = 10  # minutes' parts of a day that one minute may take
+BURST = 10  # the number of minutes' shares that one minute may use
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class LogLimits:
-    """The most that is written."""
+    """The limits of written logs."""
 
     a_minute: Amount
     in_all: Amount
 
     @classmethod
     def of(cls, settings: RequestLogSettings) -> Self:
-        """Those that the settings name."""
+        """The limits of the settings."""
         return cls(
             Amount(settings.max_logs_per_minute, settings.max_log_bytes_per_minute),
             Amount(settings.max_logs, settings.max_log_bytes),
@@ -51,7 +51,7 @@ class LogLimits:
 
 
 class LogBudget:
-    """Says which logs are kept. One for each process; what others write is known once it is stored."""
+    """Decides which logs are kept. Each process has its own; it learns from the store what others write."""
 
     def __init__(self, limits: LogLimits) -> None:
         self.left_out = 0  # logs, since the service started
@@ -64,12 +64,12 @@ class LogBudget:
         self._since_stored = Amount()
 
     def learn(self, stored: Mapping[str, Amount]) -> None:
-        """Take in how much is stored, by day bucket."""
+        """Note the stored amounts, by day bucket."""
         self._stored = stored
         self._since_stored = Amount()
 
     def takes(self, timestamp: int, size: int) -> bool:
-        """Whether a log is kept. It is counted either way.
+        """Whether a log is kept. The log is counted in any case.
 
         Args:
             timestamp: epoch milliseconds.
@@ -87,7 +87,7 @@ class LogBudget:
         return True
 
     def _one_in(self) -> int:
-        """One of how many logs is kept now. More than come in any minute once the allowance is used up."""
+        """One of so many logs is kept now. Once the allowance is used up, the number exceeds that of any minute."""
         parts = [
             used / most if most else inf
             for used, most in ((self._used.rows, self._allowance.rows), (self._used.size, self._allowance.size))

@@ -1,9 +1,8 @@
-"""Writes the logs of queries behind their answers, so that logging never slows or fails a request.
+"""Writes the logs of queries after their answers, so that logging never slows or fails a request.
 
-What the store does not take stays for the next round. Only when the buffer is full, or the
-service ends while the store is away, or a defect keeps them from being written, are logs lost,
-and then they are counted and the loss is said. What goes beyond the budget is left out, counted
-and said too.
+Logs that the store cannot write stay in the buffer for the next round. Logs are lost only if the
+buffer is full, if the service ends while the store does not answer, or by a defect. Lost logs are
+counted, and the loss is logged. So are logs beyond the budget.
 """
 
 import asyncio
@@ -17,8 +16,8 @@ from graph.observability.logs import get_logger
 
 CAPACITY = 10_000  # logs; a few seconds of heavy traffic, about 10 MB
 FLUSH_EVERY_S = 0.5  # a log is in the store within a second
-LOGS_A_FLUSH = 1000
-FLUSHES_A_LOOK = 120  # a minute
+LOGS_PER_FLUSH = 1000
+FLUSHES_PER_CHECK = 120  # a minute
 
 logger = get_logger(__name__)
 
@@ -32,21 +31,21 @@ class LogBuffer:
         self._budget = budget
         self._capacity = capacity
         self._waiting: deque[RequestLog] = deque()
-        self._said = 0  # how many of `lost` were logged
-        self._said_left_out = 0
+        self._logged = 0  # the part of `lost` that was logged
+        self._logged_left_out = 0
 
     @property
     def left_out(self) -> int:
-        """How many logs went beyond the budget, since the service started."""
+        """The number of logs beyond the budget, since the service started."""
         return self._budget.left_out
 
     @property
     def waiting(self) -> int:
-        """How many logs wait to be written."""
+        """The number of logs that wait to be written."""
         return len(self._waiting)
 
     def add(self, log: RequestLog) -> None:
-        """Take a log, unless the budget leaves it out; the newest is dropped where the buffer is full."""
+        """Add a log, unless it is beyond the budget. If the buffer is full, the log is lost."""
         if not self._budget.takes(log.timestamp, log.size):
             return
         if len(self._waiting) < self._capacity:
@@ -55,49 +54,49 @@ class LogBuffer:
             self.lost += 1
 
     async def flush(self) -> None:
-        """Write what waits, as far as the store takes it."""
+        """Write the waiting logs, as far as the store accepts them."""
         while self._waiting:
-            some = [self._waiting[i] for i in range(min(len(self._waiting), LOGS_A_FLUSH))]
+            some = [self._waiting[i] for i in range(min(len(self._waiting), LOGS_PER_FLUSH))]
             try:
                 await self._logs.insert_many(some)
             except GraphError as error:
                 cause = error.detail or str(error)
                 logger.warning("Request logs wait for the store", waiting=self.waiting, cause=cause)
                 break
-            except Exception:  # a defect, which these logs would meet at every flush, and hold up all later ones
+            except Exception:  # a defect; at every flush these logs would fail again and block all later ones
                 logger.exception("Request logs cannot be written", lost=len(some))
                 self.lost += len(some)
             for _ in some:
                 self._waiting.popleft()
-        self._say_losses()
+        self._log_losses()
 
-    async def look(self) -> None:
-        """Take in how much is stored, and say what was left out since the last look."""
+    async def check_store(self) -> None:
+        """Read how much is stored, and log what was left out since the last time."""
         try:
             self._budget.learn(await self._logs.counts())
         except DatabaseUnavailable as error:
             logger.warning("The number of request logs is not known", cause=error.detail)
-        if self.left_out > self._said_left_out:
-            number = self.left_out - self._said_left_out
+        if self.left_out > self._logged_left_out:
+            number = self.left_out - self._logged_left_out
             logger.warning("Request logs went beyond their budget", left_out=number, since_start=self.left_out)
-            self._said_left_out = self.left_out
+            self._logged_left_out = self.left_out
 
     async def flush_forever(self) -> None:
-        """Write what waits twice a second, and look at the table once a minute."""
+        """Write waiting logs twice a second, and read the stored amounts once a minute."""
         while True:
-            await self.look()
-            for _ in range(FLUSHES_A_LOOK):
+            await self.check_store()
+            for _ in range(FLUSHES_PER_CHECK):
                 await asyncio.sleep(FLUSH_EVERY_S)
                 await self.flush()
 
     async def close(self) -> None:
-        """Write what waits for the last time; what is left is lost."""
+        """Write the waiting logs for the last time. The rest is lost."""
         await self.flush()
         self.lost += len(self._waiting)
         self._waiting.clear()
-        self._say_losses()
+        self._log_losses()
 
-    def _say_losses(self) -> None:
-        if self.lost > self._said:
-            logger.error("Request logs were lost", lost=self.lost - self._said, since_start=self.lost)
-            self._said = self.lost
+    def _log_losses(self) -> None:
+        if self.lost > self._logged:
+            logger.error("Request logs were lost", lost=self.lost - self._logged, since_start=self.lost)
+            self._logged = self.lost

@@ -1,4 +1,4 @@
-"""What the request logs keep in the table `earthquake-events`."""
+"""The request logs' entities in the table `earthquake-events`."""
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.store.attributes import Document, Real, Text, Truth, Whole

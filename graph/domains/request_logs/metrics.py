@@ -5,7 +5,7 @@ from graph.observability.metrics import Metrics
 
 
 def measure_buffer(buffer: LogBuffer, metrics: Metrics) -> None:
-    """Tell from now on how many request logs wait, and how many were lost."""
+    """Register the metrics of waiting and lost request logs."""
     lost = metrics.counter("request_logs_lost", "Request logs that were never written.")
     left_out = metrics.counter("request_logs_left_out", "Request logs beyond their budget.")
     waiting = metrics.gauge("request_logs_waiting", "Request logs that wait to be written.", of_all="livesum")

@@ -1,4 +1,4 @@
-"""The record of one logged root field: what was asked, how it went, how long it took. No I/O."""
+"""The record of one logged root field: its arguments, outcome and latency. No I/O."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,12 +27,12 @@ class LogType(Enum):
 
 
 def node_key(timestamp: int, request_id: str) -> str:
-    """What names a log in its global id."""
+    """The key of a log in its global id."""
     return f"{timestamp}#{request_id}"
 
 
 def position_of(key: str) -> Position | None:
-    """The position of the log with such a name; None where no log has it."""
+    """The position of the log with this key; None if no log can have it."""
     timestamp, _, request_id = key.partition("#")
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= TIME_DIGITS):
         return None
@@ -42,9 +42,9 @@ def position_of(key: str) -> Position | None:
 
 
 def place_of(position: Position) -> Item:
-    """Where a position of the connection is among the stored logs.
+    """The place of a position among the stored logs.
 
-    A client may send any time of the calendar. One that no log has is taken for the nearest that one may have.
+    A client may send any time. A time that no log can have is replaced by the nearest possible one.
     """
     timestamp = min(max(position.time_ms, 0), 10**TIME_DIGITS - 1)
     return {"day": day_bucket(timestamp), "timestamp": timestamp, "requestId": position.key}
@@ -96,8 +96,8 @@ class RequestLog(Record):
     ) -> Self:
         """The log with these values, which expires after `RETENTION_DAYS`.
 
-        What a client asked may be a number that no item can hold, such as a magnitude of 1e200. That
-        attribute is left out then, since a log that cannot be written would hold up those behind it.
+        A client may have sent a number that no item can hold, such as a magnitude of 1e200. Such an
+        attribute is left out: a log that cannot be written would block those after it.
         """
         item: Item = {
             "day": day_bucket(timestamp),
@@ -116,7 +116,7 @@ class RequestLog(Record):
 
     @property
     def size(self) -> int:
-        """Bytes of its item as JSON; 0 for what no store takes."""
+        """Bytes of its item as JSON; 0 if it cannot be stored."""
         try:
             return len(orjson.dumps(self.item))
         except TypeError:
@@ -129,12 +129,12 @@ class RequestLog(Record):
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Type and key, which no other object of the graph has."""
+        """Type and key, unique in the graph."""
         return "RequestLog", node_key(self.timestamp, self.request_id)
 
     @property
     def position(self) -> Position:
-        """Where the record stands among the request logs."""
+        """The position of the record among the request logs."""
         return Position(REQUEST_LOGS, self.timestamp, self.request_id)
 
     @property
@@ -147,7 +147,7 @@ ATTRIBUTES = {name: stored.attribute for name, stored in RequestLog.stored().ite
 
 
 def storable(value: Any) -> bool:
-    """Whether an item can hold a value. A log that cannot be written would hold up those behind it."""
+    """Whether an item can hold a value. A log that cannot be written would block those after it."""
     try:
         check_value(value)
     except InvalidItem:

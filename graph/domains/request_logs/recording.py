@@ -7,27 +7,27 @@ from graph.domains.request_logs.model import ATTRIBUTES, LogType, RequestLog, st
 
 
 class LogRecorder:
-    """Writes request logs, behind the answers or before them."""
+    """Writes request logs, after the answers or before them."""
 
     def __init__(self, logs: RequestLogs, buffer: LogBuffer) -> None:
         self._logs = logs
         self._buffer = buffer
 
     def add(self, record: Record) -> None:
-        """Have a record written within a second, unless there are too many."""
+        """Add a record, which is written within a second unless there are too many."""
         self._buffer.add(log_of(record))
 
     async def write(self, record: Record) -> None:
         """Write a record.
 
         Raises:
-            DatabaseUnavailable: The store does not take it.
+            DatabaseUnavailable: The store cannot write it.
         """
         await self._logs.insert(log_of(record))
 
 
 def log_of(record: Record) -> RequestLog:
-    """The log of a record. Facts with a documented attribute have that one, and the others stand together."""
+    """The log of a record. Facts with a documented attribute use it; all others go into `facts`."""
     facts = record.facts
     if not facts.keys() <= ATTRIBUTES.keys():
         others = {name: value for name, value in facts.items() if name not in ATTRIBUTES and storable(value)}

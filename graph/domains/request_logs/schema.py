@@ -1,4 +1,4 @@
-"""The request logs in the graph: types that describe their records, and resolvers that translate and ask."""
+"""The request logs in the graph: their types and resolvers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -27,17 +27,17 @@ describe_enum(
 )
 
 
-@strawberry.type(description="One root field of one request. What does not apply to it is null. Kept for 7 days.")
+@strawberry.type(description="One root field of one request. Fields that do not apply are null. Kept for 7 days.")
 class RequestLog(relay.Node):
     request_id: strawberry.ID = strawberry.field(description="UUID of the request.")
     log_type: model.LogType = strawberry.field(description="Whether it stored events or read.")
     timestamp: EpochMillis = strawberry.field(description="When it began, epoch milliseconds.")
     time: datetime = strawberry.field(description="When it began.")
     route: str = strawberry.field(description="The field's stable path, such as `/earthquakes`.")
-    status: int = strawberry.field(description="How it ended, as an HTTP status, 200 … 599.")
+    status: int = strawberry.field(description="Its outcome as an HTTP status, 200 … 599.")
     latency_ms: int = strawberry.field(description="How long it took, milliseconds.")
-    error: str | None = strawberry.field(description="Stable error code, where it failed.")
-    fetched: int | None = strawberry.field(description="INGEST: events given, or fetched.")
+    error: str | None = strawberry.field(description="Stable error code, if it failed.")
+    fetched: int | None = strawberry.field(description="INGEST: events given or fetched.")
     upserted: int | None = strawberry.field(description="INGEST: events inserted.")
     skipped: int | None = strawberry.field(description="INGEST: events that were stored already.")
     rejected: int | None = strawberry.field(description="INGEST: events that break a rule of the catalogue.")
@@ -47,7 +47,7 @@ class RequestLog(relay.Node):
     starttime: EpochMillis | None = strawberry.field(description="QUERY: the filter's startTime, epoch milliseconds.")
     endtime: EpochMillis | None = strawberry.field(description="QUERY: the filter's endTime, epoch milliseconds.")
     minmagnitude: float | None = strawberry.field(description="QUERY: the filter's minMagnitude.")
-    page_size: int | None = strawberry.field(description="QUERY: records a page, as asked.")
+    page_size: int | None = strawberry.field(description="QUERY: the requested page size.")
     result_count: int | None = strawberry.field(description="QUERY: records on the page.")
     has_next_token: bool | None = strawberry.field(description="QUERY: whether more follow in the direction of paging.")
     buckets_scanned: int | None = strawberry.field(description="QUERY: day buckets read for the page.")
@@ -62,17 +62,17 @@ class RequestLogConnection(relay.Connection[RequestLog]):
     pass
 
 
-@strawberry.input(description="Which request logs are meant: those that fulfil everything that is given.")
+@strawberry.input(description="The selected request logs: those that fulfil all given conditions.")
 class RequestLogFilter:
     start_time: datetime | None = strawberry.field(default=None, description="Earliest beginning, inclusive.")
     end_time: datetime | None = strawberry.field(default=None, description="Latest beginning, inclusive.")
     log_type: model.LogType | None = strawberry.field(default=None, description="Whether they stored events or read.")
     route: str | None = strawberry.field(default=None, description="The field's path, such as `/earthquakes`.")
-    min_status: int | None = strawberry.field(default=None, description="Least status: 400 for all that failed.")
+    min_status: int | None = strawberry.field(default=None, description="Least status; 400 selects all failures.")
 
     @property
     def selection(self) -> LogSelection:
-        """The filter in the words of the access patterns."""
+        """The filter as a selection."""
         return LogSelection(
             start_ms=millis_ceil(self.start_time) if self.start_time else None,
             end_ms=millis_floor(self.end_time) if self.end_time else None,
@@ -82,36 +82,40 @@ class RequestLogFilter:
         )
 
 
-@strawberry.type(description="One combination of filter values, and how it was used.")
+@strawberry.type(description="One combination of filter values, and its use.")
 class PopularFilter:
     starttime: EpochMillis | None = strawberry.field(description="The filter's startTime, epoch milliseconds.")
     endtime: EpochMillis | None = strawberry.field(description="The filter's endTime, epoch milliseconds.")
     minmagnitude: float | None = strawberry.field(description="The filter's minMagnitude.")
-    page_size: int | None = strawberry.field(description="Events a page, as asked.")
+    page_size: int | None = strawberry.field(description="The requested page size.")
     hits: int = strawberry.field(description="Number of queries.")
-    has_next_token_count: int = strawberry.field(description="Number of these whose page was not the last one.")
-    avg_result_count: float = strawberry.field(description="Events a page, on average of those that succeeded.")
+    has_next_token_count: int = strawberry.field(description="Number of these queries whose page was not the last.")
+    avg_result_count: float = strawberry.field(
+        description="Average number of events on the page of a successful query."
+    )
 
 
 @strawberry.type(description="The filters of the `events` queries of some days, the most used first.")
 class PopularFilters:
     window_start: date = strawberry.field(description="First day, UTC, inclusive.")
     window_end: date = strawberry.field(description="Last day, UTC, inclusive.")
-    total_requests: int = strawberry.field(description="Number of `events` queries in the window.")
+    total_requests: int = strawberry.field(description="Number of `events` queries on these days.")
     filters: list[PopularFilter] = strawberry.field(description="The most used filters, most hits first.")
 
 
 @strawberry.type
 class RequestLogQueries:
     @strawberry.field(
-        description="Requests of the last 7 days, newest first. A query is found a second later at most.",
+        description="Requests of the last 7 days, newest first. A query appears at most a second later.",
         graphql_type=RequestLogConnection,
         directives=[RequiresScope(scope=LOGS_READ), relay.PAGE_SIZE],
     )
     async def request_logs(
         self,
         info: Info[Context, None],
-        filter: Annotated[RequestLogFilter | None, strawberry.argument(description="Which; all without it.")] = None,
+        filter: Annotated[
+            RequestLogFilter | None, strawberry.argument(description="Which logs; by default all.")
+        ] = None,
         first: relay.First = None,
         after: relay.After = None,
         last: relay.Last = None,
@@ -124,7 +128,7 @@ class RequestLogQueries:
         return await info.context.service(RequestLogs).page(selection, paging, attributes=attributes)
 
     @strawberry.field(
-        description="What is asked most: the filters of the `events` queries of some days.",
+        description="The most used filters of the `events` queries of some days.",
         graphql_type=PopularFilters,
         directives=[
             RequiresScope(scope=LOGS_READ),
@@ -136,9 +140,7 @@ class RequestLogQueries:
     async def popular_filters(
         self,
         info: Info[Context, None],
-        day: Annotated[
-            date | None, strawberry.argument(description="Last day of the window, UTC; today without it.")
-        ] = None,
+        day: Annotated[date | None, strawberry.argument(description="Last day, UTC; by default today.")] = None,
         window_days: Annotated[int, strawberry.argument(description="Number of days, 1 … 7.")] = 1,
         limit: Annotated[int, strawberry.argument(description="At most so many filters, 1 … 100.")] = 10,
     ) -> analytics.PopularFilters:
@@ -149,7 +151,7 @@ class RequestLogQueries:
 async def logs_by_key(
     context: Context, keys: Sequence[str], attributes: frozenset[str] | None
 ) -> Mapping[str, model.RequestLog]:
-    """The request logs that nodes' keys name, as far as they exist, with the attributes that are needed."""
+    """The existing request logs with these nodes' keys, with the needed attributes."""
     positions = {key: position for key in keys if (position := model.position_of(key))}
     logs = await context.service(RequestLogs).at(set(positions.values()), attributes)
     return {key: logs[position] for key, position in positions.items() if position in logs}

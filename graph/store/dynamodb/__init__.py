@@ -1,4 +1,4 @@
-"""The engine for those who outgrow one machine: Amazon DynamoDB, or what speaks its protocol."""
+"""The engine for users who outgrow one machine: Amazon DynamoDB, or a store with its protocol."""
 
 from graph.store.dynamodb.administration import create_tables
 from graph.store.dynamodb.engine import DynamoDatabase, open_dynamodb

@@ -1,7 +1,7 @@
-"""Creating declared tables, or bringing those that exist up to their declarations.
+"""Creates declared tables, or updates existing ones to their declarations.
 
-Every step first looks at what is there, so all of it can be run again at any time, also
-after a failure half way. What an emulator does not offer is left out, and said.
+Every step first checks the present state, so all steps can be run again at any time, also after a
+failure. A feature that an emulator does not offer is left out and reported.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -20,7 +20,7 @@ from graph.store.dynamodb.declaration import (
     global_secondary_index,
     key_schema,
 )
-from graph.store.dynamodb.errors import CHANGING, code_of, told_in_our_words
+from graph.store.dynamodb.errors import CHANGING, code_of, translating_errors
 from graph.store.dynamodb.retry_policy import RETRY_POLICY, RetryPolicy
 from graph.store.entity import Entity
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
 
 POLL_SECONDS = 1.0
-ACTIVE_WITHIN_SECONDS = 3600.0  # a new index is filled from the whole table first
+ACTIVE_TIMEOUT_SECONDS = 3600.0  # a new index is first filled from the whole table
 NOT_OFFERED = frozenset({"UnknownOperationException", "UnsupportedOperationException", "NotImplemented"})
 
-INVALID = "ValidationException"  # so says ScyllaDB of a stream that its cluster does not offer
+INVALID = "ValidationException"  # ScyllaDB's answer if its cluster does not offer streams
 
 
 async def create_tables(
@@ -42,24 +42,24 @@ async def create_tables(
     stream: bool = True,
     retry_policy: RetryPolicy = RETRY_POLICY,
 ) -> list[str]:
-    """Create the entities' tables where they are missing, and switch on their expiry, streams and safeguards.
+    """Create the entities' missing tables, and switch on their expiry, streams and safeguards.
 
     Args:
-        prefix: what stands before each table's name.
-        environment: stands in the names for `{env}`.
-        stream: Whether to switch on the streams. Without them, changes are looked for once a second.
+        prefix: the prefix of each table's name.
+        environment: the value of `{env}` in the names.
+        stream: whether to switch on the streams. Without them, the service polls for changes once a second.
 
     Returns:
-        What was done and what was there already, a sentence each.
+        A sentence for each thing that was done or existed already.
 
     Raises:
-        DatabaseUnavailable: A table cannot be had, or exists with other keys.
+        DatabaseUnavailable: A table cannot be created, or exists with other keys.
     """
     names = {entity.table: table_name(entity.table, prefix=prefix, environment=environment) for entity in entities}
     done: list[str] = []
     async with connected(names.values(), retry_policy) as connection:
         for design, name in names.items():
-            with told_in_our_words(name):
+            with translating_errors(name):
                 administration = _Administration(connection.client, name, design, stream, retry_policy)
                 done += [line async for line in administration.steps()]
     return done
@@ -182,7 +182,7 @@ class _Administration:
         polling = AsyncRetrying(
             retry=retry_if_result(lambda table: not _active(table)),
             wait=wait_fixed(POLL_SECONDS),
-            stop=stop_after_delay(ACTIVE_WITHIN_SECONDS),
+            stop=stop_after_delay(ACTIVE_TIMEOUT_SECONDS),
             sleep=self.retry_policy.sleep,
         )
         try:
@@ -192,7 +192,7 @@ class _Administration:
 
 
 def _stream_of(table: Any) -> str | None:
-    """What the stream holds; None without one."""
+    """The stream's view type; None without a stream."""
     found = table.get("StreamSpecification", {})
     return str(found["StreamViewType"]) if found.get("StreamEnabled") else None
 

@@ -1,4 +1,4 @@
-"""Why DynamoDB cancelled a transaction: it gives one reason for each action, in order."""
+"""The reasons why DynamoDB cancelled a transaction: one for each action, in order."""
 
 from botocore.exceptions import ClientError
 
@@ -10,7 +10,7 @@ INVALID = frozenset({"ValidationError", "ItemCollectionSizeLimitExceeded"})
 
 
 def refused_positions(error: ClientError) -> tuple[int, ...]:
-    """Positions of the actions whose condition did not hold.
+    """The positions of the actions whose condition did not hold.
 
     Raises:
         InvalidItem: An action can never be applied.
@@ -23,9 +23,9 @@ def refused_positions(error: ClientError) -> tuple[int, ...]:
 
 
 def may_pass(error: ClientError) -> bool:
-    """Whether some reason holds only for the moment: a conflict, throttling, or one that is new to us.
+    """Whether a reason is temporary: a conflict, throttling, or an unknown one.
 
-    Then more conditions than those named may not hold, since an action in conflict was not tested.
+    Then further conditions may not hold, since an action in conflict was not tested.
     """
     return any(reason["Code"] not in {HELD, REFUSED} for reason in _reasons(error))
 

@@ -1,7 +1,7 @@
-"""The changes of tables, by their streams. A table whose stream cannot be read rings once a second instead.
+"""Notifications of tables' changes, by their streams. Without a readable stream, they come once a second.
 
-A false alarm costs one empty read; a change without an alarm is never looked for. So no trouble ends this,
-known or not: it makes it slower.
+A false alarm costs one empty read, but a change without a notification is never read. So no failure ends the
+notifications: it only makes them slower.
 """
 
 import asyncio
@@ -22,28 +22,28 @@ from graph.store.dynamodb.errors import (
 from graph.store.dynamodb.retry_policy import RetryPolicy
 from graph.store.dynamodb.shards import NoStream, Shards
 
-ROUND_S = 0.25  # between two readings of a shard, each of which is charged
-SWEEP_S = 1.0  # between two rings while the stream cannot be read
-MOST_SWEEPS = 10  # between two attempts to read it; a first failure has one
-GAP_S = 0.1  # between two rings of several tables
+ROUND_S = 0.25  # between two reads of a shard; each read is charged
+SWEEP_S = 1.0  # between two notifications while the stream cannot be read
+MOST_SWEEPS = 10  # between two attempts to read the stream; one after the first failure
+GAP_S = 0.1  # between two notifications of several tables
 PASSING = frozenset({OVERLOAD, OUTAGE, NETWORK})
-"""After these the reading goes on where it was; after all else it begins anew."""
+"""After these errors the reading goes on at its place; after any other it begins again."""
 
-Rings = AsyncGenerator[None, None]
+Notifications = AsyncGenerator[None, None]
 
 logger = get_logger(__name__)
 
 
-async def changes(tables: Sequence[str], connection: Connected, retry_policy: RetryPolicy) -> Rings:
+async def changes(tables: Sequence[str], connection: Connected, retry_policy: RetryPolicy) -> Notifications:
     """Yields soon after any of the tables may have changed."""
     async with AsyncExitStack() as stack:
         streams = _SharedClient(stack, connection, retry_policy)
         each = [_changes_of(table, connection, streams, retry_policy) for table in tables]
-        for rings in each:
-            await stack.enter_async_context(aclosing(rings))
-        rings = each[0] if len(each) == 1 else _any_of(each, retry_policy)
-        async with aclosing(rings):
-            async for _ in rings:
+        for notifications in each:
+            await stack.enter_async_context(aclosing(notifications))
+        notifications = each[0] if len(each) == 1 else _any_of(each, retry_policy)
+        async with aclosing(notifications):
+            async for _ in notifications:
                 yield
 
 
@@ -51,7 +51,7 @@ class _SharedClient:
     """The client for the streams of all tables, opened when the first of them is read."""
 
     def __init__(self, stack: AsyncExitStack, connection: Connected, retry_policy: RetryPolicy) -> None:
-        self._stack = stack  # which closes it
+        self._stack = stack  # closes the client
         self._connection = connection
         self._retry_policy = retry_policy
         self._opening = asyncio.Lock()
@@ -65,16 +65,16 @@ class _SharedClient:
             return self._client
 
 
-async def _any_of(each: Sequence[Rings], retry_policy: RetryPolicy) -> Rings:
-    """Yields after any of them did, once for those that did meanwhile."""
-    waiting = {asyncio.create_task(_next(rings)): rings for rings in each}
+async def _any_of(each: Sequence[Notifications], retry_policy: RetryPolicy) -> Notifications:
+    """Yields after any of them has yielded, once for all that yield meanwhile."""
+    waiting = {asyncio.create_task(_next(notifications)): notifications for notifications in each}
     try:
         while True:
             done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
-                rings = waiting.pop(task)
+                notifications = waiting.pop(task)
                 await task
-                waiting[asyncio.create_task(_next(rings))] = rings
+                waiting[asyncio.create_task(_next(notifications))] = notifications
             yield
             await retry_policy.sleep(GAP_S)
     finally:
@@ -83,12 +83,14 @@ async def _any_of(each: Sequence[Rings], retry_policy: RetryPolicy) -> Rings:
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def _next(rings: Rings) -> None:
-    await anext(rings)
+async def _next(notifications: Notifications) -> None:
+    await anext(notifications)
 
 
-async def _changes_of(table: str, connection: Connected, streams: _SharedClient, retry_policy: RetryPolicy) -> Rings:
-    """Yields after the first reading, and each that found records, failed, or is the first not to fail again."""
+async def _changes_of(
+    table: str, connection: Connected, streams: _SharedClient, retry_policy: RetryPolicy
+) -> Notifications:
+    """Yields after the first read, and after each read that found records, failed, or succeeded after a failure."""
     shards: Shards | None = None
     failures, warned = 0, set[str]()
     while True:
@@ -122,9 +124,9 @@ async def _stream(table: str, connection: Connected) -> str:
 
 
 def _warn(table: str, advice: str, error: Exception) -> None:
-    said = f" ({type(error).__name__}: {error})" if str(error) else ""
+    reason = f" ({type(error).__name__}: {error})" if str(error) else ""
     logger.warning(
-        "Changes are looked for once a second",
-        cause=f"the stream of table {table} cannot be read: it {advice}{said}",
+        "The service polls for changes once a second",
+        cause=f"the stream of table {table} cannot be read: it {advice}{reason}",
         exc_info=advice == UNKNOWN,
     )

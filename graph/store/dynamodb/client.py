@@ -1,4 +1,4 @@
-"""The client that an open database has, and the one for its tables' streams."""
+"""The client of an open database, and the client of its tables' streams."""
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,7 +12,7 @@ from yarl import URL
 from graph.core.errors import DatabaseUnavailable
 from graph.store.dynamodb.connections import Connections
 from graph.store.dynamodb.direct import DirectCalls
-from graph.store.dynamodb.errors import CONFIGURATION, subject, told_in_our_words
+from graph.store.dynamodb.errors import CONFIGURATION, subject, translating_errors
 from graph.store.dynamodb.metering import count_units
 from graph.store.dynamodb.parsing import parsing_session
 from graph.store.dynamodb.retry_policy import CONNECTIONS, RetryPolicy
@@ -27,7 +27,7 @@ Streams = Any
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """A client that is open."""
+    """An open client."""
 
     session: aioboto3.Session
     client: "DynamoDBClient"
@@ -38,7 +38,7 @@ class Connected:
 async def connected(
     tables: Collection[str], retry_policy: RetryPolicy, meter: Meter | None = None
 ) -> AsyncIterator[Connected]:
-    """A client that is configured by the environment as AWS's own tools are."""
+    """Open a client that is configured by the environment, like AWS's own tools."""
     opened: list[Connections] = []
 
     def open_connections(**settings: Any) -> Connections:
@@ -47,7 +47,7 @@ async def connected(
 
     botocore_session = parsing_session()
     async with AsyncExitStack() as stack:
-        with told_in_our_words(*tables):
+        with translating_errors(*tables):
             try:
                 session = aioboto3.Session(botocore_session=botocore_session)
                 client = await stack.enter_async_context(
@@ -70,7 +70,7 @@ async def connected(
 
 @asynccontextmanager
 async def open_streams(connection: Connected, retry_policy: RetryPolicy) -> AsyncIterator[Streams]:
-    """A client for the tables' streams, of the same configuration. Its calls are tried once: who reads tries again."""
+    """Open a client for the tables' streams, with the same configuration. It does not retry: the reader does."""
     once = replace(retry_policy, attempts=1)
     opening: Any = connection.session.client("dynamodbstreams", config=once.config(Connections))
     async with AsyncExitStack() as stack:

@@ -1,8 +1,8 @@
 """Items and values ⇄ DynamoDB's typed attribute values, `{"S": "text"}`, `{"N": "4.55"}` and so on.
 
-A number travels as decimal text. What fits 64 bits and is whole is written digit by digit
-and read as int; any other is written as the shortest text that reads back as the same
-float. boto's own serializer would want Decimal for every magnitude and refuse float.
+DynamoDB's numbers are decimal text. A whole number that fits 64 bits is written with all digits
+and read as int. Any other number is written as the shortest text that reads back as the same
+float. boto's own serializer requires Decimal and refuses float.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ EncodedItem = dict[str, AttributeValue]
 
 
 def encode(value: Any) -> AttributeValue:
-    """A value from anywhere, checked.
+    """Check and encode a value.
 
     Raises:
         InvalidItem: No attribute can have that value.
@@ -27,12 +27,12 @@ def encode(value: Any) -> AttributeValue:
 
 
 def encode_item(item: Mapping[str, Any]) -> EncodedItem:
-    """An item, or a part of one, that has been checked already."""
+    """Encode a checked item, or a part of one."""
     return {name: _encode(value) for name, value in item.items()}
 
 
 def decode_item(item: Mapping[str, Mapping[str, Any]]) -> Item:
-    """The item that an answer holds, with all that is stored of it."""
+    """Decode the item of an answer, with all its attributes."""
     return {name: decode(value) for name, value in item.items()}
 
 
@@ -59,8 +59,8 @@ def _number(value: int | float) -> str:
 
 
 def decode(value: Mapping[str, Any]) -> Any:
-    """The value that an answer holds. Of the types that we never write, sets are read as lists."""
-    if (text := value.get("S")) is not None:  # as most are, and a look-up takes less than to take the value apart
+    """Decode the value of an answer. Sets, which this service never writes, are read as lists."""
+    if (text := value.get("S")) is not None:  # most values are text, and a look-up is the fastest test
         return text
     ((kind, content),) = value.items()
     match kind:
@@ -81,16 +81,16 @@ def decode(value: Mapping[str, Any]) -> Any:
         case "BS":
             return sorted(content)
         case _:
-            return content  # binary, in base64: an item is made of what JSON has
+            return content  # binary, in base64, since items hold only JSON's types
 
 
 def _read_number(text: str) -> int | float:
     if "." in text and not (short := float(text)).is_integer():
-        return short  # as nearly all that have a point
+        return short  # true for nearly all numbers with a point
     try:
         number = int(text)
     except ValueError:
-        exact = Decimal(text)  # only to tell 2.50E+3, which is whole, from 2.5
+        exact = Decimal(text)  # to distinguish 2.50E+3, which is whole, from 2.5
         if exact != exact.to_integral_value():
             return float(text)
         number = int(exact)

@@ -1,4 +1,4 @@
-"""The HTTP connections of a client: botocore's own, which also take a request that is ready to be sent."""
+"""The HTTP connections of a client: botocore's own, which also send prepared requests."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ STREAM_FROM_BYTES = 2**19
 
 
 class Connections(AIOHTTPSession):
-    """botocore's session, with its time limits, certificates and pool, which knows how many requests are under way."""
+    """botocore's session with its timeouts, certificates and pool. It counts the requests in progress."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._under_way = 0
+        self._in_progress = 0
 
     async def send(self, request: Any) -> Any:
-        """Send a request of botocore's."""
+        """Send one of botocore's requests."""
         request.body = _in_parts(request.body)
         with self._one_more():
             return await super().send(request)
@@ -34,10 +34,10 @@ class Connections(AIOHTTPSession):
     async def post(
         self, url: URL, body: bytes, headers: Mapping[str, str], limits: ClientTimeout
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a request through no proxy; status, headers and body of the answer.
+        """Send a request without a proxy. Returns status, headers and body of the answer.
 
         Raises:
-            aiohttp.ClientError, TimeoutError: There is none.
+            aiohttp.ClientError, TimeoutError: There is no answer.
         """
         with self._one_more():
             session = await self._get_session(None)  # type: ignore[attr-defined]  # nor this
@@ -45,18 +45,18 @@ class Connections(AIOHTTPSession):
                 return answer.status, answer.headers, await answer.read()
 
     def use(self, connections: int) -> PoolUse:
-        """How many of so many connections are taken."""
-        return PoolUse(busy=min(self._under_way, connections), waiting=max(self._under_way - connections, 0))
+        """The use of so many connections."""
+        return PoolUse(busy=min(self._in_progress, connections), waiting=max(self._in_progress - connections, 0))
 
     @contextmanager
     def _one_more(self) -> Iterator[None]:
-        self._under_way += 1
+        self._in_progress += 1
         try:
             yield
         finally:
-            self._under_way -= 1
+            self._in_progress -= 1
 
 
 def _in_parts(body: Any) -> Any:
-    # aiohttp writes bytes in one go, holding up everything else, and warns about it from 1 MB on.
+    # aiohttp writes bytes at once, which blocks the loop, and warns about it from 1 MB on.
     return BytesIO(body) if isinstance(body, bytes) and len(body) > STREAM_FROM_BYTES else body

@@ -1,4 +1,4 @@
-"""A table design in the words of `CreateTable`, which CloudFormation uses too."""
+"""A table design in the form of `CreateTable`, which CloudFormation uses too."""
 
 from typing import Any, Final
 
@@ -19,14 +19,14 @@ def key_schema(index: Index) -> list[dict[str, str]]:
 
 
 STREAM_VIEW_TYPE: Final = "NEW_IMAGE"
-"""What the stream holds of each change: for whoever follows it, since the type of a stream never changes.
+"""The content of the stream, for other readers: the type of an existing stream cannot be changed.
 
-The service itself looks only whether anything changed at all.
+The service itself only checks whether anything has changed.
 """
 
 
 def global_secondary_index(index: Index) -> dict[str, Any]:
-    """An index that holds every attribute."""
+    """An index with all attributes."""
     return {
         "IndexName": index.name,
         "KeySchema": key_schema(index),

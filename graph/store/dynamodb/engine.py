@@ -1,9 +1,9 @@
-"""The store's contract on DynamoDB. See `requests` for what is asked and `retry_policy` for how long.
+"""The store's contract on DynamoDB. See `requests` for its requests and `retry_policy` for its retries.
 
-Whatever has a condition or adds to a number is sent as a transaction, even of one action.
-It costs twice the write units, but carries a token that makes DynamoDB apply it once however
-often it arrives: where an answer is lost on the way and botocore asks again, a plain update
-would be added twice, and a plain conditional put would find itself and say False.
+A write with a condition or an addition is sent as a transaction, even if it is a single action. A
+transaction costs twice the write units, but has a token, so that DynamoDB applies it once, however
+often it arrives. If an answer is lost and botocore sends the request again, a plain update would add
+twice, and a plain conditional put would find its own item and return False.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
@@ -28,7 +28,7 @@ from graph.store.dynamodb.errors import (
     UNLIKE,
     code_of,
     subject,
-    told_in_our_words,
+    translating_errors,
 )
 from graph.store.dynamodb.items import Decoder
 from graph.store.dynamodb.pages import answers, first_reading
@@ -44,13 +44,13 @@ from graph.work.slots import Slots
 
 T = TypeVar("T")
 
-KEYS_A_BATCH = 100  # DynamoDB's limit, as are the next two
-ITEMS_A_BATCH = 25
-ACTIONS_A_TRANSACTION = 100
+KEYS_PER_BATCH = 100  # these three are DynamoDB's limits
+ITEMS_PER_BATCH = 25
+ACTIONS_PER_TRANSACTION = 100
 BATCHES_AT_ONCE = 4
 PARTITIONS_AT_ONCE = 8
-QUERIES_AT_ONCE = CONNECTIONS - 10  # in the process; the rest is for look-ups and writes
-ITEMS_DECODED_AT_ONCE = 250  # before the event loop sees to others
+QUERIES_AT_ONCE = CONNECTIONS - 10  # in the process; look-ups and writes use the rest
+ITEMS_DECODED_AT_ONCE = 250  # before giving way to other work
 
 ANYWHERE: dict[str, dict[str, str]] = {"S": {"S": "ping"}, "N": {"N": "0"}}
 
@@ -65,14 +65,14 @@ async def open_dynamodb(
     retry_policy: RetryPolicy = RETRY_POLICY,
     meter: Meter | None = None,
 ) -> AsyncIterator[Database]:
-    """Open the tables of some entities, which exist, with one client for as long as they are open.
+    """Open the existing tables of some entities, with one client.
 
-    The usual configuration of AWS says where and as whom: AWS_REGION, AWS_ENDPOINT_URL,
-    AWS_PROFILE, a role. Whether the tables are there, `ping` tells.
+    AWS's usual configuration gives the endpoint and the credentials: AWS_REGION, AWS_ENDPOINT_URL,
+    AWS_PROFILE, a role. `ping` checks whether the tables exist.
 
     Args:
-        prefix: what stands before each table's name.
-        environment: stands in the names for `{env}`.
+        prefix: the prefix of each table's name.
+        environment: the value of `{env}` in the names.
     """
     requests = Requests(entities, prefix=prefix, environment=environment)
     async with connected(requests.tables.values(), retry_policy, meter) as connection:
@@ -82,7 +82,7 @@ async def open_dynamodb(
 class DynamoDatabase(Database):
     """Tables in DynamoDB."""
 
-    transaction_limit = ACTIONS_A_TRANSACTION
+    transaction_limit = ACTIONS_PER_TRANSACTION
     in_order = False
 
     def __init__(self, connection: Connected, requests: Requests, clock: Clock, retry_policy: RetryPolicy) -> None:
@@ -96,7 +96,7 @@ class DynamoDatabase(Database):
 
     async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
         check_key(key)
-        with told_in_our_words(self._requests.table(key.entity)):
+        with translating_errors(self._requests.table(key.entity)):
             answer = await self._direct.get_item(**self._requests.get(key, attributes))
         found = answer.get("Item")
         return self._read(key, found, attributes) if found else None
@@ -114,7 +114,7 @@ class DynamoDatabase(Database):
             tables: dict[str, list[tuple[Key, EncodedItem]]] = {}
             for key, encoded in pending:
                 tables.setdefault(self._requests.table(key.entity), []).append((key, encoded))
-            with told_in_our_words(*tables):
+            with translating_errors(*tables):
                 answer = await self._direct.batch_get_item(**self._requests.get_many(tables, attributes))
             for name, items in answer["Responses"].items():
                 for each in items:
@@ -125,7 +125,7 @@ class DynamoDatabase(Database):
             left: Any = answer.get("UnprocessedKeys", {})
             return [wanted[self._place(designs[name], each)] for name in left for each in left[name]["Keys"]]
 
-        await self._in_batches(list(wanted.values()), KEYS_A_BATCH, read)
+        await self._in_batches(list(wanted.values()), KEYS_PER_BATCH, read)
         return found
 
     async def put(self, put: Put) -> bool:
@@ -135,7 +135,7 @@ class DynamoDatabase(Database):
         table, encoded = self._encoded(put)
 
         async def write() -> None:
-            with told_in_our_words(table):
+            with translating_errors(table):
                 try:
                     await self._direct.put_item(TableName=table, Item=encoded)
                 except ClientError as error:
@@ -153,14 +153,14 @@ class DynamoDatabase(Database):
             tables: dict[str, list[Any]] = {}
             for table, request in pending:
                 tables.setdefault(table, []).append(request)
-            with told_in_our_words(*tables):
+            with translating_errors(*tables):
                 answer = await self._direct.batch_write_item(RequestItems=tables)
             left: Any = answer.get("UnprocessedItems", {})
             return [(table, request) for table in left for request in left[table]]
 
         encoded = map(self._encoded, puts)
         whole = [(table, {"PutRequest": {"Item": item}}) for table, item in encoded]
-        await self._in_batches(whole, ITEMS_A_BATCH, write)
+        await self._in_batches(whole, ITEMS_PER_BATCH, write)
 
     async def update(self, update: Update) -> bool:
         return not await self.transact([update])
@@ -180,7 +180,7 @@ class DynamoDatabase(Database):
         async def write() -> tuple[int, ...]:
             nonlocal refused
             refused = ()
-            with told_in_our_words(*tables):
+            with translating_errors(*tables):
                 try:
                     await self._client.transact_write_items(TransactItems=sent)
                 except self._client.exceptions.TransactionCanceledException as error:
@@ -193,17 +193,17 @@ class DynamoDatabase(Database):
         try:
             return await self._retry_policy.persist(write)
         except TryAgain:
-            if refused:  # Nothing was applied, and at least these never would have been.
+            if refused:  # nothing was applied, and the conditions of these actions do not hold
                 return refused
             raise
 
     async def query(self, query: Query) -> Page:
         if query.limit is not None and query.limit < 1:
-            raise InvalidItem("a page has room for one item at least")
+            raise InvalidItem("the limit of a query must be at least 1")
         items: list[Item] = []
 
         async def read(at: int) -> tuple[list[Item], bool]:
-            # What is still wanted when the reading begins.
+            # The number of items that are missing when the reading begins.
             limit = None if query.limit is None else query.limit - len(items)
             return await self._query_one(query, query.partitions[at], None if at else query.start, limit)
 
@@ -248,7 +248,7 @@ class DynamoDatabase(Database):
     async def _ping(self, design: TableDesign, table: str) -> None:
         key = {each.name: ANYWHERE[each.type] for each in (design.partition_key, design.sort_key)}
         try:
-            with told_in_our_words(table):
+            with translating_errors(table):
                 await self._direct.get_item(TableName=table, Key=key, ConsistentRead=True)
         except InvalidItem as error:
             raise DatabaseUnavailable(f"table {table} {UNLIKE} ({error})") from error
@@ -256,7 +256,7 @@ class DynamoDatabase(Database):
     async def _query_one(
         self, query: Query, partition: Partition, start: Any, limit: int | None
     ) -> tuple[list[Item], bool]:
-        """The items of one partition, perhaps some beyond the limit, and whether more may follow."""
+        """The items of one partition, perhaps more than the limit, and whether more may follow."""
         request = self._requests.query(query, partition, start, self._now())
         if request is None:
             return [], False
@@ -271,12 +271,12 @@ class DynamoDatabase(Database):
         return items, False
 
     async def _query(self, **request: Any) -> Any:
-        """One answer to a query, as one of so many in the process, of which callers have fair shares."""
+        """Send one query. Their number in the process is bounded, and callers have fair shares."""
         async with self._slots.one():
             return await self._direct.query(**request)
 
     async def _in_batches(self, whole: list[T], size: int, send: Callable[[list[T]], Awaitable[list[T]]]) -> None:
-        """Send the whole in batches; `send` answers what of its batch DynamoDB left unprocessed."""
+        """Send everything in batches; `send` returns the unprocessed part of its batch."""
 
         async def finish(batch: list[T]) -> None:
             async def once() -> list[T]:
@@ -285,7 +285,7 @@ class DynamoDatabase(Database):
                     raise TryAgain(f"{subject(*self._requests.tables.values())} {OVERLOAD}")
                 return left
 
-            # A part that was processed shows that there is no need to wait yet.
+            # If a part was processed, the rest is sent without a pause.
             while batch:
                 batch = await self._retry_policy.persist(once)
 

@@ -1,11 +1,11 @@
-"""What botocore raises and DynamoDB answers, told in the store's two words: a table of each, one function.
+"""Translates errors of botocore and DynamoDB into the store's two errors: a table of each, and one function.
 
-    DatabaseUnavailable   it may work later, or once an operator has seen to it
-    InvalidItem           it will never work: the request itself is refused
+    DatabaseUnavailable   it may work later, or after an operator has fixed something
+    InvalidItem           it will never work: the request itself is wrong
 
-`ConditionalCheckFailed`, a cancelled transaction and a conflict never get here: the engine
-knows what to do about them. A test goes through every class of botocore's and every error
-of the operations in use, so an upgrade that brings a new one asks for its rule.
+The engine handles `ConditionalCheckFailed`, a cancelled transaction and a conflict itself. A test
+checks every class of botocore and every error of the operations in use, so an upgrade with a new
+error needs a new rule.
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ from graph.core.errors import DatabaseUnavailable
 from graph.store.values import InvalidItem
 
 NETWORK = "does not answer: check the network and AWS_ENDPOINT_URL"
-CREDENTIALS = "cannot be asked without valid credentials: check AWS_ACCESS_KEY_ID, AWS_PROFILE or the role"
+CREDENTIALS = "cannot be used without valid credentials: check AWS_ACCESS_KEY_ID, AWS_PROFILE or the role"
 CONFIGURATION = "cannot be found: check AWS_REGION, AWS_ENDPOINT_URL and the AWS configuration file"
-SOFTWARE = "cannot be asked by this installation: boto refuses before it sends anything"
+SOFTWARE = "cannot be used by this installation: boto refuses to send the request"
 PERMISSION = "may not be used by these credentials: check the policy of the user or role"
 OVERLOAD = "is overloaded, or throttles this account"
 OUTAGE = "answers with an internal error"
@@ -28,13 +28,13 @@ CONTENTION = "is kept busy by other writers of the same items"
 MISSING = "does not exist: run `quakegraph tables create`"
 UNLIKE = "differs from its declaration: run `quakegraph tables create`"
 STREAMLESS = "has no stream of its changes: run `quakegraph tables create`"
-LOST_PLACE = "was left unread for too long, and is read anew"  # a stream: iterators live for 15 minutes
+LOST_PLACE = "was not read for too long, and is read again from now on"  # a stream: iterators live for 15 minutes
 CHANGING = "is being created or changed: wait until it is active"
 REFUSED = "refuses the request"
-UNKNOWN = "fails for a reason that is not known here"
+UNKNOWN = "fails for an unknown reason"
 
 Invalid = None
-"""In place of what an operator may do: the caller's fault."""
+"""No advice for the operator: the caller made a mistake."""
 
 BOTOCORE: tuple[tuple[str | None, tuple[type[Exception], ...]], ...] = (
     (
@@ -143,7 +143,7 @@ CODES: dict[str, str | None] = {
     "TransactionCanceledException": CONTENTION,
     "TransactionInProgressException": CONTENTION,
     "ReplicatedWriteConflictException": CONTENTION,
-    "ConditionalCheckFailedException": CONTENTION,  # only of a request that carries no condition of ours
+    "ConditionalCheckFailedException": CONTENTION,  # only for a request without a condition of ours
     "ResourceNotFoundException": MISSING,
     "TableNotFoundException": MISSING,
     "ResourceInUseException": CHANGING,
@@ -174,22 +174,22 @@ CODES: dict[str, str | None] = {
 }
 
 CONFLICTS = frozenset({"TransactionConflictException", "ReplicatedWriteConflictException"})
-"""Another writer was at the item, so the same request may succeed at once."""
+"""Another writer was changing the item, so the same request may succeed now."""
 
 _INDEX_TROUBLE = {
     "does not have the specified index": UNLIKE,
     "backfilling global secondary index": CHANGING,
 }
-"""Texts of a `ValidationException` that no caller can help."""
+"""Texts of a `ValidationException` that is not the caller's mistake."""
 
 
 FOREIGN = (botocore.ClientError, botocore.BotoCoreError, ResponseParserError, OSError)
-"""What may come out of botocore on purpose."""
+"""The errors that botocore raises on purpose."""
 
 
 @contextmanager
-def told_in_our_words(*tables: str) -> Iterator[None]:
-    """Raise what goes wrong inside as an error of the store's, with its cause attached."""
+def translating_errors(*tables: str) -> Iterator[None]:
+    """Translate errors inside into the store's errors, with their causes."""
     try:
         yield
     except FOREIGN as error:
@@ -197,12 +197,12 @@ def told_in_our_words(*tables: str) -> Iterator[None]:
 
 
 def translated(error: Exception, *tables: str) -> DatabaseUnavailable | InvalidItem:
-    """The store's error for what botocore raised of a call to these tables."""
-    said = _text(error)
+    """The store's error for an error of botocore's in a call to these tables."""
+    reason = _text(error)
     advice = advice_on(error)
     if advice is Invalid:
-        return InvalidItem(said)
-    return DatabaseUnavailable(f"{subject(*tables)} {advice} ({said})")
+        return InvalidItem(reason)
+    return DatabaseUnavailable(f"{subject(*tables)} {advice} ({reason})")
 
 
 def subject(*tables: str) -> str:
@@ -212,7 +212,7 @@ def subject(*tables: str) -> str:
 
 
 def advice_on(error: Exception) -> str | None:
-    """What an operator may do about it, or `Invalid`."""
+    """The advice for an operator, or `Invalid`."""
     if isinstance(error, botocore.ClientError):
         return _advice_on_code(error)
     for advice, kinds in BOTOCORE:

@@ -1,7 +1,7 @@
 """Conditions and changes in DynamoDB's expression language.
 
-Every attribute is named by an alias, `#n0`, and every value by a placeholder, `:v0`: so a
-name may be a reserved word or hold any character, and nothing is ever quoted.
+Every attribute has an alias, `#n0`, and every value a placeholder, `:v0`. So a name may be a reserved
+word or hold any character, and nothing needs to be quoted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ class Aliases:
         self._values: dict[str, AttributeValue] = {}
 
     def name(self, attribute: str) -> str:
-        """The alias of an attribute, always the same one."""
+        """The alias of an attribute. It is always the same."""
         return self._names.setdefault(attribute, f"#n{len(self._names)}")
 
     def value(self, value: Any) -> str:
@@ -29,7 +29,7 @@ class Aliases:
         return placeholder
 
     def parameters(self) -> dict[str, Any]:
-        """What the request must carry for its expressions to be understood."""
+        """The request's parameters that define its aliases and placeholders."""
         parameters: dict[str, Any] = {}
         if self._names:
             parameters["ExpressionAttributeNames"] = {alias: name for name, alias in self._names.items()}
@@ -39,7 +39,7 @@ class Aliases:
 
 
 def condition_expression(condition: Condition, aliases: Aliases) -> str:
-    """The condition, in parentheses where it is a conjunction or disjunction."""
+    """The condition, in parentheses if it is a conjunction or disjunction."""
     match condition:
         case Compare(attribute, sign, value):
             return f"{aliases.name(attribute)} {sign} {aliases.value(value)}"
@@ -57,18 +57,18 @@ def condition_expression(condition: Condition, aliases: Aliases) -> str:
             return joined(" OR ", [condition_expression(part, aliases) for part in conditions])
 
 
-def joined(word: str, parts: Sequence[str]) -> str:
-    """The parts as one expression that may stand beside others; DynamoDB refuses parentheses without need."""
-    return parts[0] if len(parts) == 1 else f"({word.join(parts)})"
+def joined(operator: str, parts: Sequence[str]) -> str:
+    """The parts as one expression, in parentheses only if needed: DynamoDB refuses redundant ones."""
+    return parts[0] if len(parts) == 1 else f"({operator.join(parts)})"
 
 
 def _nothing(name: str) -> str:
-    """Holds for no item: the language has no empty list and no constant."""
+    """A condition that holds for no item: the language has no empty list and no constants."""
     return f"(attribute_exists({name}) AND attribute_not_exists({name}))"
 
 
 def update_expression(set_: Mapping[str, Any], add: Mapping[str, int | float], aliases: Aliases) -> str:
-    """The changes of an update, of which there is at least one."""
+    """The changes of an update, at least one."""
     clauses = []
     if set_:
         clauses.append("SET " + ", ".join(f"{aliases.name(name)} = {aliases.value(set_[name])}" for name in set_))

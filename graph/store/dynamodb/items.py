@@ -1,11 +1,11 @@
-"""An entity's items ⇄ those in DynamoDB, which have their keys beside their attributes, and say what they are.
+"""An entity's items ⇄ items in DynamoDB, which also have keys and the name of their entity.
 
     {eventId: us1, eventTsMs: 7, dayBucket: 19700101, …}
     {eventId: us1, eventTsMs: 7, dayBucket: 19700101, …,
      pk: EVENT#us1, sk: EVENT, gsi1pk: DAY#19700101, gsi1sk: 7, entity: EVENT}
 
-An attribute that stands in a key alone is read from there. Whatever else an item has in DynamoDB is none of
-the entity's: it is not read.
+An attribute that only a key holds is read from the key. Other attributes that an item has in DynamoDB are not
+read.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -20,14 +20,14 @@ from graph.store.values import InvalidItem
 
 
 class Decoder(NamedTuple):
-    """How items are read of which some attributes are needed."""
+    """How to read items with the needed attributes."""
 
     stored: tuple[str, ...] | None  # the attributes to ask DynamoDB for; None for all
     decode: Callable[[EncodedItem], Item]
 
 
 class ItemCodec:
-    """Encodes and decodes the items of one entity. What it encodes has been checked already."""
+    """Encodes and decodes the items of one entity. It encodes only checked items."""
 
     def __init__(self, entity: Entity) -> None:
         self.entity = entity
@@ -62,16 +62,16 @@ class ItemCodec:
         try:
             return self.entity.templates[index]
         except KeyError:
-            raise InvalidItem(f"{self.entity.name} does not stand in {index.name}") from None
+            raise InvalidItem(f"{self.entity.name} is not in {index.name}") from None
 
     def has_key_of(self, item: EncodedItem) -> bool:
-        """Whether an item's primary key is one that the entity's templates make."""
+        """Whether an item's primary key matches the entity's templates."""
         return all(template.parse(decode(item[template.key.name])) is not None for template in self.primary)
 
     def changes(
         self, key: Key, set_: Mapping[str, Any], add: Mapping[str, int | float]
     ) -> tuple[dict[str, Any], dict[str, int | float]]:
-        """What an update sets and adds with the keys that follow, and all that a new item needs besides its key."""
+        """The changes of an update, with the changed keys, and with what a new item needs beside its key."""
         known = {**self._of_key(key), **set_}
         wanted = {name: value for name, value in known.items() if name not in self._held_by}
         if self.label is not None:
@@ -91,7 +91,7 @@ class ItemCodec:
         """The condition on the item as DynamoDB has it.
 
         Raises:
-            InvalidItem: It compares with an attribute that stands in a key alone.
+            InvalidItem: It compares with an attribute that only a key holds.
         """
         match condition:
             case Present(name) if name in self._held_by:
@@ -99,7 +99,7 @@ class ItemCodec:
             case Absent(name) if name in self._held_by:
                 return Absent(self._held_by[name].key.name)
             case Compare(name) | OneOf(name) if name in self._held_by:
-                raise InvalidItem(f"nothing can be compared with `{name}`, which stands in a key alone")
+                raise InvalidItem(f"nothing can be compared with `{name}`, which only a key holds")
             case AllOf(parts):
                 return AllOf(tuple(map(self.condition, parts)))
             case AnyOf(parts):
@@ -107,10 +107,10 @@ class ItemCodec:
         return condition
 
     def decoder(self, needed: Collection[str] | None = None) -> Decoder:
-        """How to read items of which these attributes are needed; None for all."""
+        """How to read items with these attributes; None for all."""
         names = None if needed is None else frozenset(needed)
         if (found := self._decoders.get(names)) is None:
-            # A caller's choices of attributes are few: they stand in its code, or follow from a query's fields.
+            # There are few choices of attributes: they are fixed in code, or follow from a query's fields.
             found = self._decoder(names)
             if len(self._decoders) < _MOST_DECODERS:
                 self._decoders[names] = found
@@ -122,13 +122,13 @@ class ItemCodec:
         stored: tuple[str, ...] | None = None
         if names is not None:
             keys = {template.key.name for template in held.values()}
-            # With the partition key, since an item of which nothing is found would look as if it did not exist.
+            # Also the partition key: an item without any of the attributes would look as if it did not exist.
             stored = tuple(sorted((names - hidden) | keys | {self.primary.partition.key.name}))
         if names is None and self.entity.open:
 
             def attributes_of(item: EncodedItem) -> Item:
                 return {
-                    name: text if (text := value.get("S")) is not None else decode(value)  # without a call, as most are
+                    name: text if (text := value.get("S")) is not None else decode(value)  # most are text: no call
                     for name, value in item.items()
                     if name not in hidden
                 }
@@ -138,7 +138,7 @@ class ItemCodec:
 
             def attributes_of(item: EncodedItem) -> Item:
                 return {
-                    name: text if (text := value.get("S")) is not None else decode(value)  # without a call, as most are
+                    name: text if (text := value.get("S")) is not None else decode(value)  # most are text: no call
                     for name, value in item.items()
                     if name in kept
                 }
@@ -175,7 +175,7 @@ def _key_of(template: Template, item: Mapping[str, Any]) -> Any:
 
 
 def _added(template: Template, add: Mapping[str, int | float]) -> int | float:
-    """What is added to a key that is one number."""
+    """The addition to a key that is one number."""
     if template.key.type != "N":
-        raise InvalidItem(f"nothing can be added to an attribute that the text `{template.key.name}` is made of")
+        raise InvalidItem(f"nothing can be added to an attribute of the text key `{template.key.name}`")
     return add[template.names[0]]

@@ -1,7 +1,7 @@
-"""Tells a meter what capacity units a client of DynamoDB consumes.
+"""Reports the capacity units that a client of DynamoDB consumes to a meter.
 
-DynamoDB reports the units of a request that succeeded, where it is asked to. A transaction
-that was cancelled is charged too, and tells nothing: the count is a lower bound.
+DynamoDB returns the units of a successful request on demand. A cancelled transaction is charged too,
+but returns no units. So the count is a lower bound.
 """
 
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ ASK_FOR_UNITS = {"ReturnConsumedCapacity": "TOTAL"}
 
 
 def report_units(meter: Meter, operation: str, answer: Mapping[str, Any]) -> None:
-    """Report the units of one request, of which its answer tells."""
+    """Report the units of one request from its answer."""
     consumed = answer.get("ConsumedCapacity", [])
-    each = consumed if isinstance(consumed, list) else [consumed]  # a list where tables could be several
+    each = consumed if isinstance(consumed, list) else [consumed]  # a list if there can be several tables
     if units := sum(table.get("CapacityUnits", 0) for table in each):
         meter.units("write" if operation in WRITES else "read", units)
 

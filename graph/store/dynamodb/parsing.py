@@ -1,12 +1,12 @@
-"""DynamoDB's answers, parsed by orjson.
+"""Parses DynamoDB's answers by orjson.
 
-botocore walks through the shape of an answer with a method for each attribute of each item, and
-that of each attribute's value: 6 ms for a page of 100 events, where orjson takes 0.2. The shape of
-what a table's items are read and written with says nothing that the JSON does not: all is text,
-numbers, truth values, lists and maps. One difference is left, that binary values stay base64.
+botocore walks through the shape of an answer, with a method call for each attribute and each value: 6 ms
+for a page of 100 events, where orjson takes 0.2 ms. For items, the shape adds nothing to the JSON:
+all values are text, numbers, truth values, lists and maps. The one difference is that binary values
+stay in base64.
 
-Source: "DynamoDB low-level API" of the Developer Guide; the parser is registered as the component
-`response_parser_factory` of a session, as botocore has it for its own.
+Source: "DynamoDB low-level API" of the Developer Guide. The parser is registered as the component
+`response_parser_factory` of a session, like botocore's own.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,14 @@ PLAIN = frozenset(
         "GetRecords",
     )
 )
-"""The shapes of answers that are what their JSON is, but for a record's time of creation, which stays
-epoch seconds. Those about tables hold times."""
+"""The shapes of answers that equal their JSON. Only a stream record's time of creation stays epoch seconds.
+
+Answers about tables are not among them, since they hold times.
+"""
 
 
 class PlainParser(AioJSONParser):
-    """Parses successful answers about items by orjson, and all others as botocore does."""
+    """Parses successful answers about items by orjson, and all others like botocore."""
 
     def _do_parse(self, response: Mapping[str, Any], shape: StructureShape | None) -> Any:
         if shape is None or shape.name not in PLAIN:
@@ -44,12 +46,12 @@ class PlainParsers(AioResponseParserFactory):
     """Makes parsers of DynamoDB's protocol."""
 
     def create_parser(self, protocol_name: str) -> PlainParser:
-        """A parser; of its defaults, the session sets none that concern items."""
+        """Make a parser. The session's defaults do not concern items."""
         return PlainParser(**self._defaults)  # type: ignore[attr-defined]
 
 
 def parsing_session() -> AioSession:
-    """A session of botocore whose clients parse so."""
+    """A botocore session whose clients use this parser."""
     session = get_session()
     session.register_component("response_parser_factory", PlainParsers())
     return session

@@ -1,8 +1,8 @@
-"""Keys, queries and actions as the requests that DynamoDB takes. Nothing here is sent.
+"""Makes DynamoDB's requests from keys, queries and actions. It sends nothing.
 
-The rule that an expired item does not exist is put into every request here: reads filter
-it out, a conditional put may take its place, an update or delete of it fails its condition.
-So is the rule that a query answers items of its entity alone, of which several share a table.
+Every request applies the rule that an expired item does not exist: reads filter it out, a conditional
+put may replace it, and the condition of an update or delete fails. It also applies the rule that a
+query returns only items of its entity, since several entities share a table.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -27,13 +27,13 @@ class Requests:
     """Makes the requests to the tables of some entities. `now` is in epoch seconds, as a TTL is."""
 
     def __init__(self, entities: Iterable[Entity], *, prefix: str = "", environment: str = "dev") -> None:
-        """Know the entities; a table's name is `prefix` and its design's name in that environment."""
+        """Prepare for these entities. A table's name is `prefix` and its design's name in this environment."""
         self._codecs = {entity: ItemCodec(entity) for entity in entities}
         self.tables = {
             entity.table: table_name(entity.table, prefix=prefix, environment=environment) for entity in self._codecs
         }
         labels = [(entity.table, codec.label) for entity, codec in self._codecs.items()]
-        # Which entities say in DynamoDB that they are what another one says too.
+        # The entities that share their label with another one of the same table.
         self._alike = {entity for entity, label in zip(self._codecs, labels, strict=True) if labels.count(label) > 1}
 
     def codec(self, entity: Entity) -> ItemCodec:
@@ -49,14 +49,14 @@ class Requests:
         return self.tables[entity.table]
 
     def get(self, key: Key, attributes: Collection[str] | None = None) -> Request:
-        """A read of one item, expired or not; of its attributes those that are needed, and the TTL."""
+        """A read of one item, expired or not, with the needed attributes and the TTL."""
         read = {"TableName": self.table(key.entity), "Key": self.codec(key.entity).key(key), "ConsistentRead": True}
         return read | _projection(self._stored([key.entity], attributes), Aliases())
 
     def get_many(
         self, keys: Mapping[str, list[tuple[Key, EncodedItem]]], attributes: Collection[str] | None
     ) -> Request:
-        """A read of several items of each table; of their attributes those that are needed, the keys and the TTL."""
+        """A read of several items of each table, with the needed attributes, the keys and the TTL."""
         wanted: Request = {}
         for table, of_table in keys.items():
             entities = dict.fromkeys(key.entity for key, _ in of_table)
@@ -74,14 +74,14 @@ class Requests:
         request = self._read(entity, entity.table.primary)
         request |= _filter([*self._is(entity, aliases, by_key=True), *self._guards(entity, None, now, aliases)])
         stored = self.codec(entity).decoder(attributes).stored
-        if stored is not None:  # with the keys, whose pattern is checked
+        if stored is not None:  # also the keys, whose pattern is checked
             stored = (*stored, entity.table.partition_key.name, entity.table.sort_key.name)
         return request | _projection(stored, aliases)
 
     def query(
         self, query: Query, partition: Partition, start: Mapping[str, Any] | None, now: int, *, count: bool = False
     ) -> Request | None:
-        """A read of one partition; None where nothing can lie within the bounds and behind `start`."""
+        """A read of one partition; None if nothing can lie within the bounds and after `start`."""
         entity, index = query.entity, query.by
         codec = self.codec(entity)
         templates = codec.templates(index)
@@ -113,7 +113,7 @@ class Requests:
         return request | _projection(codec.decoder(query.needed).stored, aliases)
 
     def action(self, action: Action, now: int) -> Request:
-        """One action of a transaction, its items and values checked already."""
+        """One action of a transaction. Its items and values are checked already."""
         aliases = Aliases()
         entity = action.key.entity
         codec = self.codec(entity)
@@ -135,12 +135,12 @@ class Requests:
         return {kind: {"TableName": self.table(entity)} | request | aliases.parameters()}
 
     def is_expired(self, entity: Entity, item: EncodedItem, now: int) -> bool:
-        """Whether an item that was read without a filter does not exist any more."""
+        """Whether an item that was read without a filter has expired."""
         ttl = item.get(entity.table.ttl, {}).get("N") if entity.table.ttl else None
         return ttl is not None and float(ttl) <= now
 
     def _stored(self, entities: Iterable[Entity], attributes: Collection[str] | None) -> tuple[str, ...] | None:
-        """The attributes in DynamoDB that a read of items by their keys needs; None for all."""
+        """The stored attributes that a read by key needs; None for all."""
         names: list[str] = []
         for entity in entities:
             stored = self.codec(entity).decoder(attributes).stored
@@ -152,10 +152,10 @@ class Requests:
     def _read(self, entity: Entity, index: Index) -> Request:
         if index == entity.table.primary:
             return {"TableName": self.table(entity), "ConsistentRead": True}
-        return {"TableName": self.table(entity), "IndexName": index.name}  # which can only be read as it comes
+        return {"TableName": self.table(entity), "IndexName": index.name}  # an index has no consistent reads
 
     def _is(self, entity: Entity, aliases: Aliases, *, by_key: bool) -> list[str]:
-        """What must hold of an item to be one of the entity: what it says it is, and how its primary key begins."""
+        """The conditions that an item is of the entity: its label, and the beginning of its primary key."""
         codec = self.codec(entity)
         terms = [] if codec.label is None else [f"{aliases.name(ENTITY)} = {aliases.value(codec.label)}"]
         for template in codec.primary if by_key else ():
@@ -167,7 +167,7 @@ class Requests:
         return terms
 
     def _guards(self, entity: Entity, condition: Condition | None, now: int, aliases: Aliases) -> list[str]:
-        """What must hold of an item beside its key: the condition, and that it has not expired."""
+        """The conditions on an item beside its key: the given one, and that it has not expired."""
         guards = []
         if condition is not None:
             guards.append(condition_expression(self.codec(entity).condition(condition), aliases))
@@ -181,7 +181,7 @@ class Requests:
 
 
 def _projection(stored: Iterable[str] | None, aliases: Aliases) -> Request:
-    """The expression's parameters, with the attributes to read; none for all."""
+    """The parameters that select the attributes to read; None selects all."""
     if stored is None:
         return aliases.parameters()
     expression = ", ".join([aliases.name(name) for name in dict.fromkeys(stored)])
@@ -193,23 +193,23 @@ def _filter(guards: list[str]) -> Request:
 
 
 def _expired(ttl: str, now: int, aliases: Aliases) -> str:
-    # Does not hold where the TTL is missing, or is no number: such an item stays.
+    # Does not hold if the TTL is missing or is not a number: such an item does not expire.
     return f"{aliases.name(ttl)} <= {aliases.value(now)}"
 
 
 def _bounds(template: Template, between: Bounds) -> Bounds:
-    """The least and the greatest sort key that an item between those values of the first attribute can have."""
+    """The least and the greatest sort key of items between these values of the first attribute."""
     low, high = between
     if (low is not None or high is not None) and not template.fields:
         raise InvalidItem(f"`{template.source}` has no bounds")
     if len(template.fields) > 1:
-        # What follows the first attribute sorts before the last character of all.
+        # Whatever follows the first attribute sorts before Unicode's last character.
         return None if low is None else template.prefix(low), None if high is None else template.prefix(high) + LAST
     return None if low is None else template.render([low]), None if high is None else template.render([high])
 
 
 def _sort_condition(template: Template, low: Any, high: Any, aliases: Aliases) -> str | None:
-    """The condition on the sort key: its bounds, and that it begins as the template does."""
+    """The condition on the sort key: its bounds, and the beginning of its template."""
     beginning = template.literals[0]
     if low is None and high is None and not beginning:
         return None

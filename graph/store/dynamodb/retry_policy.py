@@ -1,8 +1,8 @@
-"""The waits and attempts of the engine, before it says that the store does not answer.
+"""The waits and attempts of the engine, before it raises `DatabaseUnavailable`.
 
-Two kinds of trouble are tried again: what fails on the way or inside DynamoDB, by botocore,
-request by request; and what DynamoDB answers for a moment (unprocessed items, a conflict of
-two transactions), by the engine, in rounds with a random pause that grows.
+botocore retries single requests after errors of the network or of DynamoDB. The engine retries after
+temporary answers (unprocessed items, a conflict of two transactions), in rounds with a random and
+growing pause.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ CONNECTIONS = 50  # at once; more requests wait for one of them
 
 
 class TryAgain(DatabaseUnavailable):
-    """What DynamoDB answered holds only for the moment. After the last round it is what the caller gets."""
+    """DynamoDB's answer is temporary. After the last round, the caller receives this error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +33,27 @@ class RetryPolicy:
 
     connect_seconds: float = 2.0
     read_seconds: float = 2.0  # DynamoDB answers in milliseconds, 1 MB or 100 actions included
-    direct_seconds: float = 1.0  # for a call before it is botocore's
-    attempts: int = 3  # of one request by botocore; all together within the time that a query may take
+    direct_seconds: float = 1.0  # for a direct call, before botocore sends it again
+    attempts: int = 3  # of one request by botocore; together they fit into the time limit of a query
     rounds: int = 10  # without progress
     first_pause_seconds: float = 0.05
     longest_pause_seconds: float = 1.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def config(self, open_session: Callable[..., AIOHTTPSession]) -> AioConfig:
-        """botocore's share. What it would check of a request's shape is ours by construction."""
+        """botocore's configuration. Requests need no validation: this engine makes them in their right shape."""
         return AioConfig(
             connect_timeout=self.connect_seconds,
             read_timeout=self.read_seconds,
             retries={"mode": "standard", "total_max_attempts": self.attempts},
             max_pool_connections=CONNECTIONS,
             parameter_validation=False,
-            user_agent=USER_AGENT,  # botocore's own is put together twice a call, for 0.1 ms
-            http_session_cls=open_session,  # type: ignore[arg-type]  # called, and no more
+            user_agent=USER_AGENT,  # botocore builds its own twice for each call, in 0.1 ms
+            http_session_cls=open_session,  # type: ignore[arg-type]  # it is only called
         )
 
     async def persist(self, once: Callable[[], Awaitable[T]]) -> T:
-        """Do it, again for as long as it raises `TryAgain` and rounds are left."""
+        """Call a function until it no longer raises `TryAgain`, or no round is left."""
         rounds = AsyncRetrying(
             retry=retry_if_exception_type(TryAgain),
             stop=stop_after_attempt(self.rounds),

@@ -1,8 +1,8 @@
 """Signs the one kind of request that is sent to DynamoDB without a botocore client: POST of JSON to `/`.
 
-botocore's own signer signs, so no rule of Signature Version 4 stands here. It copies the headers into e-mail
-messages three times, since those of any request may come twice or in several lines. Ours never do, and a mapping
-takes their place: 27 µs a request instead of 63, as `python -m benchmarks.micro` measures.
+botocore's own signer implements Signature Version 4. It copies the headers into e-mail messages three times, since
+a header may come twice or in several lines. Ours never do, so a mapping is enough: 27 µs for a request instead of
+63 µs, measured by `python -m benchmarks.micro`.
 
 Source: "Create a signed AWS API request" of the IAM User Guide.
 """
@@ -22,10 +22,10 @@ API = "DynamoDB_20120810"
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Signs for one endpoint."""
+    """Signs requests to one endpoint."""
 
     url: str
-    host: str  # with its port where that is not the scheme's own
+    host: str  # with its port, unless it is the scheme's default
     region: str
 
     @classmethod
@@ -35,7 +35,7 @@ class Signer:
         return cls(str(endpoint), host if endpoint.is_default_port() else f"{host}:{endpoint.port}", region)
 
     def headers(self, operation: str, body: bytes, credentials: ReadOnlyCredentials) -> dict[str, str]:
-        """The headers that a request needs."""
+        """The headers of a request, with its signature."""
         headers = {"content-type": CONTENT_TYPE, "host": self.host, "x-amz-target": f"{API}.{operation}"}
         request = _Request(self.url, headers, body)
         _PlainHeaders(credentials, SERVICE, self.region).add_auth(request)  # type: ignore[arg-type]
@@ -44,7 +44,7 @@ class Signer:
 
 @dataclass(slots=True)
 class _Request:
-    """What botocore's signer asks of an `AWSRequest`."""
+    """The part of an `AWSRequest` that botocore's signer uses."""
 
     method: ClassVar[str] = "POST"
     params: ClassVar[Mapping[str, str]] = {}
@@ -55,7 +55,7 @@ class _Request:
 
 
 class _PlainHeaders(SigV4Auth):
-    """botocore's signer for headers of one value each, in one line, without outer or double spaces."""
+    """botocore's signer for headers with one value each, on one line, without outer or double spaces."""
 
     def headers_to_sign(self, request: _Request) -> dict[str, str]:  # type: ignore[override]
         """All headers by their names in lower case."""

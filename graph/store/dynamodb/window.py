@@ -1,4 +1,4 @@
-"""Doing several things at the same time, a bounded number of them, with the results in order."""
+"""Runs a bounded number of coroutines at the same time, and returns their results in order."""
 
 import asyncio
 from collections import deque
@@ -11,11 +11,11 @@ Work = Callable[[], Coroutine[Any, Any, T]]
 
 
 async def in_order(work: Iterable[Work[T]], at_once: int) -> AsyncGenerator[T, None]:
-    """The results of `work`, of which at most `at_once` pieces are under way.
+    """The results of `work` in order. At most `at_once` pieces run at the same time.
 
-    A piece begins only once the one `at_once` places before it has been taken. Closing the
-    generator early, for which `contextlib.aclosing` is there, begins no more, cancels what
-    is under way and waits for its end.
+    A piece begins once the result `at_once` places before it has been taken. Closing the generator
+    early (`contextlib.aclosing`) begins no further piece, cancels the running ones and waits for
+    their end.
     """
     waiting = iter(work)
     running: deque[asyncio.Task[T]] = deque()

@@ -1,4 +1,4 @@
-"""The embedded engine: one SQLite file, durable before a write answers."""
+"""The embedded engine: one SQLite file. A write is on the disk before it returns."""
 
 from graph.store.sqlite.engine import SqliteDatabase
 from graph.store.sqlite.opening import open_sqlite

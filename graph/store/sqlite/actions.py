@@ -1,4 +1,4 @@
-"""Applying actions, inside a transaction that the caller began."""
+"""Applies actions inside a transaction that the caller has begun."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ from graph.store.sqlite.projection import OTHERS
 from graph.store.sqlite.table import EntityTable
 from graph.store.values import InvalidItem
 
-ROWS_A_STATEMENT = 100  # SQLite takes that many without a word to Python in between, and without its lock
+ROWS_PER_STATEMENT = 100  # SQLite writes them in one call, without Python's lock
 
 Tables = Mapping[Entity, EntityTable]
 
 
 def apply(db: sqlite3.Connection, tables: Tables, actions: Sequence[Action], now: int) -> list[int]:
-    """Change items; the positions of the actions whose condition does not hold. `now` is in seconds."""
+    """Apply actions. Returns the positions of those whose condition does not hold. `now` is in seconds."""
     refused: list[int] = []
     at = 0
     for kind, alike in groupby(actions, _kind_of_put):
@@ -34,14 +34,14 @@ def apply(db: sqlite3.Connection, tables: Tables, actions: Sequence[Action], now
 
 
 def _kind_of_put(action: Action) -> tuple[Entity, bool] | None:
-    """What tells puts apart that one statement can do; None for any other action."""
+    """The key by which puts are grouped into one statement; None for any other action."""
     return (action.entity, action.if_absent) if isinstance(action, Put) else None
 
 
 def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_absent: bool, now: int) -> list[int]:
-    """Write items many at a time; the positions of those that were there and should not have been."""
+    """Write items many at a time. Returns the positions of those that should have been absent and were not."""
     refused: list[int] = []
-    at_once = min(ROWS_A_STATEMENT, table.rows_a_statement)
+    at_once = min(ROWS_PER_STATEMENT, table.rows_per_statement)
     live_at = table.live_at(now)
     for begin in range(0, len(items), at_once):
         some = items[begin : begin + at_once]
@@ -51,7 +51,7 @@ def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_a
             continue
         db.execute("SAVEPOINT some")
         if db.execute(table.put(len(some), if_absent=True), (*values, *live_at)).rowcount < len(some):
-            # Which of them it was, the statement does not say.
+            # The statement does not say which items were refused.
             db.execute("ROLLBACK TO some")
             put, columns = table.put(if_absent=True), len(table.columns)
             rows = (values[i : i + columns] for i in range(0, len(values), columns))
@@ -61,7 +61,7 @@ def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_a
 
 
 def _apply(db: sqlite3.Connection, tables: Tables, action: Action, now: int) -> bool:
-    """Change one item; False where its condition does not hold."""
+    """Change one item. False if its condition does not hold."""
     if isinstance(action, Update):
         return _update(db, tables[action.key.entity], action, now)
     if isinstance(action, Delete):
@@ -80,7 +80,7 @@ def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int
         return False
     for name in update.add:
         if kind_of(before.get(name, 0)) is not float:
-            raise InvalidItem(f"nothing can be added to `{name}`, which is no number")
+            raise InvalidItem(f"nothing can be added to `{name}`, which is not a number")
     sums = {name: before.get(name, 0) + number for name, number in update.add.items()}
     key = dict(zip(table.entity.key_names, update.key.values, strict=True))
     item = {**key, **before, **update.set, **sums}
@@ -94,20 +94,20 @@ def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int
 
 
 def _changed_columns(table: EntityTable, item: Item, names: Sequence[str]) -> dict[str, Any]:
-    """Column → value of what has changed in an item, and nothing else, so that no other index is written."""
+    """Column → value of the changed columns only, so that other indexes are not written."""
     row = dict(zip([name for name, _ in table.columns], table.row(item), strict=True))
     columns = [name if name in table.entity.named else OTHERS for name in names]
     return {name: row[name] for name in columns}
 
 
 def _applies(table: EntityTable, stored: Item, condition: Condition | None, now: int) -> bool:
-    """Whether an item, empty where there is none, has not expired and fulfils the condition."""
+    """Whether an item has not expired and fulfils the condition. A missing item is empty."""
     if table.ttl and (ttl := stored.get(table.ttl)) is not None and ttl <= now:
         return False
     return condition is None or predicate(condition)(stored)
 
 
 def _stored(db: sqlite3.Connection, table: EntityTable, key: Key) -> Item | None:
-    """The item as it stands in the file, expired or not."""
+    """The item in the file, expired or not."""
     found = db.execute(f"SELECT {table.whole.sql} FROM {table.table} WHERE {table.has_key}", key.values).fetchone()
     return table.whole.items([found])[0] if found else None

@@ -1,4 +1,4 @@
-"""The store's contract on a SQLite file. See `table` for its layout and `threads` for who runs it."""
+"""The store's contract on a SQLite file. See `table` for its layout and `threads` for its threads."""
 
 import asyncio
 import sqlite3
@@ -26,23 +26,23 @@ from graph.store.sqlite.actions import apply
 from graph.store.sqlite.changes import changes
 from graph.store.sqlite.integrity import Integrity, forgetting_damage
 from graph.store.sqlite.projection import projection
-from graph.store.sqlite.query import ROWS_A_SLICE, PreparedQuery, check_partitions, fetch
+from graph.store.sqlite.query import ROWS_PER_SLICE, PreparedQuery, check_partitions, fetch
 from graph.store.sqlite.short_reads import Lengthy, ShortReads
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import Job, ReadConnection, Readers, ReadJob, T, Writer
 from graph.store.values import InvalidItem
 from graph.work.account import is_heavy
 
-KEYS_A_STATEMENT = 500
+KEYS_PER_STATEMENT = 500
 SWEEP_EVERY_S = 600.0
-SWEEP_AT_ONCE = 1000  # rows, so that a sweep never holds up a write for long
+SWEEP_AT_ONCE = 1000  # rows, so that a sweep never delays a write for long
 
 
 class SqliteDatabase(Database):
     """All tables, in one SQLite file."""
 
     transaction_limit = 1000
-    in_order = True  # by the one thread that writes
+    in_order = True  # since one thread writes
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class SqliteDatabase(Database):
                 found |= {} if item is None else {its_keys[0]: item}
                 continue
             rest = iter(its_keys)
-            while some := list(islice(rest, KEYS_A_STATEMENT)):
+            while some := list(islice(rest, KEYS_PER_STATEMENT)):
                 found |= await self._read(partial(self._get_some, entity=entity, keys=some, attributes=attributes))
         return found
 
@@ -105,7 +105,7 @@ class SqliteDatabase(Database):
         return not await self.transact([put])
 
     async def put_many(self, puts: Sequence[Put]) -> None:
-        # A thousand request logs take 2 ms to check, for which nobody on the loop need wait.
+        # To check a thousand request logs takes 2 ms, too long for the event loop.
         await asyncio.to_thread(check_actions, puts, len(puts))
         for at in range(0, len(puts), self.transaction_limit):
             await self._apply(puts[at : at + self.transaction_limit])
@@ -121,7 +121,7 @@ class SqliteDatabase(Database):
         return await self._apply(actions)
 
     async def _apply(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        """Apply what was checked."""
+        """Apply checked actions."""
         now = self._now()
 
         def job(db: sqlite3.Connection) -> tuple[int, ...]:
@@ -137,7 +137,7 @@ class SqliteDatabase(Database):
     async def query(self, query: Query) -> Page:
         limit, partitions = query.limit, query.partitions
         if limit is not None and limit < 1:
-            raise InvalidItem("a page has room for one item at least")
+            raise InvalidItem("the limit of a query must be at least 1")
         prepared = self._prepared(query)
         items = [item async for some in self._slices(prepared, query) for item in some]
         if limit is None or len(items) < limit:
@@ -158,7 +158,7 @@ class SqliteDatabase(Database):
         return PreparedQuery(self._tables[query.entity], query)
 
     async def _slices(self, prepared: PreparedQuery, query: Query) -> AsyncIterator[list[Item]]:
-        """What a query reads, job by job, until it has found `limit` items or the end."""
+        """The items of a query, job by job, up to `limit` items or the end."""
         start: Mapping[str, Any] | None = query.start
         partitions: Sequence[Partition] = query.partitions
         found = 0
@@ -181,9 +181,9 @@ class SqliteDatabase(Database):
 
         def job(db: ReadConnection) -> list[tuple[Any, ...]]:
             live_at = table.live_at(self._now())
-            return fetch(db, columns, table.scan(columns), (last, *live_at, ROWS_A_SLICE))
+            return fetch(db, columns, table.scan(columns), (last, *live_at, ROWS_PER_SLICE))
 
-        while rows := await self._read(job, short=False):  # on the loop, one after the other would hold it up
+        while rows := await self._read(job, short=False):  # many short reads in a row would block the loop
             last = rows[-1][0]
             for item in columns.items([row[1:] for row in rows]):
                 yield item
@@ -210,7 +210,7 @@ class SqliteDatabase(Database):
         await self._read(job)
 
     async def sweep_forever(self) -> None:
-        """Delete expired items for good, which no reading returns already."""
+        """Delete expired items from the file. Reads do not return them anyway."""
         statements = [table.sweep for table in self._tables.values() if table.sweep is not None]
 
         def job(db: sqlite3.Connection, statement: str) -> int:
@@ -218,15 +218,15 @@ class SqliteDatabase(Database):
 
         while True:
             for statement in statements:
-                with suppress(DatabaseUnavailable):  # The next round makes up for it.
+                with suppress(DatabaseUnavailable):  # the next round tries again
                     while await self._write(partial(job, statement=statement)) == SWEEP_AT_ONCE:
                         pass
             await asyncio.sleep(SWEEP_EVERY_S)
 
     async def close(self) -> None:
-        """Finish what is under way and close the file."""
+        """Finish the jobs in progress and close the file."""
         self._integrity.stop()
-        self._short.close()  # here, as a read of the loop's own may come before the others have finished
+        self._short.close()  # on the loop's thread, since the loop may read until the threads have finished
         await asyncio.to_thread(self._close_others)
 
     def _close_others(self) -> None:
@@ -235,7 +235,7 @@ class SqliteDatabase(Database):
         self._integrity.close()
 
     def _now(self) -> int:
-        """The time in seconds, which is how TTLs are told."""
+        """The time in seconds, the unit of TTLs."""
         return self._clock() // 1000
 
     async def _read(self, job: ReadJob[T], *, short: bool = True) -> T:

@@ -1,15 +1,15 @@
-"""Whether the file of a table can be trusted, for those who ask whether the service is ready.
+"""Checks whether the store's file is damaged, for the readiness of the service.
 
-SQLite keeps the pages that it has read. So a query may succeed long after its file is damaged. Three things tell:
+SQLite caches the pages that it has read. So a query may succeed long after its file is damaged. Three things show it:
 
     a read or a write that fails     SQLite has met a damaged page, or the disk has failed
-    a look, at each ping             see `opened_file`
-    a check of the whole file        `PRAGMA quick_check`, by a thread and a connection of its own
+    a look at each ping              see `opened_file`
+    a check of the whole file        `PRAGMA quick_check`, on a thread and a connection of its own
 
-The first ping, which follows the opening, begins a check, and waits for none: the service answers what it can from a
-damaged file. A later ping begins another one if the file was found damaged, or if anything has written to it since: a
-checkpoint does, and so does whatever damages or restores it. Checks take a hundredth of the time at most, however often
-a ping asks. What was found holds until a check finds nothing.
+The first ping, after the opening, begins a check and does not wait for it: the service answers what it can from a
+damaged file. A later ping begins another check if the file was found damaged, or if it has been written since, by a
+checkpoint or by whatever damages or restores it. Checks take at most a hundredth of the time, however often a ping
+comes. A finding holds until a check finds nothing.
 """
 
 import asyncio
@@ -29,19 +29,19 @@ C = TypeVar("C", bound=sqlite3.Connection)
 T = TypeVar("T")
 
 DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR})
-PAUSES_A_CHECK = 100  # the time between two checks, in the time that the last one took
-STEPS_BETWEEN_QUESTIONS = 1000  # of SQLite's virtual machine
+PAUSES_PER_CHECK = 100  # the pause after a check, as a multiple of the check's time
+STEPS_BETWEEN_CHECKS = 1000  # of SQLite's virtual machine
 
 logger = get_logger(__name__)
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite's error is about the file, and not about the statement, a lock or the space on the disk."""
+    """Whether SQLite's error is about the file, not about the statement, a lock or the space on the disk."""
     return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in DAMAGE
 
 
 def forgetting_damage(job: Callable[[C], T]) -> Callable[[C], T]:
-    """The same job, whose connection keeps no page once it has met a damaged one: the file may be restored."""
+    """Wrap a job: after a damaged page, its connection drops all cached pages, since the file may be restored."""
 
     def run(db: C) -> T:
         try:
@@ -55,12 +55,12 @@ def forgetting_damage(job: Callable[[C], T]) -> Callable[[C], T]:
 
 
 def forget_pages(db: sqlite3.Connection) -> None:
-    """Have the connection read all pages anew that it does not use at the moment."""
+    """Drop the connection's cached pages that it does not use at the moment."""
     db.execute("PRAGMA shrink_memory")
 
 
 class Integrity:
-    """What is known of the file's soundness."""
+    """The known state of the file."""
 
     def __init__(self, path: str | Path, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin, once a connection is open.
@@ -71,8 +71,8 @@ class Integrity:
         self._path = Path(path).absolute()
         self._clock = clock  # seconds
         self._file = OpenedFile(self._path)
-        self._look: asyncio.Future[str | None] | None = None  # shared by all who ask meanwhile
-        self._lock = Lock()  # of what follows, which threads change
+        self._look: asyncio.Future[str | None] | None = None  # shared by concurrent calls
+        self._lock = Lock()  # protects the attributes below, which threads change
         self._damage: str | None = None
         self._noticed = 0  # failures of reads and writes
         self._checking: Thread | None = None
@@ -81,17 +81,17 @@ class Integrity:
         self._is_closing = False
 
     def notice(self, error: BaseException | None) -> None:
-        """Take in that a read or a write has failed."""
+        """Note the error of a failed read or write."""
         if is_damage(error):
             with self._lock:
                 self._noticed += 1
                 self._find(f"a read or a write has failed: {error}")
 
     async def verify(self) -> None:
-        """Look at the file, and at what was found before.
+        """Look at the file and at earlier findings.
 
         Raises:
-            DatabaseUnavailable: It cannot be trusted.
+            DatabaseUnavailable: The file is damaged.
         """
         if self._look is None or self._look.done():
             self._look = asyncio.ensure_future(asyncio.to_thread(self._fault))
@@ -99,14 +99,14 @@ class Integrity:
             raise DatabaseUnavailable(fault)
 
     def stop(self) -> None:
-        """End a check that is under way. Blocks."""
+        """End a check in progress. Blocks."""
         with self._lock:
             self._is_closing = True
         if self._checking:
             self._checking.join()
 
     def close(self) -> None:
-        """Let go of the file, once all connections are closed."""
+        """Close the file, after all connections are closed."""
         self._file.close()
 
     def _fault(self) -> str | None:
@@ -144,14 +144,14 @@ class Integrity:
                 logger.info("The store's file is sound again", file=str(self._path))
 
     def _finding(self) -> str | None:
-        """What a check of the whole file finds first.
+        """The first finding of a check of the whole file.
 
         Raises:
-            sqlite3.Error: It cannot be checked, which says nothing of the file.
+            sqlite3.Error: The check failed, which says nothing about the file.
         """
         try:
-            with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True)) as db:  # and never created
-                db.set_progress_handler(lambda: self._is_closing, STEPS_BETWEEN_QUESTIONS)
+            with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True)) as db:  # never creates the file
+                db.set_progress_handler(lambda: self._is_closing, STEPS_BETWEEN_CHECKS)
                 (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
         except sqlite3.Error as error:
             if is_damage(error):
@@ -166,4 +166,4 @@ class Integrity:
 
     def _rest(self, began: float) -> None:
         now = self._clock()
-        self._rests_until = now + PAUSES_A_CHECK * (now - began)
+        self._rests_until = now + PAUSES_PER_CHECK * (now - began)

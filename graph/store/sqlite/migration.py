@@ -1,11 +1,11 @@
-"""Bringing a file of version 0.1 to the layout of today.
+"""Migrates a file of version 0.1 to the present layout.
 
-That version kept a table for each design, with each item whole as JSON beside its keys. Its rows are moved to the
-tables of their entities, some thousand at a time. Each batch is one transaction, so the process may be killed at any
-point: the next one goes on where it ended. `PRAGMA user_version` names the layout of a file that is finished.
+Version 0.1 kept a table for each design, with each whole item as JSON beside its keys. The migration moves its rows to
+the tables of their entities, some thousand at a time. Each batch is one transaction, so the process may be killed at
+any point: the next one goes on from there. `PRAGMA user_version` names the layout of a migrated file.
 
-A row that is of no entity stays where it is. It may be one of a domain that is switched off: when that is switched
-on, and the old table has keys that begin as its keys do, the rest is moved.
+A row of no known entity stays where it is. It may belong to a domain that is switched off. When the domain is
+switched on, and the old table has keys that begin like its keys, these rows are moved.
 """
 
 import sqlite3
@@ -29,8 +29,8 @@ from graph.store.sqlite.table import EntityTable
 LAYOUT = 2
 ROWS_PER_BATCH = 4000
 PROGRESS_S = 1.0  # between two lines of the log
-WAIT_S = 0.5  # for another process that migrates, before it is asked whether to stop
-WORTH_SHRINKING = 4  # the file is made smaller if at least one page in so many is free
+WAIT_S = 0.5  # for another process that migrates, before checking whether to stop
+WORTH_SHRINKING = 4  # the file is made smaller if at least one page in four is free
 
 logger = get_logger(__name__)
 
@@ -40,9 +40,9 @@ Clock = Callable[[], float]
 def prepare(
     db: sqlite3.Connection, path: Path, tables: Mapping[Entity, EntityTable], is_stopped: Callable[[], bool]
 ) -> None:
-    """Make the tables and indexes of entities, from those of an older file where it is one.
+    """Make the tables and indexes of entities, and migrate an older file first.
 
-    Blocks, perhaps for minutes. Once `is_stopped` says so, it ends with SQLite's error of an interruption.
+    This blocks, perhaps for minutes. Once `is_stopped` returns true, it raises SQLite's error for an interruption.
 
     Raises:
         LaterLayout: A later version has written the file.
@@ -51,7 +51,7 @@ def prepare(
     try:
         if is_older(db, tables):
             with _alone(path, is_stopped):
-                if is_older(db, tables):  # else another process has migrated it meanwhile
+                if is_older(db, tables):  # another process may have migrated it meanwhile
                     Migration(db, tables).run()
         with _transaction(db):
             ensure(db, tables.values())
@@ -66,10 +66,10 @@ class LaterLayout(Exception):
 
 
 def is_older(db: sqlite3.Connection, tables: Mapping[Entity, EntityTable]) -> bool:
-    """Whether something in the file is to be migrated."""
+    """Whether something in the file must be migrated."""
     layout = _layout(db)
     if layout > LAYOUT:
-        raise LaterLayout(f"a later version of the service has written it: layout {layout}, where {LAYOUT} is known")
+        raise LaterLayout(f"a later version wrote it: its layout is {layout}, this version knows {LAYOUT}: upgrade")
     if layout < LAYOUT and db.execute("SELECT 1 FROM sqlite_master").fetchone():
         return True
     return any(_has_keys_of(db, old, entity) for old in _old_tables(db, tables) for entity in old.entities)
@@ -77,7 +77,7 @@ def is_older(db: sqlite3.Connection, tables: Mapping[Entity, EntityTable]) -> bo
 
 @dataclass(frozen=True, slots=True)
 class OldTable:
-    """A table of version 0.1, and the entities that may stand in it."""
+    """A table of version 0.1, and the entities that it may hold."""
 
     design: TableDesign
     entities: tuple[Entity, ...]
@@ -105,14 +105,16 @@ def _old_tables(db: sqlite3.Connection, tables: Mapping[Entity, EntityTable]) ->
 
 
 def _has_keys_of(db: sqlite3.Connection, old: OldTable, entity: Entity) -> bool:
-    """Whether the table has a key that begins as the entity's do."""
+    """Whether the table has a key that begins like the entity's keys."""
     prefix = entity.templates[entity.table.primary].partition.literals[0]
-    within, values = ("1", []) if not prefix else (f"{old.keys[0]} >= ? AND {old.keys[0]} < ?", [prefix, _end(prefix)])
-    return db.execute(f"SELECT 1 FROM {old.table} WHERE {within} LIMIT 1", values).fetchone() is not None
+    condition, values = (
+        ("1", []) if not prefix else (f"{old.keys[0]} >= ? AND {old.keys[0]} < ?", [prefix, _end(prefix)])
+    )
+    return db.execute(f"SELECT 1 FROM {old.table} WHERE {condition} LIMIT 1", values).fetchone() is not None
 
 
 def _end(prefix: str) -> str:
-    """The least text behind all that begin with the prefix, whose last character is none of Unicode's last."""
+    """The least text after all texts with the prefix. The prefix must not end with Unicode's last character."""
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
@@ -133,9 +135,9 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def _alone(path: Path, is_stopped: Callable[[], bool]) -> Iterator[None]:
-    """Hold off other processes that would migrate the file, by a lock on another one beside it.
+    """Keep other processes from migrating the file, by a lock on a second file beside it.
 
-    SQLite's own lock, as it works on every system and ends with its process.
+    It is SQLite's own lock, which works on every system and ends with its process.
     """
     beside = Path(f"{path}-migration")
     while True:
@@ -149,7 +151,7 @@ def _alone(path: Path, is_stopped: Callable[[], bool]) -> Iterator[None]:
                     raise
                 continue
             yield
-            with suppress(OSError):  # where it cannot be removed, it does no harm
+            with suppress(OSError):  # a file that cannot be removed does no harm
                 beside.unlink()
             return
 
@@ -162,14 +164,14 @@ class Migration:
         self._tables = tables
         self._old = _old_tables(db, tables)
         self._clock = clock  # seconds
-        self._told: set[tuple[Entity, str]] = set()  # attributes that were dropped
+        self._dropped: set[tuple[Entity, str]] = set()  # attributes that were dropped
         self._progress = Progress(self._old_rows(), clock)
 
     def run(self) -> None:
-        """Do all that is left to do."""
+        """Do all remaining steps of the migration."""
         with _transaction(self._db):
             for table in self._tables.values():
-                ensure_table(self._db, table)  # its other indexes come last: a sorted one is quicker and smaller
+                ensure_table(self._db, table)  # its other indexes are made last, which is faster and makes them smaller
         for old in self._old:
             self._drop_indexes(old)
             self._move(old)
@@ -187,7 +189,7 @@ class Migration:
         return sum(self._db.execute(f"SELECT count(*) FROM {old.table}").fetchone()[0] for old in self._old)
 
     def _drop_indexes(self, old: OldTable) -> None:
-        """All but that of the primary key, so that to remove a row costs less."""
+        """Drop all indexes but that of the primary key, so that removing a row costs less."""
         found = self._db.execute(
             "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
             (old.design.name,),
@@ -197,7 +199,7 @@ class Migration:
                 self._db.execute(f"DROP INDEX {quoted(name)}")
 
     def _move(self, old: OldTable) -> None:
-        """Move what is of an entity, in the order in which it was written."""
+        """Move the rows of known entities, in the order in which they were written."""
         partition, sort = old.keys
         select = f"SELECT rowid, {partition}, {sort}, item FROM {old.table} WHERE rowid > ? ORDER BY rowid LIMIT ?"
         reader = Reader(old)
@@ -219,7 +221,7 @@ class Migration:
             self._progress.add(len(rows))
         if left:
             logger.warning(
-                "Some items are of no kind that is known: they stay in the table of version 0.1",
+                "Some items are of no known entity: they stay in the table of version 0.1",
                 table=old.design.name,
                 items=left,
                 such_as=example,
@@ -231,7 +233,7 @@ class Migration:
             of_entity.setdefault(entity, []).append(self._declared(entity, item))
         for entity, some in of_entity.items():
             table = self._tables[entity]
-            # One that is there already is newer: it was written after the table was migrated.
+            # An existing item is newer: it was written after the migration of its table.
             self._db.executemany(f"{table.insert()} DO NOTHING", map(table.row, some))
 
     def _declared(self, entity: Entity, item: Item) -> Item:
@@ -242,9 +244,9 @@ class Migration:
             fitting = value if attribute is None and entity.open else _fitting(attribute, value)
             if fitting is not None:
                 kept[name] = fitting
-            elif value is not None and (entity, name) not in self._told:
-                self._told.add((entity, name))
-                logger.warning("An attribute that is not declared was dropped", entity=entity.name, attribute=name)
+            elif value is not None and (entity, name) not in self._dropped:
+                self._dropped.add((entity, name))
+                logger.warning("An undeclared attribute was dropped", entity=entity.name, attribute=name)
         return kept
 
     def _shrink(self) -> None:
@@ -262,7 +264,7 @@ class Migration:
 
 
 def _fitting(attribute: Attribute | None, value: Any) -> Any:
-    """The value as the attribute's column holds it; None where it cannot. Bounds do not matter for what is stored."""
+    """The value for the attribute's column; None if it does not fit. Bounds are not checked for stored values."""
     match attribute, value:
         case (None, _) | (_, None):
             return None
@@ -281,7 +283,7 @@ def _fitting(attribute: Attribute | None, value: Any) -> Any:
 
 
 class Reader:
-    """Tells of which entity the rows of an old table are."""
+    """Finds the entities of an old table's rows."""
 
     def __init__(self, old: OldTable) -> None:
         design = old.design
@@ -289,7 +291,7 @@ class Reader:
         self._keys = {attribute.name for attribute in design.key_attributes} | {ENTITY}
 
     def read(self, partition: Any, sort: Any, json: bytes) -> tuple[Entity | None, Item]:
-        """The entity whose templates make the keys, and the item with what they hold. None where none does."""
+        """The entity whose templates match the keys, and the item with the keys' attributes; None if none matches."""
         for entity, partition_template, sort_template in self._entities:
             if (of_partition := partition_template.parse(partition)) is None:
                 continue
@@ -311,26 +313,26 @@ class Reader:
 
 @dataclass
 class Progress:
-    """Tells how far it is, at most once in `PROGRESS_S`."""
+    """Logs the progress, at most once in `PROGRESS_S`."""
 
     total: int
     clock: Clock
     done: int = 0
     _began: float = field(init=False)
-    _told: float = field(init=False)
+    _logged_at: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self._began = self._told = self.clock()
+        self._began = self._logged_at = self.clock()
 
     def add(self, rows: int) -> None:
-        """So many more rows were looked at."""
+        """Count rows that were read."""
         self.done += rows
-        if (now := self.clock()) - self._told >= PROGRESS_S:
-            self._told = now
+        if (now := self.clock()) - self._logged_at >= PROGRESS_S:
+            self._logged_at = now
             logger.info("The store's file is being migrated", items=self.done, of=self.total)
 
     def end(self) -> None:
-        """All is done."""
+        """Log the end."""
         if self.total:
             seconds = round(self.clock() - self._began, 1)
             logger.info("The store's file was migrated", items=self.done, seconds=seconds)

@@ -1,8 +1,8 @@
-"""The file that SQLite has opened, looked at from outside: is it still at its path, and does it seem whole?
+"""Checks the opened file without SQLite: whether it is still at its path, and whether it seems complete.
 
-It is opened once and held open. POSIX drops all locks that a process has on a file when the process closes any
-descriptor of it, and SQLite's locks are of that kind. So the descriptor is closed after SQLite's own, and the tables
-of one process that are in the same file share it.
+The file is opened once and kept open. When a process closes any descriptor of a file, POSIX drops all locks of the
+process on it, and SQLite uses such locks. So this descriptor is closed after SQLite's own, and all databases of one
+process on the same file share it.
 """
 
 import os
@@ -13,15 +13,15 @@ from typing import BinaryIO, ClassVar
 
 HEADER_BYTES = 100  # https://www.sqlite.org/fileformat.html, section 1.3
 MAGIC = b"SQLite format 3\0"
-SLACK_BYTES = 65_536  # that SQLite's checkpoint grants too
-BESIDE = ("-wal", "-shm")  # for as long as a connection is open; without them, what was written last is lost
+SLACK_BYTES = 65_536  # SQLite's checkpoint tolerates as much
+BESIDE = ("-wal", "-shm")  # exist while a connection is open; without them, the latest writes are lost
 
 Identity = tuple[int, int]  # device and inode
 
 
 @dataclass(slots=True)
-class _Held:
-    """An open file, and how many share it."""
+class _SharedFile:
+    """An open file, and the number of its users."""
 
     file: BinaryIO
     users: int = 0
@@ -30,7 +30,7 @@ class _Held:
 class OpenedFile:
     """A file of SQLite in WAL mode, to which a connection is open."""
 
-    _held: ClassVar[dict[Identity, _Held]] = {}
+    _shared_files: ClassVar[dict[Identity, _SharedFile]] = {}
     _lock: ClassVar[Lock] = Lock()
 
     def __init__(self, path: Path) -> None:
@@ -42,9 +42,9 @@ class OpenedFile:
         self.path = path
         with self._lock:
             self._identity = _identity(path)
-            if self._identity not in self._held:
-                self._held[self._identity] = _Held(path.open("rb", buffering=0))
-            self._shared = self._held[self._identity]
+            if self._identity not in self._shared_files:
+                self._shared_files[self._identity] = _SharedFile(path.open("rb", buffering=0))
+            self._shared = self._shared_files[self._identity]
             self._shared.users += 1
         self._files = {path: self._identity}
         for suffix in BESIDE:
@@ -53,7 +53,7 @@ class OpenedFile:
                 self._files[beside] = _identity(beside)
 
     def fault(self) -> str | None:
-        """What is wrong with it, for the operator."""
+        """The fault of the file, for the operator; None if it has none."""
         for path, identity in self._files.items():
             try:
                 if _identity(path) != identity:
@@ -73,7 +73,7 @@ class OpenedFile:
             return f"{self.path} has no header of SQLite"
         page_bytes = int.from_bytes(header[16:18], "big")
         pages = int.from_bytes(header[28:32], "big")
-        is_counted = header[24:28] == header[92:96]  # else a writer that keeps no count has written last
+        is_counted = header[24:28] == header[92:96]  # false if the last writer does not keep the count
         whole = pages * (65_536 if page_bytes == 1 else page_bytes)
         size = os.fstat(self._shared.file.fileno()).st_size
         # A checkpoint writes the header first. Until it ends, the pages that the file lacks are in the log.
@@ -86,16 +86,16 @@ class OpenedFile:
         return log.stat().st_size if log in self._files else 0
 
     def state(self) -> object:
-        """Another value once the file has been written, be it by a checkpoint or by something that is not SQLite."""
+        """A value that changes when the file is written, by a checkpoint or by something other than SQLite."""
         found = os.fstat(self._shared.file.fileno())
         return found.st_size, found.st_mtime_ns
 
     def close(self) -> None:
-        """Let go of it, after all connections of this table are closed."""
+        """Close it, after all connections of this database are closed."""
         with self._lock:
             self._shared.users -= 1
             if not self._shared.users:
-                self._held.pop(self._identity).file.close()
+                self._shared_files.pop(self._identity).file.close()
 
 
 def _identity(path: Path) -> Identity:

@@ -1,4 +1,4 @@
-"""Opening a SQLite file: its connections, its threads, and their end."""
+"""Opens a SQLite file with its connections and threads, and closes them."""
 
 import asyncio
 import sqlite3
@@ -24,10 +24,10 @@ from graph.work.tasks import BackgroundTasks
 
 C = TypeVar("C", bound=sqlite3.Connection)
 
-READERS = 2  # threads; they and the loop need the interpreter for each row, so more would only hold up each other
+READERS = 2  # threads; they and the loop need the interpreter for each row, so more would only delay each other
 BUSY_S = 2.0
 CACHE_KIB = 8 * 1024  # of each connection; SQLite's own 2 MiB hold too little of an index of a million events
-PAGES_A_CHECKPOINT = 4000  # of 4 KiB in the write-ahead log; an import writes most pages again and again
+PAGES_PER_CHECKPOINT = 4000  # of 4 KiB in the write-ahead log; an import writes most pages again and again
 
 
 @asynccontextmanager
@@ -39,12 +39,12 @@ async def open_sqlite(
     meter: Meter | None = None,
     busy_s: float = BUSY_S,
 ) -> AsyncIterator[Database]:
-    """Open the tables of entities in the file `path`, all created where they are missing.
+    """Open the tables of entities in the file `path`. Missing ones are created.
 
     A file of version 0.1 is migrated first, which may take minutes.
 
     Args:
-        busy_s: seconds that a write waits for another process that writes.
+        busy_s: seconds that a write waits for another process's write.
     """
     tables = {entity: EntityTable(entity) for entity in entities}
     connect_reader = partial(_connect, path, busy_s, ReadConnection)
@@ -60,7 +60,7 @@ async def open_sqlite(
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
-            integrity.notice(error)  # a damaged file is served as far as it goes
+            integrity.notice(error)  # a damaged file is served as far as possible
     except BaseException as error:
         for connection in (short, db, integrity):
             connection.close()
@@ -92,14 +92,14 @@ async def _prepare(db: sqlite3.Connection, path: Path, tables: Mapping[Entity, E
 
 
 def _connect(path: str | Path, busy_s: float, kind: type[C]) -> C:
-    mode = "rw" if kind is ReadConnection else "rwc"  # a reader that is opened later must not make a lost file anew
+    mode = "rw" if kind is ReadConnection else "rwc"  # a reader that is opened later must not create a lost file again
     uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, timeout=busy_s, isolation_level=None, check_same_thread=False, factory=kind)
     pragmas = [
         "journal_mode = WAL",
-        "synchronous = FULL",  # a commit is on the disk before the mutation answers
+        "synchronous = FULL",  # a commit is on the disk before the mutation is answered
         f"cache_size = -{CACHE_KIB}",
-        f"wal_autocheckpoint = {PAGES_A_CHECKPOINT}",
+        f"wal_autocheckpoint = {PAGES_PER_CHECKPOINT}",
         *(["query_only = ON"] if kind is ReadConnection else []),
     ]
     try:
@@ -109,7 +109,7 @@ def _connect(path: str | Path, busy_s: float, kind: type[C]) -> C:
             except sqlite3.DatabaseError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
                     raise
-                # Of a damaged schema, nothing can be read. The service starts all the same, and says so.
+                # With a damaged schema nothing can be read. The service starts all the same, and `/readyz` reports it.
     except sqlite3.Error:
         db.close()
         raise

@@ -1,4 +1,4 @@
-"""Reading the items of partitions: what SQL can test, it tests; the rest of a filter is tested here."""
+"""Reads the items of partitions. SQL tests what it can of a filter, and Python tests the rest."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,32 +16,32 @@ from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection
 from graph.store.values import InvalidItem, check_value
 
-ROWS_A_SLICE = 1000  # that one job reads at most, so that callers take turns
-ROWS_A_CALL = 100  # that are fetched at a time; the job may end in between
-VALUES_A_ROW = 3  # a row itself costs as much as so many values
-ROWS_TESTED_AT_ONCE = 250  # where a limit may be reached early, as the rows behind it would be read in vain
+ROWS_PER_SLICE = 1000  # the most that one job reads, so that callers are served in rotation
+ROWS_PER_CALL = 100  # fetched at a time; the job may end in between
+VALUES_PER_ROW = 3  # a row itself costs as much as so many values
+ROWS_TESTED_AT_ONCE = 250  # fewer, if the limit may be reached early and further rows would be read in vain
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """What one job has read."""
+    """The result of one job."""
 
     items: list[Item]
-    last_row: Item | None  # matching or not: go on behind it; None when nothing is left
+    last_row: Item | None  # matching or not; the next job reads on after it; None when nothing is left
 
 
 def fetch(db: ReadConnection, columns: Projection, sql: str, values: Sequence[Any]) -> list[Row]:
-    """All rows of a statement, unless the connection ends the job meanwhile."""
+    """All rows of a statement. The connection may end the job meanwhile."""
     cursor = db.execute(sql, values)
     rows: list[Row] = []
-    while some := cursor.fetchmany(ROWS_A_CALL):
-        db.before_decoding(len(some) * (columns.width + VALUES_A_ROW))
+    while some := cursor.fetchmany(ROWS_PER_CALL):
+        db.before_decoding(len(some) * (columns.width + VALUES_PER_ROW))
         rows += some
     return rows
 
 
 class PreparedQuery:
-    """A query as SQL, to be read in any partitions of its index."""
+    """A query as SQL, which can read any partitions of its index."""
 
     def __init__(self, table: EntityTable, query: Query) -> None:
         self._table = table
@@ -67,14 +67,14 @@ class PreparedQuery:
         start: Mapping[str, Any] | None = None,
         limit: int | None = None,
     ) -> "Slice":
-        """The first of the items of partitions, from at most `ROWS_A_SLICE` rows.
+        """The first items of partitions, from at most `ROWS_PER_SLICE` rows.
 
         Args:
-            start: a position in the first partition; what is read is behind it.
-            limit: how many items at most.
+            start: a position in the first partition; only items after it are read.
+            limit: the most items.
         """
         items: list[Item] = []
-        rows = ROWS_A_SLICE if limit is None or not self._matches else ROWS_TESTED_AT_ONCE
+        rows = ROWS_PER_SLICE if limit is None or not self._matches else ROWS_TESTED_AT_ONCE
         for run in _runs(partitions, start is not None):
             wanted = rows if limit is None or self._matches else min(limit - len(items), rows)
             found = self._items(db, run, now, start, wanted)
@@ -87,17 +87,17 @@ class PreparedQuery:
         return Slice(items, None)
 
     def count(self, db: ReadConnection, partitions: Sequence[Partition], now: int) -> int:
-        """How many items there are, where SQL tests the whole filter."""
+        """The number of items. SQL must test the whole filter."""
         counted = 0
         for run in _runs(sorted(partitions), False):
-            within, values = self._within(run, None)
-            sql = f"SELECT count(*) FROM {self._from} WHERE {within}{self._table.is_live}{self._narrowing}"
+            condition, values = self._range_condition(run, None)
+            sql = f"SELECT count(*) FROM {self._from} WHERE {condition}{self._table.is_live}{self._narrowing}"
             (found,) = db.execute(sql, (*values, *self._table.live_at(now), *self._narrowed)).fetchone()
             counted += found
         return counted
 
     def _matching(self, items: list[Item]) -> list[Item]:
-        """The items that pass what SQL cannot test, without the attributes that only that needed."""
+        """The items that pass the rest of the filter, without attributes that only the filter needed."""
         matching = list(filter(self._matches, items))
         for name in self._not_needed:
             for item in matching:
@@ -107,21 +107,23 @@ class PreparedQuery:
     def _items(
         self, db: ReadConnection, partitions: Sequence[Partition], now: int, start: Mapping[str, Any] | None, limit: int
     ) -> list[Item]:
-        """What SQL selects of a run of partitions, in their order or against it."""
-        within, values = self._within(partitions, start)
+        """The items that SQL selects from a run of partitions, in order or in reverse."""
+        condition, values = self._range_condition(partitions, start)
         order = self._reading.order
         if len(partitions) > 1:
             direction = "ASC" if partitions[0] < partitions[-1] else "DESC"
             order = (f"{self._reading.partition[-1]} {direction}", *order)
         sql = (
-            f"SELECT {self._columns.sql} FROM {self._from} WHERE {within}{self._table.is_live}{self._narrowing} "
+            f"SELECT {self._columns.sql} FROM {self._from} WHERE {condition}{self._table.is_live}{self._narrowing} "
             f"ORDER BY {', '.join(order) or '1'} LIMIT ?"
         )
         rows = fetch(db, self._columns, sql, (*values, *self._table.live_at(now), *self._narrowed, limit))
         return self._columns.items(rows)
 
-    def _within(self, partitions: Sequence[Partition], start: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
-        """The condition that an item stands in a run of partitions, within the bounds and behind the start."""
+    def _range_condition(
+        self, partitions: Sequence[Partition], start: Mapping[str, Any] | None
+    ) -> tuple[str, list[Any]]:
+        """The condition that an item is in a run of partitions, within the bounds and after the start."""
         way = self._reading
         values: list[Any]
         if len(partitions) == 1:
@@ -159,7 +161,7 @@ def check_partitions(query: Query) -> None:
 
 
 def _runs(partitions: Sequence[Partition], first_alone: bool) -> Iterator[Sequence[Partition]]:
-    """The partitions in runs that ascend or descend in their last value, each of which one statement can read."""
+    """The partitions in runs that ascend or descend in their last value. One statement can read a run."""
     begin, end = 0, 1
     while begin < len(partitions):
         ascending = end < len(partitions) and partitions[begin] < partitions[end]
@@ -174,7 +176,7 @@ def _runs(partitions: Sequence[Partition], first_alone: bool) -> Iterator[Sequen
 
 
 def _split(entity: Entity, where: Condition | None) -> tuple[str, list[Any], Condition | None]:
-    """A filter as terms of SQL with their values, and as the part that only the item can tell."""
+    """A filter as terms of SQL with their values, and the rest that Python must test."""
     for value in values_of(where):
         check_value(value)
     terms, values, rest = "", [], []

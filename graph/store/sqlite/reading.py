@@ -1,4 +1,4 @@
-"""How the items of a partition are read through an index, in one direction, in SQL."""
+"""SQL for reading the items of a partition through an index in one direction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from graph.store.values import InvalidItem
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A way along an index. All names but those of attributes are quoted."""
+    """SQL for one index and direction. All names but those of attributes are quoted."""
 
     index: Index
     partition: tuple[str, ...]  # the columns that name a partition
-    sort: tuple[str, ...]  # the columns of the sort key, along which it reads
-    tie: tuple[str, ...]  # the rest of the primary key, against which it reads
+    sort: tuple[str, ...]  # the columns of the sort key, read in the direction
+    tie: tuple[str, ...]  # the rest of the primary key, read against the direction
     order: tuple[str, ...]  # the terms of ORDER BY within a partition
-    made_of: str  # holds for items that stand in the index
-    table: str  # as it is found through the index
-    ranked_table: str  # by the index that is in order of what it is ranked by
+    made_of: str  # the condition that an item is in the index
+    table: str  # the table, read through the index
+    ranked_table: str  # the table, read through the index in order of `ranked_by`
     sort_names: tuple[str, ...]
     tie_names: tuple[str, ...]
     forward: bool
 
     def behind(self, start: Mapping[str, Any]) -> Term:
-        """Holds for items of a partition that come after a position in it.
+        """The condition that an item comes after a position in its partition.
 
         Raises:
             InvalidItem: The position lacks an attribute.
@@ -50,7 +50,7 @@ class Reading:
 
 @cache
 def reading(table: EntityTable, index: Index, forward: bool) -> Reading:
-    """How partitions of an index of an entity are read."""
+    """The SQL for reading partitions of an index of an entity."""
     entity: Entity = table.entity
     partition, sort = entity.templates[index]
     tie_names = tuple(name for name in entity.key_names if name not in entity.templates[index].names)
@@ -61,7 +61,7 @@ def reading(table: EntityTable, index: Index, forward: bool) -> Reading:
         partition=tuple(map(quoted, partition.names)),
         sort=sort_columns,
         tie=tie,
-        # Of those with one sort key, the last comes first: backwards, the first.
+        # Items with equal sort keys are in descending order of the rest, and in ascending order in reverse.
         order=(*(f"{name} {along}" for name in sort_columns), *(f"{name} {against}" for name in tie)),
         made_of="" if index == entity.table.primary else "".join(f" AND {name} IS NOT NULL" for name in sort_columns),
         table=_indexed_by(table, index, None),
@@ -73,7 +73,7 @@ def reading(table: EntityTable, index: Index, forward: bool) -> Reading:
 
 
 def _indexed_by(table: EntityTable, index: Index, ranked_by: str | None) -> str:
-    """The table, as it is found through an index. SQLite has no statistics to choose one by."""
+    """The table, read through an index. SQLite has no statistics by which it could choose one."""
     if index not in table.entity.indexes:
         return table.table
     return f"{table.table} INDEXED BY {quoted(table.index_name(index, ranked_by))}"

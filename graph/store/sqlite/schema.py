@@ -1,4 +1,4 @@
-"""Making the tables and indexes of entities, and bringing those of a file up to their declarations."""
+"""Makes the tables and indexes of entities, and updates those of a file to their declarations."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -9,14 +9,14 @@ from graph.store.sqlite.table import ONLY, EntityTable
 
 
 def ensure(db: sqlite3.Connection, tables: Iterable[EntityTable]) -> None:
-    """Make what is missing, and indexes anew that are declared otherwise. Inside a transaction."""
+    """Make missing tables, columns and indexes, and changed indexes again. Call it inside a transaction."""
     for table in tables:
         ensure_table(db, table)
         _ensure_indexes(db, table)
 
 
 def ensure_table(db: sqlite3.Connection, table: EntityTable) -> None:
-    """Make the table with the index of its primary key, or add the columns that it lacks."""
+    """Make the table with the index of its primary key, or add missing columns."""
     present = {name for _, name, *_ in db.execute(f"PRAGMA table_info({table.table})")}
     if not present:
         columns = [f"{quoted(name)} {kind}" for name, kind in table.columns]
@@ -54,7 +54,7 @@ def _key(table: EntityTable) -> tuple[str, str]:
 
 
 def _indexes(table: EntityTable) -> list[tuple[str, str]]:
-    """Name and SQL of each other index. One holds all that its queries order, narrow and count by."""
+    """Name and SQL of each other index. It holds all columns that its queries order, filter and count by."""
     entity = table.entity
     ttl = [quoted(table.ttl)] if table.ttl else []
     indexes = []
@@ -76,7 +76,7 @@ def _indexes(table: EntityTable) -> list[tuple[str, str]]:
 
 
 def _once(columns: Iterable[str]) -> list[str]:
-    """The columns, each where it comes first, in whichever order."""
+    """The columns, each only at its first place, ascending or descending."""
     found: dict[str, str] = {}
     for column in columns:
         found.setdefault(column.removesuffix(" ASC").removesuffix(" DESC"), column)

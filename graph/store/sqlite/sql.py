@@ -1,4 +1,4 @@
-"""Parts of SQL: quoted names, and conditions translated."""
+"""Parts of SQL: quoted names and translated conditions."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ Term = tuple[str, list[Any]]
 
 
 def quoted(name: str | None) -> str:
-    """A name as SQL writes it."""
+    """A quoted name for SQL."""
     return '"' + str(name).replace('"', '""') + '"'
 
 
 def translate(condition: Condition, entity: Entity) -> Term | None:
-    """The condition as SQL; None where it is about an attribute that has no column.
+    """The condition as SQL; None if it concerns an attribute without a column.
 
     A column has one type, so a comparison with a value of another type holds for no item.
     """
@@ -34,17 +34,17 @@ def translate(condition: Condition, entity: Entity) -> Term | None:
             return f"{quoted(name)} IS {'NOT ' if is_present else ''}NULL", []
         case AllOf(conditions) | AnyOf(conditions):
             parts = [translate(part, entity) for part in conditions]
-            word = " AND " if isinstance(condition, AllOf) else " OR "
+            operator = " AND " if isinstance(condition, AllOf) else " OR "
             known = [part for part in parts if part is not None]
             if len(known) < len(parts):
                 return None
             if not known:
                 return _constant(isinstance(condition, AllOf))
-            return f"({word.join(sql for sql, _ in known)})", [value for _, values in known for value in values]
+            return f"({operator.join(sql for sql, _ in known)})", [value for _, values in known for value in values]
 
 
 def _constant(holds: bool) -> Term:
-    """Bound, as SQLite takes no index that it was told to where it knows that nothing matches."""
+    """A constant as a bound value: with a literal, SQLite may refuse the index that a statement names."""
     return "?", [int(holds)]
 
 
@@ -62,7 +62,7 @@ def _kind(attribute: Attribute) -> type | None:
 
 
 def names_in(condition: Condition | None) -> frozenset[str]:
-    """The attributes that a condition is about."""
+    """The attributes that a condition concerns."""
     match condition:
         case None:
             return frozenset()

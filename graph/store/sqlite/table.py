@@ -1,7 +1,7 @@
 """An entity's table in SQLite: its columns and the statements that do not depend on a query.
 
-Each declared attribute has a typed column. What a key template derives has none. An entity that is open
-has one more column for the attributes that are not declared, as JSON. A missing attribute is NULL.
+Each declared attribute has a typed column. Keys have none, since templates derive them. An open entity
+has one more column for undeclared attributes, as JSON. A missing attribute is NULL.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,16 +17,16 @@ from graph.store.entity import Entity
 from graph.store.sqlite.projection import OTHERS, Projection
 from graph.store.sqlite.sql import quoted
 
-ONLY = "only"  # the key of a table whose entity has just one item
+ONLY = "only"  # the key of a table whose entity has only one item
 RESERVED = frozenset({OTHERS, ONLY, "rowid"})
-MOST_VALUES = 30_000  # that one statement binds; SQLite's own limit is 32,766
+MOST_VALUES = 30_000  # bound by one statement; SQLite's own limit is 32,766
 
 
 @dataclass(frozen=True)
 class EntityTable:
     """The table of one entity. Every value is bound, every name quoted.
 
-    Raises ValueError where SQLite, which knows no capital letters in names, cannot tell its columns apart.
+    Raises ValueError if two columns differ only in case, which SQLite ignores, or if a name is reserved.
     """
 
     entity: Entity
@@ -38,7 +38,7 @@ class EntityTable:
 
     @cached_property
     def name(self) -> str:
-        """The table's name, as the file has it."""
+        """The table's name in the file."""
         return f"{self.entity.table.name}.{self.entity.name}"
 
     @cached_property
@@ -54,22 +54,22 @@ class EntityTable:
 
     @cached_property
     def key_columns(self) -> tuple[str, ...]:
-        """The columns in which no two items are equal, quoted."""
+        """The columns of the primary key, quoted."""
         return tuple(map(quoted, self.entity.key_names or (ONLY,)))
 
     @cached_property
     def ttl(self) -> str | None:
-        """The attribute after which an item no longer exists, if it can have one."""
+        """The attribute with the time at which an item expires, if the entity declares one."""
         ttl = self.entity.table.ttl
         return ttl if ttl in self.entity.named else None
 
     @cached_property
     def is_live(self) -> str:
-        """Holds for items that have not expired. Empty if none expires; takes `live_at` otherwise."""
+        """The condition that an item has not expired. Empty if none expires; otherwise it binds `live_at`."""
         return f" AND {self._is_live(quoted(self.ttl))}" if self.ttl else ""
 
     def live_at(self, now: int) -> tuple[int, ...]:
-        """What `is_live` takes: the time in seconds."""
+        """The values that `is_live` binds: the time in seconds."""
         return (now,) if self.ttl else ()
 
     def _is_live(self, ttl: str) -> str:
@@ -77,7 +77,7 @@ class EntityTable:
 
     @cached_property
     def has_key(self) -> str:
-        """Holds for the item with the key that is bound."""
+        """The condition that an item has the bound key."""
         return " AND ".join(f"{quoted(name)} = ?" for name in self.entity.key_names) or "1"
 
     @cached_property
@@ -86,7 +86,7 @@ class EntityTable:
         return Projection(self.entity, None)
 
     def row(self, item: Mapping[str, Any]) -> list[Any]:
-        """An item's columns."""
+        """The values of an item's columns."""
         values: list[Any] = list(map(item.get, self._names))
         for at in self._documents:
             if values[at] is not None:
@@ -106,11 +106,11 @@ class EntityTable:
         return tuple(at for at, each in enumerate(self.entity.attributes) if isinstance(each, Document))
 
     def get(self, projection: Projection) -> str:
-        """Looks up one key."""
+        """The statement that looks up one key."""
         return f"SELECT {projection.sql} FROM {self.table} WHERE {self.has_key}{self.is_live}"
 
     def get_many(self, projection: Projection, count: int) -> str:
-        """Looks up `count` keys, one after the other: a join in this order never scans the table."""
+        """The statement that looks up `count` keys one by one: a join in this order never scans the table."""
         names = [f"k{at}" for at in range(len(self.key_columns))]
         wanted = ", ".join([f"({', '.join('?' * len(names))})"] * count)
         same = " AND ".join(f"{column} = {name}" for column, name in zip(self.key_columns, names, strict=True))
@@ -120,12 +120,15 @@ class EntityTable:
         )
 
     @cached_property
-    def rows_a_statement(self) -> int:
-        """How many rows one statement can put."""
+    def rows_per_statement(self) -> int:
+        """The number of rows that one statement can put."""
         return max(MOST_VALUES // len(self.columns), 1)
 
     def put(self, rows: int = 1, *, if_absent: bool = False) -> str:
-        """Writes so many rows; with `if_absent`, only where nothing is or what has expired by the time bound last."""
+        """The statement that puts so many rows; with `if_absent`, only over nothing or over expired items.
+
+        With `if_absent` it binds `live_at` last.
+        """
         if if_absent and self.ttl is None:
             return f"{self.insert(rows)} DO NOTHING"
         changes = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name, _ in self.columns)
@@ -133,7 +136,7 @@ class EntityTable:
         return f"{put} WHERE NOT {self._is_live(f'{self.table}.{quoted(self.ttl)}')}" if if_absent else put
 
     def insert(self, rows: int = 1) -> str:
-        """Writes so many rows. What to do where one with the same key is there has yet to follow."""
+        """The statement that inserts so many rows, up to `ON CONFLICT`, which the caller completes."""
         names = [quoted(name) for name, _ in self.columns]
         row = f"({', '.join('?' * len(names))})"
         return (
@@ -142,32 +145,32 @@ class EntityTable:
         )
 
     def update(self, columns: Iterable[str]) -> str:
-        """Sets columns of the item with the key that is bound last."""
+        """The statement that sets columns of an item; it binds the key last."""
         return f"UPDATE {self.table} SET {', '.join(f'{quoted(name)} = ?' for name in columns)} WHERE {self.has_key}"
 
     @cached_property
     def delete(self) -> str:
-        """Removes the item with the key that is bound."""
+        """The statement that removes the item with the bound key."""
         return f"DELETE FROM {self.table} WHERE {self.has_key}"
 
     @cached_property
     def sweep(self) -> str | None:
-        """Deletes some expired items, at most the bound number. None if none expires."""
+        """The statement that deletes expired items, at most the bound number; None if none expires."""
         if self.ttl is None:
             return None
         expired = f"SELECT rowid FROM {self.table} WHERE {quoted(self.ttl)} <= ? LIMIT ?"
         return f"DELETE FROM {self.table} WHERE rowid IN ({expired})"
 
     def scan(self, projection: Projection) -> str:
-        """Reads items behind a row, at most the bound number."""
+        """The statement that reads items after a row, at most the bound number."""
         return f"SELECT rowid, {projection.sql} FROM {self.table} WHERE rowid > ?{self.is_live} ORDER BY rowid LIMIT ?"
 
     def index_name(self, index: Index, ranked_by: str | None = None) -> str:
-        """The name of an index as the file has it; with `ranked_by`, of the one in that order."""
+        """The name of an index in the file; with `ranked_by`, of the index in that order."""
         return ".".join([self.name, index.name, *([ranked_by] if ranked_by else [])])
 
     def ranked_by(self, index: Index) -> str | None:
-        """The attribute of the entity that an index is also ordered by."""
+        """The attribute by which a second copy of the index is ordered, if the entity declares it."""
         return index.ranked_by if index.ranked_by in self.entity.named else None
 
 
@@ -182,5 +185,5 @@ def _type_of(attribute: Attribute) -> str:
 
 
 def to_json(value: object) -> str:
-    """A document as its column holds it: text, which SQLite's own JSON functions take too."""
+    """A document as JSON text for its column, which SQLite's own JSON functions accept too."""
     return orjson.dumps(value).decode()

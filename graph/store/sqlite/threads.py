@@ -1,9 +1,8 @@
-"""SQLite's blocking calls, on threads of their own so that they never hold up the event loop.
+"""Threads for SQLite's blocking calls, so that they never block the event loop.
 
-One thread writes and a few read, each through its own connection: in WAL mode readers see
-the last commit and wait for nothing. Readers serve callers in rotation (`work.slots`). Writes that
-wait together are committed together, since a durable commit costs one flush of the disk however
-much it holds.
+One thread writes and a few read, each through its own connection: in WAL mode readers see the last
+commit and never wait. Readers serve callers in rotation (`work.slots`). Writes that wait at the same
+time are committed together, since a durable commit costs one flush of the disk, whatever its size.
 """
 
 import asyncio
@@ -22,30 +21,30 @@ from graph.work.threads import FairThreads
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
 
-OPERATIONS_BETWEEN_QUESTIONS = 1000  # of SQLite's virtual machine: some 20 µs, of which a question takes 0.2
-LARGEST_COMMIT = 64  # jobs; more would let the first of them wait too long for the last
+OPERATIONS_BETWEEN_CHECKS = 1000  # of SQLite's virtual machine: some 20 µs; a check takes 0.2 µs
+LARGEST_COMMIT = 64  # jobs; with more, the first would wait too long for the last
 
 
 class Outstanding:
-    """Jobs that were handed to threads and are not finished."""
+    """Jobs of threads that are not finished."""
 
     def __init__(self) -> None:
         self._futures: set[Future[Any]] = set()
 
     def add(self, future: Future[T]) -> Future[T]:
-        """Count the job until it is finished, or is cancelled before it has begun."""
+        """Count the job until it is finished, or cancelled before its begin."""
         self._futures.add(future)
-        future.add_done_callback(self._futures.discard)  # in whichever thread that comes
+        future.add_done_callback(self._futures.discard)  # on any thread
         return future
 
     def on(self, threads: int) -> PoolUse:
-        """What so many threads have to do with them."""
+        """The use of so many threads."""
         number = len(self._futures)
         return PoolUse(busy=min(number, threads), waiting=max(number - threads, 0))
 
 
 class Writer:
-    """The one connection that writes. A job is applied whole or not at all."""
+    """The one connection that writes. A job is applied completely or not at all."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -55,17 +54,17 @@ class Writer:
         self._thread.start()
 
     async def run(self, job: Job[T]) -> T:
-        """Apply `job` and answer when it is on the disk."""
+        """Apply a job, and return when it is on the disk."""
         future: Future[T] = self._outstanding.add(Future())
         self._waiting.put((job, future))
         return await asyncio.wrap_future(future)
 
     def use(self) -> PoolUse:
-        """How busy the thread is."""
+        """The use of the thread."""
         return self._outstanding.on(1)
 
     def close(self) -> None:
-        """Finish what waits and close the connection."""
+        """Finish the waiting jobs and close the connection."""
         self._waiting.put(None)
         self._thread.join()
 
@@ -93,17 +92,17 @@ class Writer:
             for _, future in jobs:
                 future.set_exception(error)
         else:
-            for tell in outcomes:
-                tell()
+            for resolve in outcomes:
+                resolve()
 
     def _apply(self, job: Job[Any], future: Future[Any]) -> Callable[[], None]:
-        """Run one job; what it answered is told only once it is committed."""
+        """Run one job. The returned function sets its result, and is called after the commit."""
         self._db.execute("SAVEPOINT job")
         try:
             answer = job(self._db)
         except Exception as error:
             if not self._db.in_transaction:
-                raise  # A full disk, say, made SQLite undo the whole transaction, other jobs included.
+                raise  # SQLite has undone the whole transaction with all jobs, for example on a full disk
             self._db.execute("ROLLBACK TO job")
             self._db.execute("RELEASE job")
             reason = error
@@ -113,10 +112,10 @@ class Writer:
 
 
 class ReadConnection(sqlite3.Connection):
-    """A connection for reading. Its jobs announce the values that they read, some rows at a time."""
+    """A connection for reading. Its jobs call `before_decoding` for every few rows."""
 
     before_decoding: Callable[[int], None] = staticmethod(lambda values: None)
-    """Called with a number of values, it raises where the job should not go on."""
+    """Called with a number of values. It raises if the job must not go on."""
 
 
 ReadJob = Callable[[ReadConnection], T]
@@ -132,24 +131,24 @@ class Readers:
         self._threads = FairThreads(threads, "sqlite-reader")
 
     async def run(self, job: ReadJob[T]) -> T:
-        """Answer what `job` reads. A job that is cancelled is interrupted, or never begun.
+        """Run a job and return its result. A cancelled job is interrupted, or never begins.
 
         Raises:
-            Overloaded: Too many operations read much already.
+            Overloaded: Too many operations have heavy work in progress.
         """
         reading = Reading(job)
         try:
             return await self._threads.run(partial(self._read, reading))
         except asyncio.CancelledError:
-            reading.call_off()
+            reading.cancel()
             raise
 
     def use(self) -> PoolUse:
-        """How busy the threads are."""
+        """The use of the threads."""
         return PoolUse(self._threads.slots.busy, self._threads.slots.waiting)
 
     def close(self) -> None:
-        """Wait for what is being read and close the connections."""
+        """Wait for the jobs in progress and close the connections."""
         self._threads.close()
         for db in self._connections:
             db.close()
@@ -162,25 +161,25 @@ class Readers:
 
 
 class Reading(Generic[T]):
-    """A job of a reader, which can be called off."""
+    """A job of a reader, which can be cancelled."""
 
     def __init__(self, job: ReadJob[T]) -> None:
         self._job = job
-        self._called_off = False
+        self._is_cancelled = False
 
     def read(self, db: ReadConnection) -> T:
-        """Do the job. SQLite asks every so many operations whether to go on: thus no other job is ever interrupted."""
-        db.set_progress_handler(lambda: self._called_off, OPERATIONS_BETWEEN_QUESTIONS)
-        db.before_decoding = self._end_if_called_off
+        """Do the job. SQLite checks regularly whether this job is cancelled, so no other job is ever interrupted."""
+        db.set_progress_handler(lambda: self._is_cancelled, OPERATIONS_BETWEEN_CHECKS)
+        db.before_decoding = self._end_if_cancelled
         try:
             return self._job(db)
         finally:
             db.set_progress_handler(None, 0)
 
-    def call_off(self) -> None:
-        """End the job, if it is under way. From any thread."""
-        self._called_off = True
+    def cancel(self) -> None:
+        """End the job, if it is in progress. May be called on any thread."""
+        self._is_cancelled = True
 
-    def _end_if_called_off(self, values: int) -> None:
-        if self._called_off:
+    def _end_if_cancelled(self, values: int) -> None:
+        if self._is_cancelled:
             raise sqlite3.OperationalError("interrupted")

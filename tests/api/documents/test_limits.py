@@ -50,7 +50,8 @@ def test_a_document_may_have_as_many_as_its_limit_and_not_one_more(limit: str, n
     if number:
         with pytest.raises(QueryTooComplex) as caught:
             check_shape(document, replace(NONE_AT_ALL, **{limit: number - 1}))
-        assert str(caught.value) == f"The document has {number:,} {TOLD[limit]}, and may have {number - 1:,}."
+        message = f"The document has {number:,} {TOLD[limit]}, and may have {number - 1:,}: send a smaller one."
+        assert str(caught.value) == message
 
 
 def test_a_text_may_have_as_many_bytes_as_its_limit() -> None:

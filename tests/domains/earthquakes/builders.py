@@ -11,7 +11,7 @@ import httpx
 from graph.api.recording import Recording
 from graph.core.days import DAY_MS, EPOCH_TIME, LAST_MS
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_GIVEN, Ingest
+from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_PER_CALL, Ingest
 from graph.domains.earthquakes.model import Event, checked_event
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.observability.metrics import Metrics
@@ -55,8 +55,8 @@ async def ingest(database: Database, events: Sequence[Event]) -> int:
         for event in events
     ]
     upserted = 0
-    for first in range(0, len(values), MOST_EVENTS_GIVEN):
-        upserted += (await ingest.events(values[first : first + MOST_EVENTS_GIVEN])).upserted
+    for first in range(0, len(values), MOST_EVENTS_PER_CALL):
+        upserted += (await ingest.events(values[first : first + MOST_EVENTS_PER_CALL])).upserted
     return upserted
 
 

@@ -81,8 +81,8 @@ def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: Us
         *[
             (
                 f"--from {time}",
-                f"Invalid value for '--from': '{time}' is no day such as 2023-08-01 "
-                "and no time such as 2023-08-01T12:00:00Z.",
+                f"Invalid value for '--from': '{time}' is not a time: give 2023-08-01, "
+                "or 2023-08-01T12:00:00Z.",
             )
             for time in ("today", "2023-02-29", "1691118537000", "0001-01-01T00:00:00+14:00")
         ],

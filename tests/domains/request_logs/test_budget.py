@@ -111,8 +111,8 @@ async def test_what_is_left_out_is_said_once(caplog: pytest.LogCaptureFixture) -
         for number in range(10):
             buffer.add(a_log(LAST_MINUTE + number, number))
         with caplog.at_level(logging.WARNING):
-            await buffer.look()
-            await buffer.look()
+            await buffer.check_store()
+            await buffer.check_store()
 
         assert [record.getMessage() for record in caplog.records] == ["Request logs went beyond their budget"]
         assert buffer.left_out == 10 - buffer.waiting > 0

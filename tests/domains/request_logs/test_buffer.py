@@ -11,7 +11,7 @@ from graph.domains.request_logs.budget import Amount, LogBudget, LogLimits
 from graph.domains.request_logs.buffer import (
     CAPACITY,
     FLUSH_EVERY_S,
-    LOGS_A_FLUSH,
+    LOGS_PER_FLUSH,
     LogBuffer,
 )
 from graph.domains.request_logs.entities import LOG
@@ -60,7 +60,7 @@ def told(record: logging.LogRecord, *keywords: str) -> tuple[object, ...]:
 async def test_all_that_wait_are_written_in_order_a_thousand_at_a_time(
     database: HeldDatabase, logs: RequestLogs
 ) -> None:
-    waiting = some_logs(LOGS_A_FLUSH * 2 + 1)
+    waiting = some_logs(LOGS_PER_FLUSH * 2 + 1)
 
     await filled(logs, waiting).flush()
 

@@ -1,1 +1,1 @@
-"""Taking events in: from USGS, from callers, from files; once, in a back-fill, or by polling."""
+"""Ingests events from USGS, callers and files: once, in a back-fill, or by polling."""

@@ -1,12 +1,12 @@
-"""All events of a window, however many: fetched in parts that USGS gives whole, each marked when it is stored.
+"""Ingests all events of a window, however many, in parts. Each part is marked when it is stored.
 
     count → fits: fetch → store → mark
-          → does not: both halves, by time
+          → does not fit: both halves, by time
 
-USGS answers at most 20,000 events at once, and what more it has it refuses or leaves out. So a part is
-asked for only where its count is less than that, and an answer that is full all the same, or a refusal,
-means that events were added since: then that part is halved too. Nothing of it has been stored by then.
-A window that fits at once is one count and one query, and leaves no marks.
+USGS answers with at most 20,000 events, and refuses or cuts larger answers. So a part is fetched only if
+its count is lower. If the answer is full all the same, or is refused, events were added meanwhile: the part
+is halved too, before anything of it is stored. A window that fits needs one count and one query, and no
+marks.
 """
 
 import asyncio
@@ -29,17 +29,17 @@ TOO_MUCH = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARG
 
 @dataclass(slots=True)
 class Progress:
-    """How far a back-fill is."""
+    """The progress of a back-fill."""
 
     to_fetch: int | None = None  # events, as USGS counted them at the beginning; None until then
-    parts_before: int = 0  # that an earlier run has done
-    events_before: int = 0  # in these
-    parts: int = 0  # that are marked as done, those before included
+    parts_before: int = 0  # done by an earlier run
+    events_before: int = 0  # in these parts
+    parts: int = 0  # all parts that are done, with those of an earlier run
     retries: int = 0  # attempts on USGS after the first of each request that was answered
 
 
 class Backfill:
-    """One run. Two at once lose nothing, but may fetch the same."""
+    """One run. Two runs at once lose nothing, but may fetch the same events."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Backfill:
         clock: Clock,
         *,
         store: Callable[[UsgsAnswer], Awaitable[None]],  # returns when all is stored
-        advanced: Callable[[], None],  # told when `progress` has changed
+        advanced: Callable[[], None],  # called when `progress` has changed
     ) -> None:
         self.progress = Progress()
         self._usgs = usgs
@@ -60,11 +60,11 @@ class Backfill:
         self._advanced = advanced
 
     async def run(self) -> None:
-        """Store what an earlier run has not.
+        """Store the parts that an earlier run has not stored.
 
         Raises:
-            BadUserInput: The window has one end, and lies beyond what USGS takes for the other.
-            UpstreamUnavailable: The parts that are done are marked.
+            BadUserInput: Only one end of the window is given, and it contradicts USGS's default for the other.
+            UpstreamUnavailable: The finished parts are marked.
             InvalidUpstreamResponse: The same; or a single millisecond has too many events.
             DatabaseUnavailable: The same.
         """
@@ -88,17 +88,17 @@ class Backfill:
 
     @property
     def _whole(self) -> Window:
-        """The window with the ends that USGS assumes where they are left open."""
+        """The window, with USGS's defaults for open ends."""
         now = self._clock()
         start_ms = now - DEFAULT_SPAN_MS if self._query.start_ms is None else self._query.start_ms
         end_ms = now if self._query.end_ms is None else self._query.end_ms
         if start_ms > end_ms:
             raise BadUserInput("Give both `startTime` and `endTime`: one of them alone means 30 days ago, or now.")
-        # What is yet to come must not be marked as done: a run that goes on later would leave it out.
+        # Future times must not be marked as done: a later run would skip them.
         return Window(start_ms, max(min(end_ms, now), start_ms))
 
     async def _work_off(self, parts: list[Window]) -> None:
-        """Store parts in order of time, a few at once. When one fails, those under way are still finished."""
+        """Store parts in order of time, a few at once. If one fails, the others in progress are still finished."""
         waiting = sorted(parts, reverse=True)
         tasks: set[asyncio.Task[list[Window]]] = set()
         try:
@@ -117,7 +117,7 @@ class Backfill:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _part(self, window: Window) -> list[Window]:
-        """Store a part and mark it, or answer the halves of one that is too much."""
+        """Store a part and mark it, or return the halves of one that is too large."""
         query = replace(self._query, start_ms=window.start_ms, end_ms=window.end_ms)
         events = await self._stored(query, await self._count(query))
         if events is None:
@@ -133,15 +133,15 @@ class Backfill:
         return replace(counted, most_at_once=min(counted.most_at_once, query.limit))
 
     async def _stored(self, query: EventQuery, counted: UsgsCount) -> int | None:
-        """Store all that a query matches. How many events that were; None, and none stored, where it is too much."""
+        """Store all events of a query. Returns their number; None, with nothing stored, if they are too many."""
         if not counted.events:
-            return 0  # not asked for, as USGS answers 409 where all events of a window were deleted
+            return 0  # not fetched, since USGS answers 409 if all events of a window were deleted
         if counted.events >= counted.most_at_once:
             return None
         try:
             answer = await self._usgs.fetch(replace(query, limit=counted.most_at_once))
         except InvalidUpstreamResponse as refusal:
-            # The conditions were good for the count, so there are too many events now.
+            # The count has accepted the same conditions, so there are too many events now.
             if refusal.refused_with not in TOO_MUCH:
                 raise
             self.progress.retries += refusal.retries

@@ -1,9 +1,9 @@
-"""Which parts of a back-fill are stored, kept in the catalogue's table so that it goes on where it stopped.
+"""The marks of a back-fill's finished parts, in the catalogue's table, so that it resumes where it stopped.
 
-The item `BACKFILL`, found by what was asked, names the run that was begun and not completed. An item
-`BACKFILL_PART` stands for each part that this run has done. A completed run lets the first one expire,
-and with that one write all marks are forgotten: the next run asks for everything anew, since USGS
-revises old events too. For the same reason nothing is kept for longer than 30 days.
+The item `BACKFILL`, whose key holds the query's conditions, names the unfinished run. Each finished part of
+this run has an item `BACKFILL_PART`. A finished run lets the first item expire, and this one write removes
+all marks: the next run fetches everything again, since USGS revises old events too. For the same reason
+marks are kept for at most 30 days.
 """
 
 from dataclasses import dataclass
@@ -22,24 +22,24 @@ KEPT_S = 30 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A part of which every event is stored, or was rejected."""
+    """A finished part: every event is stored, or was rejected."""
 
     window: Window
-    events: int  # that USGS gave
+    events: int  # in USGS's answer
 
 
 class BackfillMarks:
-    """The marks of the back-fill with a query's conditions, of which one run is under way or none."""
+    """The marks of the back-fill with a query's conditions. It has at most one unfinished run."""
 
     def __init__(self, database: Database, query: EventQuery, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        asked = (query.start_ms, query.end_ms, query.min_magnitude)
-        self._key = BACKFILL.key_for(*("" if value is None else str(value) for value in asked))
-        self._run = ""  # its id, once it was found or begun
+        conditions = (query.start_ms, query.end_ms, query.min_magnitude)
+        self._key = BACKFILL.key_for(*("" if value is None else str(value) for value in conditions))
+        self._run = ""  # the run's id, once it was found or begun
 
     async def resume(self) -> list[Done] | None:
-        """What the run that was begun has done so far; None where there is none."""
+        """The finished parts of the unfinished run; None if there is no such run."""
         found = await self._database.get(self._key)
         if found is None:
             return None
@@ -48,10 +48,10 @@ class BackfillMarks:
         return [Done(Window(mark["startMs"], mark["endMs"]), mark["events"]) for mark in marks.items]
 
     async def begin(self) -> None:
-        """Begin a run, or join the one that another process has begun meanwhile."""
+        """Begin a run, or join the run that another process has begun meanwhile."""
         self._run = uuid4().hex
-        asked = dict(zip(BACKFILL.key_names, self._key.values, strict=True))
-        begun = Put(BACKFILL, {**asked, "run": self._run, "ttl": self._now_s + KEPT_S}, if_absent=True)
+        conditions = dict(zip(BACKFILL.key_names, self._key.values, strict=True))
+        begun = Put(BACKFILL, {**conditions, "run": self._run, "ttl": self._now_s + KEPT_S}, if_absent=True)
         if not await self._database.put(begun) and (other := await self._database.get(self._key)):
             self._run = other["run"]
 
@@ -67,9 +67,9 @@ class BackfillMarks:
         await self._database.put(Put(BACKFILL_PART, part))
 
     async def forget(self) -> None:
-        """Forget the run and what it has done."""
+        """Remove the run and its marks."""
         its_own = Compare("run", "=", self._run)
-        # So long ago that it has expired by the clock of any machine.
+        # A time so long ago that the item has expired by any machine's clock.
         await self._database.update(Update(self._key, set={"ttl": self._now_s - KEPT_S}, condition=its_own))
 
     @property

@@ -1,11 +1,11 @@
-"""Taking events into the catalogue: checked one by one, stored once, counted always.
+"""Ingests events into the catalogue: each is checked, stored once, and counted.
 
     events → check each by itself → drop those already stored → transactions → counts
 
-A transaction inserts some events and adds them to their summaries, so that a crash at any
-point leaves no event uncounted, and the same ingest run again finishes the work. The first
-write of an event wins; when another ingest was faster with one, the transaction is tried
-again without it. `fetched = upserted + skipped + rejected` at every moment.
+A transaction inserts some events and adds them to their summaries. So a crash at any point leaves
+no event uncounted, and the same ingest can be run again to finish the work. The first write of an
+event wins: if another ingest was faster, the transaction is tried again without the event. At every
+moment, `fetched = upserted + skipped + rejected`.
 """
 
 import asyncio
@@ -36,11 +36,11 @@ RECENT_ROUTE = "/ingest/recent"
 EVENTS_ROUTE = "/ingest/events"
 FILES_ROUTE = "/ingest/files"
 
-MOST_EVENTS_GIVEN = 1000  # in one call
-EVENTS_AT_ONCE = 1000  # in memory; the loop is left to others after each such chunk
+MOST_EVENTS_PER_CALL = 1000  # in one call
+EVENTS_AT_ONCE = 1000  # in memory; the ingest gives way to other work after each such chunk
 
 Observer = Callable[[str, IngestReport, str], None]
-"""(route, what came of it, code of its error or OK): told of each ingest at its end."""
+"""(route, report, code of its error or OK): called at the end of each ingest."""
 
 
 def unobserved(route: str, report: IngestReport, code: str) -> None:
@@ -48,7 +48,7 @@ def unobserved(route: str, report: IngestReport, code: str) -> None:
 
 
 class Ingest:
-    """Takes events from USGS, from a caller or from a file. Each ingest is recorded before it answers."""
+    """Ingests events from USGS, a caller or a file. Each ingest is recorded before its answer."""
 
     def __init__(
         self, database: Database, usgs: UsgsClient, recording: Recording, clock: Clock, observe: Observer = unobserved
@@ -60,31 +60,31 @@ class Ingest:
         self._clock = clock
         self._observe = observe
 
-    async def recent(self, asked: RecentEvents) -> IngestReport:
+    async def recent(self, request: RecentEvents) -> IngestReport:
         """Fetch from USGS and store.
 
         Raises:
-            BadUserInput: What is asked makes no sense.
+            BadUserInput: The arguments contradict each other.
             UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored.
             DatabaseUnavailable: The events may be stored in part; ingesting again completes them.
         """
 
         async def work(report: IngestReport) -> None:
-            await self._take_answer(report, await self._usgs.fetch(asked.request))
+            await self._take_answer(report, await self._usgs.fetch(request.request))
 
         return await self._recorded(RECENT_ROUTE, work)
 
     async def feed(self, feed: UsgsFeed, known: Validators = NO_VALIDATORS) -> tuple[IngestReport, Validators]:
-        """Fetch a feed in one attempt and store it, for whoever comes again anyway.
+        """Fetch a feed in one attempt and store it. The caller tries again later anyway.
 
         Args:
-            known: of the version that was stored last. While that is the latest, the ingest succeeds without events.
+            known: the validators of the last stored version. If it is still the latest, no events are fetched.
 
         Returns:
             The report, and the validators of the version that is stored now.
 
         Raises:
-            UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored. A feed without any events is not believed.
+            UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored. A feed without events is an error.
             DatabaseUnavailable: The events may be stored in part; ingesting the feed again completes them.
         """
         stored = known
@@ -105,13 +105,13 @@ class Ingest:
         """Fetch all events of a window from USGS and store them, in parts of fewer than `query.limit` events each.
 
         Args:
-            query: what was interrupted under the same conditions goes on where it stopped.
-            advanced: told at the beginning, and after each chunk and each part, how far the ingest is.
+            query: an interrupted ingest with the same conditions is resumed.
+            advanced: called with the progress at the beginning, and after each chunk and each part.
 
         Raises:
-            BadUserInput: What is asked makes no sense.
+            BadUserInput: The arguments contradict each other.
             UpstreamUnavailable, InvalidUpstreamResponse, DatabaseUnavailable: The events may be stored
-                in part; the same ingest again goes on from there.
+                in part; the same ingest resumes from there.
         """
 
         async def work(report: IngestReport) -> None:
@@ -119,15 +119,15 @@ class Ingest:
                 report.upstream_hash = answer.sha256 if report.upstream_size is None else None
                 report.upstream_size = (report.upstream_size or 0) + answer.size
                 check = partial(normalise, ingested_at=self._clock())
-                await self._take(report, answer.features, check, lambda: tell)
+                await self._take(report, answer.features, check, lambda: report_progress)
 
-            def tell() -> None:
+            def report_progress() -> None:
                 if advanced:
                     advanced(report, backfill.progress)
 
             marks = BackfillMarks(self._database, query, self._clock)
-            backfill = Backfill(self._usgs, marks, query, self._clock, store=store, advanced=tell)
-            tell()
+            backfill = Backfill(self._usgs, marks, query, self._clock, store=store, advanced=report_progress)
+            report_progress()
             try:
                 await backfill.run()
             finally:
@@ -136,7 +136,7 @@ class Ingest:
         return await self._recorded(RECENT_ROUTE, work)
 
     async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
-        """Store events that a caller gives, each as the keyword arguments of `checked_event`.
+        """Store events of a caller, each as the keyword arguments of `checked_event`.
 
         Raises:
             BadUserInput: There are more than 1,000.
@@ -148,8 +148,8 @@ class Ingest:
             return checked_event(**values, ingested_at=ingested_at)
 
         async def work(report: IngestReport) -> None:
-            if len(events) > MOST_EVENTS_GIVEN:
-                raise BadUserInput(f"`events` takes at most {MOST_EVENTS_GIVEN:,} events a call.")
+            if len(events) > MOST_EVENTS_PER_CALL:
+                raise BadUserInput(f"`events` takes at most {MOST_EVENTS_PER_CALL:,} events a call.")
             await self._take(report, events, check)
 
         return await self._recorded(EVENTS_ROUTE, work)
@@ -159,10 +159,10 @@ class Ingest:
 
         Args:
             stream: read in the thread of the event loop, as a local file is.
-            advanced: told after each chunk how far the ingest is, in bytes and in events.
+            advanced: called after each chunk with the progress in bytes and events.
 
         Raises:
-            InvalidUpstreamResponse: The file is not GeoJSON, or breaks off; what was complete is stored.
+            InvalidUpstreamResponse: The file is not GeoJSON, or breaks off; the complete features are stored.
         """
         raw = Fingerprinted(stream)
 
@@ -188,7 +188,7 @@ class Ingest:
         return await self._recorded(FILES_ROUTE, work)
 
     async def _take_answer(self, report: IngestReport, answer: UsgsAnswer) -> None:
-        """Check and store what USGS answered, counting in `report`."""
+        """Check and store the events of USGS's answer, counting in `report`."""
         report.retries = answer.retries
         report.upstream_size, report.upstream_hash = answer.size, answer.sha256
         await self._take(report, answer.features, partial(normalise, ingested_at=self._clock()))
@@ -202,9 +202,9 @@ class Ingest:
     ) -> None:
         """Check and store values chunk by chunk, counting in `report`.
 
-        `read` is called when a chunk was read, and what it answers when that is stored.
+        `read` is called when a chunk was read; the function that it returns is called when the chunk is stored.
 
-        While the store writes a chunk, and waits for the disk, the next one is read and checked.
+        While the store writes a chunk and waits for the disk, the next chunk is read and checked.
         """
         storing: asyncio.Task[None] | None = None
         try:
@@ -213,14 +213,14 @@ class Ingest:
                 events = self._checked(report, chunk, check)
                 if storing:
                     await storing
-                storing = asyncio.create_task(self._store_and_tell(report, events, stored))
-                await asyncio.sleep(0)  # has it begun
+                storing = asyncio.create_task(self._store_and_report(report, events, stored))
+                await asyncio.sleep(0)  # lets the task begin
         finally:
             if storing:
                 await storing
 
     def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Event]) -> list[Event]:
-        """The events of a chunk, the first of each id; the rest is counted."""
+        """The events of a chunk, the first of each id. Others are counted as rejected or skipped."""
         events: dict[str, Event] = {}
         for value in chunk:
             try:
@@ -235,14 +235,14 @@ class Ingest:
                 events[event_id] = event
         return list(events.values())
 
-    async def _store_and_tell(self, report: IngestReport, events: list[Event], stored: Callable[[], None]) -> None:
+    async def _store_and_report(self, report: IngestReport, events: list[Event], stored: Callable[[], None]) -> None:
         await self._store(report, events)
         stored()
 
     async def _store(self, report: IngestReport, events: list[Event]) -> None:
-        """Insert those of the events that are not stored yet."""
+        """Insert the events that are not stored yet."""
         new = events
-        # Where all was new so far, so is the rest, probably. Of an event that is stored all the same, its insert tells.
+        # If all events so far were new, the others probably are too. An insert finds out about any exception.
         if report.skipped or not report.upserted:
             keys = [EVENT.key_for(event.event_id) for event in events]
             stored = await self._database.get_many(keys, attributes=("eventId",))
@@ -256,7 +256,7 @@ class Ingest:
             report.skipped += len(some) - upserted
 
     async def _insert(self, events: list[Event]) -> int:
-        """Insert events and count them, in one transaction; how many there were that nobody else inserted first."""
+        """Insert events and count them in one transaction. Returns how many this ingest has inserted."""
         while events:
             async with self._sequence.reserve() as reservation:
                 items = reservation.numbered(event.item for event in events)
@@ -270,7 +270,7 @@ class Ingest:
         return len(events)
 
     async def _recorded(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
-        """Do the work and record it, failed or not, before anyone is answered."""
+        """Do the work and record it, failed or not, before the answer."""
         report, started = IngestReport(), self._clock()
         error: BaseException | None = None
         try:
@@ -302,7 +302,7 @@ class Ingest:
 
 
 def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
-    """The values a bounded number at a time. Where reading them fails, those before come first."""
+    """The values, a bounded number at a time. If reading fails, the values before come first."""
     chunk: list[T] = []
     try:
         for value in values:
@@ -318,7 +318,7 @@ def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
 
 
 def _transactions(events: list[Event], limit: int) -> Iterator[list[Event]]:
-    """The events in order of time, cut so that each part fits one transaction with its summaries."""
+    """The events in order of time, in parts that fit one transaction with their summaries."""
     part: list[Event] = []
     summaries: set[str] = set()
     for event in sorted(events, key=lambda event: event.item["eventTsMs"]):

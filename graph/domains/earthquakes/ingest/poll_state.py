@@ -1,4 +1,4 @@
-"""How polling goes: what the process that polls leaves for the next one, beside its lease in one item."""
+"""The state of polling, which a process leaves for the next one, in the item of the lease."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from graph.store.contract import Database
 from graph.store.records import Record, Stored
 
 POLL_LEASE = LeaseItem(POLL.key_for(), holder="turn", due="nextAttempt", unended="unended")
-LEASE_MS = 120_000  # at least: a month's feed takes less, and as late is the poll after a process that died
+LEASE_MS = 120_000  # at least; a month's feed takes less. After a process dies, the next poll is as late
 
 
 def poll_lease(database: Database, clock: Clock, lease_ms: int = LEASE_MS) -> Lease:
@@ -20,41 +20,41 @@ def poll_lease(database: Database, clock: Clock, lease_ms: int = LEASE_MS) -> Le
 
 
 class PollState(Record):
-    """How polling goes, whichever process did it."""
+    """The state of polling by all processes."""
 
     __slots__ = ()
 
     next_attempt = Stored[int | None]("nextAttempt", optional=True)  # epoch milliseconds; not before this
-    last_success = Stored[int | None]("lastSuccess", optional=True)  # when it began, epoch milliseconds
+    last_success = Stored[int | None]("lastSuccess", optional=True)  # its beginning, epoch milliseconds
     last_wide_success = Stored[int | None]("lastWideSuccess", optional=True)  # the same, of a feed wider than the day's
-    last_error = Stored[str | None]("lastError", optional=True)  # a stable code, which stays when polls succeed again
+    last_error = Stored[str | None]("lastError", optional=True)  # a stable code; it is kept after a success
     last_error_at = Stored[int | None]("lastErrorAt", optional=True)  # epoch milliseconds
     failures_in_a_row = Stored[int | None]("failures", optional=True)  # since the last success
-    unended_leases = Stored[int | None]("unended", optional=True)  # since one was ended
+    unended_leases = Stored[int | None]("unended", optional=True)  # since one was properly ended
     versions = Stored[Mapping[str, Mapping[str, str]] | None]("versions", optional=True)  # name of a feed → validators
 
     @classmethod
     def of(cls, lease: LeaseState) -> "PollState":
-        """The state that stands beside a lease; with nothing in it before the first poll."""
+        """The state beside a lease. It is empty before the first poll."""
         return cls(lease.attributes)
 
     @property
     def failures(self) -> int:
-        """Failures in a row, up to the latest attempt; to die during a lease is one."""
+        """Failures in a row, up to the latest attempt. A process that died during its lease counts as one."""
         return (self.failures_in_a_row or 0) + max((self.unended_leases or 0) - 1, 0)
 
     def validators(self, feed: UsgsFeed) -> Validators:
-        """Of the version of a feed that was stored last."""
+        """The validators of a feed's last stored version."""
         version = (self.versions or {}).get(feed.value)
         return Validators(**version) if version else NO_VALIDATORS
 
     def succeeded(self, feed: UsgsFeed, stored: Validators, *, began: int, next_attempt: int) -> Done:
-        """The end of a poll by which a version of a feed is stored: now, or since it is the latest still."""
+        """The result of a successful poll: a version of the feed was stored, or is still the latest."""
         version = {"etag": stored.etag, "last_modified": stored.last_modified}
         versions = {**(self.versions or {}), feed.value: {name: value for name, value in version.items() if value}}
         wide = {} if feed is UsgsFeed.ALL_DAY else {"lastWideSuccess": began}
         return Done(next_attempt, {"lastSuccess": began, "failures": 0, "versions": versions, **wide})
 
     def failed(self, code: str, *, now: int, next_attempt: int) -> Done:
-        """The end of a poll by which nothing was stored, or not all."""
+        """The result of a failed poll: nothing was stored, or not everything."""
         return Done(next_attempt, {"lastError": code, "lastErrorAt": now, "failures": self.failures + 1})

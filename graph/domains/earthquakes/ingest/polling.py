@@ -1,8 +1,8 @@
-"""Polling: the feeds of USGS are ingested again and again, in the background of the processes that serve.
+"""Polling: the serving processes ingest the feeds of USGS again and again in the background.
 
-It is polite: one process polls at a time, a minute or more apart, asks for what has changed alone,
-makes one attempt, and comes back ever later while that fails. It is thorough: after an outage it
-takes the feed that reaches back far enough.
+It is polite: one process polls at a time, at most once a minute, fetches only changed feeds, makes one
+attempt, and waits longer after each failure. It is thorough: after an outage it fetches the feed that
+reaches back far enough.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from graph.runtime.lease import Done, LeaseState
 from graph.store.contract import Database
 from graph.work.tasks import Sleep
 
-LONGEST_PAUSE_S = 1800.0  # between attempts that fail, unless polls are further apart anyway
-LONGEST_WAIT_S = 86_400.0  # that USGS may ask for: a wrong header must not end polling
+LONGEST_PAUSE_S = 1800.0  # between failed attempts, unless polls are further apart anyway
+LONGEST_WAIT_S = 86_400.0  # the longest `Retry-After`: a wrong header must not end polling
 
-# A network publishes what it finds by itself within minutes, and what an analyst has to find within
-# hours; then the event is in a feed by its origin time, as if it had been there all along. So the feed
-# of the hour would miss many, and a feed has to reach back so much further than to the last success.
+# A network publishes automatic events within minutes, and events of analysts within hours. The event
+# then stands in a feed by its origin time. So the feed of the hour would miss many, and a feed must
+# reach back this much further than to the last success.
 LATE_MS = DAY_MS // 2
 REACH_MS = {UsgsFeed.ALL_DAY: DAY_MS, UsgsFeed.ALL_WEEK: 7 * DAY_MS}
 
@@ -33,10 +33,10 @@ logger = get_logger(__name__)
 
 
 def feed_after(outage_ms: int | None) -> UsgsFeed:
-    """The narrowest feed that has all events since the last success, or the widest.
+    """The narrowest feed with all events since the last success, or the widest feed.
 
     Args:
-        outage_ms: the time since then. None where nothing was ever polled: an empty catalogue begins with a month.
+        outage_ms: the time since the last success; None before the first poll, which fetches a month.
     """
     for feed, reach_ms in REACH_MS.items():
         if outage_ms is not None and 0 <= outage_ms <= reach_ms - LATE_MS:
@@ -57,7 +57,7 @@ async def poll_forever(
     """Poll again and again, under one lease with the other processes on the table.
 
     Args:
-        lease_ms: that a poll takes at most, from the first byte that is fetched to the last event that is stored.
+        lease_ms: the longest time of a poll, from the first fetched byte to the last stored event.
     """
     poller = _Poller(ingest, every_s, clock, between)
     await poll_lease(database, clock, lease_ms).run_forever(poller.poll, failed=_warn, sleep=sleep)
@@ -80,7 +80,7 @@ class _Poller:
             feed = UsgsFeed.ALL_WEEK  # for what was published more than a day after its origin time
         try:
             report, stored = await self._ingest.feed(feed, state.validators(feed))
-        except Exception as error:  # a defect too, which is as well met less often
+        except Exception as error:  # also a defect, which should be met less often too
             if not state.failures:
                 _warn(error)
             now, code = self._clock(), str(outcome_of(error)[1])
@@ -95,12 +95,12 @@ class _Poller:
     def _pause_s(self, failures: int, error: Exception) -> float:
         """Half to all of an exponential pause after so many failures before this one, or what USGS asks for."""
         longest = min(self._every_s * 2 ** min(failures + 1, 16), LONGEST_PAUSE_S)
-        asked = error.retry_after_s if isinstance(error, UpstreamFailure) else None
-        return max(self._every_s, self._between(longest / 2, longest), min(asked or 0.0, LONGEST_WAIT_S))
+        retry_after_s = error.retry_after_s if isinstance(error, UpstreamFailure) else None
+        return max(self._every_s, self._between(longest / 2, longest), min(retry_after_s or 0.0, LONGEST_WAIT_S))
 
 
 def _warn(error: Exception) -> None:
-    """Say that polls begin to fail. How long they do is for the metrics to tell."""
+    """Log the first failure in a row. The metrics show for how long polls fail."""
     known = isinstance(error, GraphError)
     cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)
-    logger.warning("Polling fails, and goes on", code=outcome_of(error)[1], cause=cause, exc_info=not known)
+    logger.warning("A poll failed, and will be tried again", code=outcome_of(error)[1], cause=cause, exc_info=not known)

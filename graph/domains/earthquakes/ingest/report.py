@@ -1,4 +1,4 @@
-"""What came of an ingest: for its caller, and for its record."""
+"""The report of an ingest, for its caller and its record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,12 +6,12 @@ from uuid import uuid4
 
 from graph.domains.earthquakes.model import Rejection
 
-REJECTIONS_TOLD = 1000  # of an ingest; the rest is counted
+REJECTIONS_LISTED = 1000  # of an ingest; further ones are only counted
 
 
 @dataclass(slots=True)
 class IngestReport:
-    """What became of the events of an ingest, and what fetching them took."""
+    """The outcome of an ingest: what became of its events, and what fetching them took."""
 
     request_id: str = field(default_factory=lambda: str(uuid4()))
     fetched: int = 0  # always upserted + skipped + rejected
@@ -28,12 +28,12 @@ class IngestReport:
         """Count an event that was not taken."""
         self.fetched += 1
         self.rejected += 1
-        if len(self.rejections) < REJECTIONS_TOLD:
+        if len(self.rejections) < REJECTIONS_LISTED:
             self.rejections.append(rejection)
 
     @property
     def facts(self) -> Mapping[str, int | str | None]:
-        """What is recorded of it."""
+        """The facts for its record."""
         return {
             "fetched": self.fetched,
             "upserted": self.upserted,

@@ -1,4 +1,4 @@
-"""The ingest status: how polling goes, in whichever process, and how old the newest event is."""
+"""The ingest status: the state of polling by all processes, and the age of the newest event."""
 
 import asyncio
 import logging
@@ -14,20 +14,20 @@ from graph.runtime.lease import FARTHEST_MS
 from graph.store.contract import Database
 from graph.work.tasks import Sleep, repeat
 
-LOOK_EVERY_S = 30.0  # as old may be what metrics tell; a look is a handful of reads
+LOOK_EVERY_S = 30.0  # the greatest age of the metrics' values; a status takes a few reads
 
-# A process that polls looks every minute whether it is time, and the lease of one that died ends by itself.
+# A polling process checks every minute whether a poll is due, and the lease of a dead one ends by itself.
 OVERDUE_MS = 2 * LEASE_MS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestStatus:
-    """How it goes. Times are epoch milliseconds; None is what is not known."""
+    """The ingest status. Times are epoch milliseconds; None means unknown."""
 
     as_of: int
-    polling: bool  # some process polls, if not this one
+    polling: bool  # whether any process polls
     last_success: int | None = None
-    last_error: str | None = None  # a stable code; it stays when polls succeed again
+    last_error: str | None = None  # a stable code; it is kept after a success
     last_error_at: int | None = None
     failures: int = 0  # in a row, up to the latest attempt
     next_attempt: int | None = None
@@ -35,7 +35,7 @@ class IngestStatus:
 
     @property
     def state(self) -> Literal["off", "ok", "warning"]:
-        """Queries are answered in each, but perhaps from a catalogue that is out of date."""
+        """Queries are answered in each state, perhaps from an outdated catalogue."""
         if not self.polling:
             return "off"
         return "warning" if self.failures else "ok"
@@ -47,7 +47,7 @@ class IngestStatus:
 
 
 class IngestStatusReader:
-    """Reads the ingest status of one database, whether this process polls or not."""
+    """Reads the ingest status of a database, also in a process that does not poll."""
 
     def __init__(self, database: Database, catalogue: Catalogue, clock: Clock, *, polls: bool) -> None:
         self._lease = poll_lease(database, clock)
@@ -57,7 +57,7 @@ class IngestStatusReader:
         self._last_read: IngestStatus | None = None
 
     async def status(self) -> IngestStatus:
-        """The state now.
+        """Read the present status.
 
         Raises:
             DatabaseUnavailable: The store does not answer.
@@ -81,15 +81,15 @@ class IngestStatusReader:
 
     @property
     def known(self) -> IngestStatus | None:
-        """What was last read, as of now; None where nothing was."""
+        """The last read status, as of now; None before the first read."""
         return replace(self._last_read, as_of=self._clock()) if self._last_read else None
 
     async def read_forever(self, sleep: Sleep = asyncio.sleep) -> None:
-        """Read the status again and again, so that it is known."""
+        """Read the status again and again, for `known`."""
         failure = "The ingest status cannot be read"
         await repeat(self.status, LOOK_EVERY_S, failure=failure, level=logging.DEBUG, sleep=sleep)
 
     async def _newest_event(self) -> int | None:
-        """Its origin time. One that is yet to come, as a caller may have given it, hides no gap before it."""
+        """The origin time of the newest event. Future events, which a caller may have stored, do not count."""
         page = await self._catalogue.page(Selection(end_ms=self._clock()), Paging(size=1), attributes=frozenset())
         return page.records[0].event_ts_ms if page.records else None

@@ -1,4 +1,4 @@
-"""Events: one by its id, pages in time order, and those around another."""
+"""Events: one by its id, pages in time order, and events near another event."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -42,17 +42,17 @@ class Event(relay.Node):
     event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
     time: datetime = strawberry.field(description="Origin time.")
     mag: float = strawberry.field(description="Magnitude, clamped to -2.0 … 10.0.")
-    place: str = strawberry.field(description="Where it was, in words; the coordinates where no name is known.")
+    place: str = strawberry.field(description="The name of the place; the coordinates if it has no name.")
     lat: float = strawberry.field(description="Latitude, degrees north, -90 … 90.")
     lon: float = strawberry.field(description="Longitude, degrees east, -180 … 180.")
     depth: float | None = strawberry.field(
-        description="Depth, km below sea level; 0 for events above it, null where not measured."
+        description="Depth, km below sea level; 0 for events above it, null if not measured."
     )
     day_bucket: str = strawberry.field(description="UTC day of the origin time, `YYYYMMDD`.")
-    source: str = strawberry.field(description="Where the record came from, `USGS`.")
+    source: str = strawberry.field(description="The source of the record, `USGS`.")
     ingested_at: EpochMillis = strawberry.field(description="When it was stored, epoch milliseconds.")
     mag_type: str | None = strawberry.field(description="How the magnitude was measured, such as `ml` or `mww`.")
-    type: str | None = strawberry.field(description="What shook, such as `earthquake` or `quarry blast`.")
+    type: str | None = strawberry.field(description="The type of event, such as `earthquake` or `quarry blast`.")
     status: str | None = strawberry.field(description="`automatic` or `reviewed`, as of the ingest.")
     updated: EpochMillis | None = strawberry.field(
         description="USGS's last change before the ingest, epoch milliseconds."
@@ -64,7 +64,7 @@ class Event(relay.Node):
     sig: int | None = strawberry.field(description="USGS's significance, 0 to about 1000.")
 
     @strawberry.field(
-        description="Other events around this one, in space and on either side in time, newest first.",
+        description="Other events near this one in space and time, newest first.",
         graphql_type=Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
         directives=[PAGE_SIZE, Cost(weight="10")],  # its plan; what it reads besides is charged as it is read
         metadata=needs("lat", "lon"),
@@ -74,7 +74,9 @@ class Event(relay.Node):
         event: strawberry.Parent[model.Event],
         info: Info[Context, None],
         radius_km: Annotated[float, strawberry.argument(description="Great-circle distance, km, 0 … 40,100.")] = 100,
-        days: Annotated[float, strawberry.argument(description="At most so long before or after, 0 … 3,653.")] = 30,
+        days: Annotated[
+            float, strawberry.argument(description="At most so many days before or after, 0 … 3,653.")
+        ] = 30,
         first: relay.First = None,
         after: relay.After = None,
         last: relay.Last = None,
@@ -95,8 +97,8 @@ class Event(relay.Node):
 @strawberry.type(description="A page of events.")
 class EventConnection(relay.Connection[Event]):
     @strawberry.field(
-        description="How many events match on all pages, exactly. Null where counting would read too many days: "
-        "when the filter names more than time and magnitude, or a magnitude that is not on a tenth, over a long time.",
+        description="The exact number of matching events on all pages. Null if counting would read too many days: "
+        "over a long time, if the filter has more than time and magnitude, or a magnitude that is not on a tenth.",
         directives=[Cost(weight="10")],  # it may read the summaries of many days, or some days' events
         metadata=needs(),
     )
@@ -106,7 +108,7 @@ class EventConnection(relay.Connection[Event]):
 
     @strawberry.field(
         description="The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "
-        "longitude and latitude in degrees, depth in km where it is known, and the other fields by USGS's names.",
+        "longitude and latitude in degrees, depth in km if known, and the other fields by USGS's names.",
         directives=[Cost(weight="16")],  # of each event: as many values
         metadata=needs(*geojson.READ),
     )
@@ -139,7 +141,7 @@ class CircleInput:
 
 @strawberry.input
 class TimesAndMagnitudes:
-    """What every filter of events has."""
+    """The arguments of every filter of events."""
 
     start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
     end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
@@ -148,7 +150,7 @@ class TimesAndMagnitudes:
 
     @property
     def selection(self) -> Selection:
-        """The filter in the catalogue's words. Times are rounded into the bounds, to the millisecond."""
+        """The filter as a selection. Times are rounded to the millisecond, towards the inside."""
         return Selection(
             start_ms=millis_ceil(self.start_time) if self.start_time else None,
             end_ms=millis_floor(self.end_time) if self.end_time else None,
@@ -156,7 +158,7 @@ class TimesAndMagnitudes:
         )
 
 
-@strawberry.input(description="Which events are meant: those that fulfil everything that is given.")
+@strawberry.input(description="The selected events: those that fulfil all given conditions.")
 class EventFilter(TimesAndMagnitudes):
     min_depth: float | None = strawberry.field(
         default=None, description="Least depth, km, inclusive; leaves out events without a depth."
@@ -167,12 +169,12 @@ class EventFilter(TimesAndMagnitudes):
     box: BoxInput | None = strawberry.field(default=None, description="An area between latitudes and longitudes.")
     circle: CircleInput | None = strawberry.field(default=None, description="An area around a point.")
     types: list[str] | None = strawberry.field(
-        default=None, description="What shook, any of these, such as `earthquake`; at most 50."
+        default=None, description="Any of these types of event, such as `earthquake`; at most 50."
     )
 
     @property
     def selection(self) -> Selection:
-        """The filter in the catalogue's words."""
+        """The filter as a selection."""
         return replace(
             super().selection,
             min_depth=self.min_depth,
@@ -183,23 +185,23 @@ class EventFilter(TimesAndMagnitudes):
         )
 
 
-def window_facts(context: Context, arguments: Mapping[str, Any], result: object) -> dict[str, Any]:
-    """What the log of a query records of its filter."""
-    asked: TimesAndMagnitudes | None = arguments.get("filter")
-    if asked is None:
+def filter_facts(context: Context, arguments: Mapping[str, Any], result: object) -> dict[str, Any]:
+    """The facts of a query's filter for its request log."""
+    filter_: TimesAndMagnitudes | None = arguments.get("filter")
+    if filter_ is None:
         return {}
     return {
-        "starttime": millis_ceil(asked.start_time) if asked.start_time else None,
-        "endtime": millis_floor(asked.end_time) if asked.end_time else None,
-        "minmagnitude": asked.min_magnitude,
+        "starttime": millis_ceil(filter_.start_time) if filter_.start_time else None,
+        "endtime": millis_floor(filter_.end_time) if filter_.end_time else None,
+        "minmagnitude": filter_.min_magnitude,
     }
 
 
 def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | None) -> dict[str, Any]:
-    """What the log of an events query records of its filter and its page."""
+    """The facts of an events query's filter and page for its request log."""
     sizes = [size for size in (arguments.get("first"), arguments.get("last")) if size is not None]
     facts: dict[str, Any] = {"page_size": sizes[0] if sizes else context.page_sizes.default}
-    facts |= window_facts(context, arguments, page)
+    facts |= filter_facts(context, arguments, page)
     if page and page.was_read:
         facts["result_count"] = len(page.records)
         facts["has_next_token"] = page.has_more
@@ -210,7 +212,7 @@ def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | Non
 @strawberry.type
 class EventQueries:
     @strawberry.field(
-        description="The event with a USGS id; null where the catalogue has none.",
+        description="The event with this USGS id; null if the catalogue does not have it.",
         graphql_type=Event | None,
         directives=[RequiresScope(scope=EVENTS_READ)],
         metadata=recorded("/earthquakes/event"),
@@ -223,7 +225,7 @@ class EventQueries:
         return await info.context.service(Catalogue).event(event_id, selected_attributes(info, model.Event))
 
     @strawberry.field(
-        description="Catalogued events in time order, newest first unless asked otherwise.",
+        description="Events in time order, by default the newest first.",
         graphql_type=EventConnection,
         directives=[RequiresScope(scope=EVENTS_READ), PAGE_SIZE],
         metadata=recorded(model.CATALOGUE_ROUTE, facts=_facts),
@@ -231,7 +233,7 @@ class EventQueries:
     async def events(
         self,
         info: Info[Context, None],
-        filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; all without it.")] = None,
+        filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; by default all.")] = None,
         order_by: Annotated[EventOrder, strawberry.argument(description="Their order.")] = EventOrder.TIME_DESC,
         first: relay.First = None,
         after: relay.After = None,
@@ -250,5 +252,5 @@ class EventQueries:
 async def events_by_key(
     context: Context, keys: Sequence[str], attributes: frozenset[str] | None
 ) -> Mapping[str, model.Event]:
-    """The events that nodes' keys name, as far as they exist, with the attributes that are needed."""
+    """The existing events with these nodes' keys, with the needed attributes."""
     return await context.service(Catalogue).events(keys, attributes)

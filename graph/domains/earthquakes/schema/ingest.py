@@ -1,4 +1,4 @@
-"""Ingests, and how the catalogue is kept up."""
+"""Ingests and the ingest status."""
 
 from datetime import datetime
 from typing import Annotated
@@ -28,71 +28,69 @@ def _describe(feed: usgs_requests.UsgsFeed) -> str:
 describe_enum(usgs_requests.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
 
 
-@strawberry.type(
-    description="How well the catalogue is kept up, as of now and as every process of the service sees it."
-)
+@strawberry.type(description="The present ingest status, the same for every process of the service.")
 class IngestStatus:
     polling: bool = strawberry.field(
-        description="Whether USGS is polled for this catalogue, by whichever process. Where it no longer is, "
-        "the other fields tell how it went."
+        description="Whether any process polls USGS for this catalogue. If none does any more, "
+        "the other fields describe the last polls."
     )
     last_success: EpochMillis | None = strawberry.field(
         description="When a poll last succeeded, epoch milliseconds, with new events or without; null for never."
     )
     last_error: str | None = strawberry.field(
         description="Stable code of the last poll that failed, such as `UPSTREAM_UNAVAILABLE`; null for none. "
-        "It stays when polls succeed again."
+        "It is kept after later successes."
     )
     last_error_at: EpochMillis | None = strawberry.field(
         description="When that poll failed, epoch milliseconds; null for never."
     )
     failures: int = strawberry.field(description="Polls that failed since the last success; 0 while they succeed.")
     next_attempt: EpochMillis | None = strawberry.field(
-        description="When the next poll is due, epoch milliseconds; while one is under way, when another process "
-        "would take over. Null before the first one, and where USGS is not polled."
+        description="When the next poll is due, epoch milliseconds; during a poll, when another process "
+        "would take over. Null before the first poll, and if USGS is not polled."
     )
     newest_event_lag_seconds: float | None = strawberry.field(
-        description="Time since the origin time of the newest event, seconds; null where there is no event."
+        description="Time since the origin time of the newest event, seconds; null if there is no event."
     )
 
 
 @strawberry.type
 class IngestQueries:
     @strawberry.field(
-        description="How polling USGS goes, and how old the newest event is.",
+        description="The state of polling USGS, and the age of the newest event.",
         graphql_type=IngestStatus,
-        directives=[RequiresScope(scope=EVENTS_READ), Cost(weight="10")],  # as many reads of the store, at most
+        directives=[RequiresScope(scope=EVENTS_READ), Cost(weight="10")],  # at most as many reads of the store
         metadata=recorded("/ingest/status"),
     )
     async def ingest_status(self, info: Info[Context, None]) -> status.IngestStatus:
         return await info.context.service(status.IngestStatusReader).status()
 
 
-@strawberry.type(description="Why one event of an ingest was not taken.")
+@strawberry.type(description="The reason why one event of an ingest was rejected.")
 class Rejection:
-    event_id: str | None = strawberry.field(description="The event's id; null where it has no usable one.")
+    event_id: str | None = strawberry.field(description="The event's id; null if it has no valid one.")
     code: str = strawberry.field(description="Stable code, such as `MAGNITUDE_MISSING`.")
-    message: str = strawberry.field(description="What is wrong with it.")
+    message: str = strawberry.field(description="What is wrong with the event.")
 
 
-@strawberry.type(description="What became of an ingest: fetched = upserted + skipped + rejected.")
+@strawberry.type(description="The outcome of an ingest: fetched = upserted + skipped + rejected.")
 class IngestPayload:
     request_id: strawberry.ID = strawberry.field(description="UUID of the ingest in the request logs.")
     fetched: int = strawberry.field(description="Events given, or fetched from USGS.")
     upserted: int = strawberry.field(description="Events inserted.")
     skipped: int = strawberry.field(description="Events that were stored already, or given twice.")
     rejected: int = strawberry.field(description="Events that break a rule of the catalogue.")
-    rejections: list[Rejection] = strawberry.field(description="Why, for at most the first 1,000 of these.")
+    rejections: list[Rejection] = strawberry.field(description="The reasons for at most the first 1,000 of these.")
     retries: int = strawberry.field(description="Attempts on USGS after the first.")
-    upstream_size: int | None = strawberry.field(description="Bytes of USGS's answer; null where it was not asked.")
+    upstream_size: int | None = strawberry.field(description="Bytes of USGS's answer; null if nothing was fetched.")
     upstream_hash: str | None = strawberry.field(description="SHA-256 of USGS's answer, hexadecimal.")
     latency_ms: int = strawberry.field(description="How long it took, milliseconds.")
 
 
-@strawberry.input(description="What to fetch from USGS: the latest events, a feed, or a window of time.")
+@strawberry.input(description="What to fetch from USGS: the latest events, a feed, or a time range.")
 class IngestRecentInput:
     limit: int | None = strawberry.field(
-        default=None, description="At most so many, the latest first, 1 … 20,000; default 100, with a window 20,000."
+        default=None, description="The most events, latest first, 1 … 20,000; default 100, for a time range 20,000."
     )
     feed: usgs_requests.UsgsFeed | None = strawberry.field(
         default=None, description="A summary feed, without any other argument."
@@ -102,8 +100,8 @@ class IngestRecentInput:
     min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
 
     @property
-    def asked(self) -> usgs_requests.RecentEvents:
-        """The input in the words of the USGS client."""
+    def recent_events(self) -> usgs_requests.RecentEvents:
+        """The input for the USGS client."""
         return usgs_requests.RecentEvents(
             limit=self.limit,
             feed=self.feed,
@@ -113,20 +111,20 @@ class IngestRecentInput:
         )
 
 
-@strawberry.input(description="An event as a caller gives it, by the rules of the catalogue.")
+@strawberry.input(description="An event of a caller, which must follow the catalogue's rules.")
 class EventInput:
     event_id: str = strawberry.field(description="Event id, 1 to 64 characters, none of them a control.")
     event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
     mag: float = strawberry.field(description="Magnitude; clamped to -2.0 … 10.0.")
     place: str | None = strawberry.field(
-        default=None, description="Where it was, in words; cut after 512 characters; the coordinates without it."
+        default=None, description="The name of the place, cut after 512 characters; by default the coordinates."
     )
     lat: float = strawberry.field(description="Latitude, degrees north, -90 … 90.")
     lon: float = strawberry.field(description="Longitude, degrees east, -180 … 180.")
     depth: float | None = strawberry.field(default=None, description="Depth, km; negative is stored as 0.")
-    source: str = strawberry.field(default="USGS", description="Where the record comes from.")
+    source: str = strawberry.field(default="USGS", description="The source of the record.")
     mag_type: str | None = strawberry.field(default=None, description="How the magnitude was measured.")
-    type: str | None = strawberry.field(default=None, description="What shook, such as `earthquake`.")
+    type: str | None = strawberry.field(default=None, description="The type of event, such as `earthquake`.")
     status: str | None = strawberry.field(default=None, description="`automatic` or `reviewed`.")
     updated: EpochMillis | None = strawberry.field(default=None, description="Last change, epoch milliseconds.")
     url: str | None = strawberry.field(default=None, description="The event's page.")
@@ -144,12 +142,12 @@ class IngestEventsInput:
 @strawberry.type
 class IngestMutations:
     @strawberry.mutation(
-        description="Fetch events from USGS and store those that are new.",
+        description="Fetch events from USGS, and store the new ones.",
         graphql_type=IngestPayload,
         directives=[
             RequiresScope(scope=EVENTS_WRITE),
-            Cost(weight="100"),  # another service has to answer first
-            ListSize(assumed_size=report.REJECTIONS_TOLD, sized_fields=["rejections"]),
+            Cost(weight="100"),  # it waits for another service
+            ListSize(assumed_size=report.REJECTIONS_LISTED, sized_fields=["rejections"]),
         ],
         metadata=recorded(RECENT_ROUTE),
     )
@@ -157,13 +155,14 @@ class IngestMutations:
         self,
         info: Info[Context, None],
         input: Annotated[
-            IngestRecentInput | None, strawberry.argument(description="What to fetch; the latest 100 without it.")
+            IngestRecentInput | None,
+            strawberry.argument(description="What to fetch; by default the latest 100 events."),
         ] = None,
     ) -> report.IngestReport:
-        return await info.context.service(Ingest).recent(input.asked if input else usgs_requests.RecentEvents())
+        return await info.context.service(Ingest).recent(input.recent_events if input else usgs_requests.RecentEvents())
 
     @strawberry.mutation(
-        description="Store events that are new.",
+        description="Store events, if they are new.",
         graphql_type=IngestPayload,
         directives=[
             RequiresScope(scope=EVENTS_WRITE),

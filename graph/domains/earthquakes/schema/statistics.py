@@ -15,14 +15,14 @@ from graph.api.sizes import Cost, ListSize
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
-from graph.domains.earthquakes.schema.events import Event, TimesAndMagnitudes, window_facts
+from graph.domains.earthquakes.schema.events import Event, TimesAndMagnitudes, filter_facts
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics import gutenberg_richter, statistics
 
 
 @strawberry.input(
-    description="Which events are counted: those that fulfil all that is given. Magnitudes are on tenths, as 4.5 is."
+    description="The counted events: those that fulfil all given conditions. Magnitudes must be on tenths, such as 4.5."
 )
 class StatisticsFilter(TimesAndMagnitudes):
     pass
@@ -33,13 +33,13 @@ describe_enum(
 )
 
 
-@strawberry.type(description="How many events each period has, one after the other without a gap.")
+@strawberry.type(description="The number of events in each period, without gaps.")
 class CountSeries:
     interval: statistics.Interval = strawberry.field(description="The length of a period.")
-    start: date | None = strawberry.field(description="First day of the first period, UTC; null where there is none.")
+    start: date | None = strawberry.field(description="First day of the first period, UTC; null if there is none.")
     counts: list[int] = strawberry.field(
-        description="The events of each period, zeros included. The window may cut the first and the last one.",
-        directives=[ListSize(assumed_size=statistics.MOST_PERIODS), Cost(weight="0.02")],  # numbers, and no more
+        description="The events of each period, zeros included. The time range may cut the first and the last period.",
+        directives=[ListSize(assumed_size=statistics.MOST_PERIODS), Cost(weight="0.02")],  # only numbers
     )
 
 
@@ -47,15 +47,15 @@ class CountSeries:
 class MagnitudeBin:
     magnitude: float = strawberry.field(description="Lower edge: a bin 4.5 has the magnitudes from 4.5 to below 4.6.")
     count: int = strawberry.field(description="Events of this bin.")
-    cumulative: int = strawberry.field(description="Events of this bin and of all above.")
+    cumulative: int = strawberry.field(description="Events of this bin and of all higher bins.")
 
 
-@strawberry.type(description="From which magnitude on the catalogue has, by all appearance, every event.")
+@strawberry.type(description="The magnitude from which on the catalogue seems to be complete.")
 class Completeness:
     magnitude: float | None = strawberry.field(
         description="By maximum curvature, the bin with the most events: Wiemer and Wyss (2000), BSSA 90, 859-869."
     )
-    reason: str | None = strawberry.field(description="Why there is none, where there is none.")
+    reason: str | None = strawberry.field(description="Why there is no estimate; null if there is one.")
 
 
 @strawberry.type(
@@ -70,9 +70,9 @@ class GutenbergRichter:
     uncertainty: float | None = strawberry.field(
         description="Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687."
     )
-    a: float | None = strawberry.field(description="a-value, of the whole window: log10 N where M is 0.")
-    events: int = strawberry.field(description="Events that this is estimated from.")
-    reason: str | None = strawberry.field(description="Why there is none, where there is none.")
+    a: float | None = strawberry.field(description="a-value for the whole time range: log10 N where M is 0.")
+    events: int = strawberry.field(description="The number of events in the estimate.")
+    reason: str | None = strawberry.field(description="Why there is no estimate; null if there is one.")
 
 
 Corrected = Annotated[
@@ -83,63 +83,65 @@ Corrected = Annotated[
 ]
 
 
-@strawberry.type(description="What the selected events come to.")
+@strawberry.type(description="Statistics of the selected events.")
 class CatalogueStatistics:
-    @strawberry.field(description="How many events there are.")
+    @strawberry.field(description="The number of events.")
     @staticmethod
-    async def count(asked: strawberry.Parent[statistics.Statistics]) -> int:
-        return (await asked.counts()).total()
+    async def count(selected: strawberry.Parent[statistics.Statistics]) -> int:
+        return (await selected.counts()).total()
 
     @strawberry.field(
-        description="The event with the greatest magnitude, the latest of equals. Null where there is none, "
-        "or where those of the greatest bin stand on too many days.",
+        description="The event with the greatest magnitude, the latest of equals. Null if there is none, "
+        "or if the events of the greatest bin are on too many days.",
         graphql_type=Event | None,
         directives=[Cost(weight="10")],
     )
     @staticmethod
-    async def largest(asked: strawberry.Parent[statistics.Statistics], info: Info[Context, None]) -> model.Event | None:
-        return await asked.largest(selected_attributes(info, model.Event))
+    async def largest(
+        selected: strawberry.Parent[statistics.Statistics], info: Info[Context, None]
+    ) -> model.Event | None:
+        return await selected.largest(selected_attributes(info, model.Event))
 
     @strawberry.field(
-        description="How many events there are in the course of time: from the window's start to its end or, "
+        description="The number of events over time: from the start of the time range to its end or, "
         "where it is open, from the first event to the last.",
         graphql_type=CountSeries,
         directives=[Cost(weight="10")],
     )
     @staticmethod
     async def series(
-        asked: strawberry.Parent[statistics.Statistics],
+        selected: strawberry.Parent[statistics.Statistics],
         interval: Annotated[
             statistics.Interval, strawberry.argument(description="The length of a period.")
         ] = statistics.Interval.MONTH,
     ) -> statistics.Series:
-        return await asked.series(interval)
+        return await selected.series(interval)
 
     @strawberry.field(
-        description="How many events there are by magnitude: the bins from the least to the greatest, zeros included.",
+        description="The number of events by magnitude: the bins from the least to the greatest, zeros included.",
         graphql_type=list[MagnitudeBin],
         directives=[ListSize(assumed_size=GREATEST_BIN - LEAST_BIN + 1)],
     )
     @staticmethod
     async def magnitude_frequency(
-        asked: strawberry.Parent[statistics.Statistics],
+        selected: strawberry.Parent[statistics.Statistics],
     ) -> list[gutenberg_richter.MagnitudeBin]:
-        return gutenberg_richter.distribution(await asked.counts())
+        return gutenberg_richter.distribution(await selected.counts())
 
     @strawberry.field(description="The magnitude of completeness.", graphql_type=Completeness)
     @staticmethod
     async def completeness(
-        asked: strawberry.Parent[statistics.Statistics], corrected: Corrected = False
+        selected: strawberry.Parent[statistics.Statistics], corrected: Corrected = False
     ) -> gutenberg_richter.Completeness:
-        return gutenberg_richter.completeness(await asked.counts(), corrected=corrected)
+        return gutenberg_richter.completeness(await selected.counts(), corrected=corrected)
 
     @strawberry.field(description="The Gutenberg-Richter relation.", graphql_type=GutenbergRichter)
     @staticmethod
     async def gutenberg_richter(
-        asked: strawberry.Parent[statistics.Statistics], corrected: Corrected = False
+        selected: strawberry.Parent[statistics.Statistics], corrected: Corrected = False
     ) -> gutenberg_richter.GutenbergRichter:
-        counts = await asked.counts()
-        return asked.gutenberg_richter(counts, gutenberg_richter.completeness(counts, corrected=corrected))
+        counts = await selected.counts()
+        return selected.gutenberg_richter(counts, gutenberg_richter.completeness(counts, corrected=corrected))
 
 
 @strawberry.type
@@ -148,13 +150,13 @@ class StatisticsQueries:
         description="Statistics of the catalogue, from its summaries of each day and year.",
         graphql_type=CatalogueStatistics,
         directives=[RequiresScope(scope=EVENTS_READ), Cost(weight="10")],
-        metadata=recorded("/earthquakes/statistics", facts=window_facts),
+        metadata=recorded("/earthquakes/statistics", facts=filter_facts),
     )
     async def catalogue_statistics(
         self,
         info: Info[Context, None],
         filter: Annotated[
-            StatisticsFilter | None, strawberry.argument(description="Which events; all without it.")
+            StatisticsFilter | None, strawberry.argument(description="Which events; by default all.")
         ] = None,
     ) -> statistics.Statistics:
         return await info.context.service(Catalogue).statistics(filter.selection if filter else Selection())

@@ -13,10 +13,10 @@ from math import e, log, log10, sqrt
 BIN = 0.1
 CORRECTION_TENTHS = 2
 LEAST_EVENTS = 50
-"""That an estimate is made of: the standard deviation of a b-value is a seventh of it then, and more for fewer."""
+"""The least number for an estimate: with so many, the standard deviation of a b-value is a seventh of it."""
 
 Counts = Mapping[int, int]
-"""Lower edge of a bin in tenths → how many events it has."""
+"""Lower edge of a bin in tenths → the number of its events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +30,25 @@ class MagnitudeBin:
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """The least magnitude from which on the catalogue has, by all appearance, every event."""
+    """The magnitude from which on the catalogue seems to be complete."""
 
-    magnitude: float | None = None  # None for a reason
+    magnitude: float | None = None  # None with a reason
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GutenbergRichter:
-    """log10 of the number of events with at least magnitude M = a - b M, above the completeness. None for a reason."""
+    """log10 N = a - b M above the completeness, with N events of at least magnitude M. None with a reason."""
 
     b: float | None = None
     uncertainty: float | None = None  # of b, one standard deviation
     a: float | None = None
-    events: int = 0  # that it was estimated from
+    events: int = 0  # in the estimate
     reason: str | None = None
 
 
 def distribution(counts: Counts) -> list[MagnitudeBin]:
-    """The bins from the least magnitude that occurs to the greatest, those without an event included."""
+    """The bins from the least occurring magnitude to the greatest, with empty ones."""
     occupied = [tenths for tenths, count in counts.items() if count]
     bins: list[MagnitudeBin] = []
     cumulative = 0
@@ -62,7 +62,7 @@ def completeness(counts: Counts, *, corrected: bool = False) -> Completeness:
     """The magnitude of completeness by maximum curvature: the bin with the most events, the lower one of equals.
 
     Args:
-        corrected: add 0.2, since events are missing above the maximum too.
+        corrected: add 0.2, since events are also missing above the maximum.
 
     Source: Wiemer and Wyss (2000), Bulletin of the Seismological Society of America 90, 859-869; the
         correction is of Woessner and Wiemer (2005), ibid. 95, 684-698.
@@ -76,8 +76,8 @@ def completeness(counts: Counts, *, corrected: bool = False) -> Completeness:
 def gutenberg_richter(counts: Counts, least: Completeness) -> GutenbergRichter:
     """The Gutenberg-Richter relation of the events from a magnitude of completeness on.
 
-    The b-value is Aki's of maximum likelihood, log10(e) / (mean - least), where Utsu has magnitudes
-    in bins begin half a bin lower; its uncertainty is Shi and Bolt's.
+    The b-value is Aki's maximum likelihood estimate, log10(e) / (mean - least). For magnitudes in bins,
+    `least` is half a bin lower, as by Utsu. The uncertainty is Shi and Bolt's.
 
     Source: Aki (1965), Bulletin of the Earthquake Research Institute 43, 237-239; Utsu (1966), Journal
         of the Faculty of Science, Hokkaido University, series VII, 2, 359-376; Shi and Bolt (1982),
@@ -91,7 +91,7 @@ def gutenberg_richter(counts: Counts, least: Completeness) -> GutenbergRichter:
     if events < LEAST_EVENTS:
         return GutenbergRichter(events=events, reason=_too_few(events, "reach the magnitude of completeness"))
     if len(complete) == 1:
-        return GutenbergRichter(events=events, reason="All events of the complete part stand in one bin.")
+        return GutenbergRichter(events=events, reason="All events above the completeness are in one bin.")
     mean = sum(magnitude * count for magnitude, count in complete.items()) / events
     lowest = least.magnitude - BIN / 2
     b = log10(e) / (mean - lowest)
@@ -99,7 +99,7 @@ def gutenberg_richter(counts: Counts, least: Completeness) -> GutenbergRichter:
 
 
 def shi_bolt(b: float, magnitudes: Mapping[float, int]) -> float:
-    """The standard deviation of a b-value, by how many events of each magnitude it was estimated from.
+    """The standard deviation of a b-value, from the number of events of each magnitude.
 
     Source: Shi and Bolt (1982), equation 5, whose 2.30 is the natural logarithm of 10.
     """

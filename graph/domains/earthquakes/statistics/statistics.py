@@ -1,7 +1,7 @@
-"""What the catalogue says as a whole: counts by magnitude and by time, from the summaries.
+"""Statistics of the catalogue: counts by magnitude and by time, from the summaries.
 
-A century takes a hundred small items. Only of the first and the last day, where a window cuts
-them, are the events themselves read.
+A century takes a hundred small items. The events themselves are read only for the first and the last
+day, if the time range cuts them.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ from graph.store.time_walk import Promise, items_of
 from graph.work.account import charge_rows, give_way
 
 MOST_PERIODS = 40_000  # a little more than the days of a century
-DAYS_AT_ONCE = 32  # of which the strongest event is looked for
+DAYS_AT_ONCE = 32  # in the search for the strongest event
 
 
 class Interval(Enum):
@@ -36,23 +36,23 @@ class Interval(Enum):
 
     DAY = 8
     MONTH = 6
-    YEAR = 4  # characters of a day bucket that name the period
+    YEAR = 4  # the value is the number of a day bucket's characters that name the period
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """How many events each period has, without a gap. The first and the last one may be cut by the window."""
+    """The number of events in each period, without gaps. The time range may cut the first and the last period."""
 
     interval: Interval
-    start: date | None  # of the first period; None where there is none
+    start: date | None  # of the first period; None if there is none
     counts: list[int]
 
 
 class Statistics:
-    """Statistics of a selection by time and magnitude, each of them computed when it is asked for."""
+    """Statistics of a selection by time and magnitude. Each is computed when it is called."""
 
     def __init__(self, database: Database, summaries: Summaries, selection: Selection, *, most_days_read: int) -> None:
-        """Say of what.
+        """Prepare the statistics of a selection.
 
         Raises:
             BadUserInput: The magnitudes are not on tenths.
@@ -68,7 +68,7 @@ class Statistics:
         self._counts: Counter[int] | None = None
 
     async def counts(self) -> Counter[int]:
-        """Lower edge of a magnitude bin, in tenths → how many events it has."""
+        """Lower edge of a magnitude bin, in tenths → the number of its events."""
         if self._counts is None:
             counts: Counter[int] = Counter()
             async for _, summary in self._summarised(by_day=False):
@@ -78,14 +78,14 @@ class Statistics:
         return self._counts
 
     def gutenberg_richter(self, counts: Counter[int], least: Completeness) -> GutenbergRichter:
-        """The relation of these counts, where no greatest magnitude cuts them, which would pass for a steep slope."""
+        """The relation of these counts. A greatest magnitude would cut them, and make the slope too steep."""
         maximum = self._selection.magnitudes.maximum
         if maximum is not None and maximum * 10 < GREATEST_BIN:
             return GutenbergRichter(reason="It takes all great events: leave out `maxMagnitude`.")
         return gutenberg_richter(counts, least)
 
     async def series(self, interval: Interval) -> Series:
-        """How many events each period has: of the window, and where that is open, from the first event or to the last.
+        """The number of events in each period: over the time range or, where it is open, to the outermost event.
 
         Raises:
             BadUserInput: There are too many periods.
@@ -112,12 +112,12 @@ class Statistics:
         return Series(interval, _start(interval, first), series)
 
     async def largest(self, attributes: frozenset[str] | None = None) -> Event | None:
-        """The event with the greatest magnitude, the latest one of equals.
+        """The event with the greatest magnitude, the latest of equals.
 
-        None where there is none, or where it may stand on more days than may be read.
+        None if there is no event, or if finding it could take too many days.
 
         Args:
-            attributes: those that are needed of it, beside its position; None for all.
+            attributes: the needed ones, beside the position; None for all.
         """
         needed = None if attributes is None else attributes | {"mag"}
         counts = await self.counts()
@@ -140,16 +140,16 @@ class Statistics:
             if found is not None:
                 largest, better = found, Compare("mag", ">", found["mag"])
                 if found["mag"] == greatest:
-                    break  # no event that is selected has more
+                    break  # no selected event has a greater one
         return Event.reading(needed)(largest) if largest else None
 
     async def _summarised(
         self, *, by_day: bool, only: MagnitudeRange | None = None
     ) -> AsyncIterator[tuple[str, Summary]]:
-        """The summaries of what lies within the window whole: of days, and unless `by_day`, of years.
+        """The summaries of the days that the time range covers as a whole, and unless `by_day`, of whole years.
 
         Args:
-            only: leave out years that have no such magnitude.
+            only: leave out years without such magnitudes.
         """
         for part in self._span.years(await self._summaries.years()):
             if only and not part.value.matching(only):
@@ -164,13 +164,13 @@ class Statistics:
             await give_way()
 
     async def _counted(self, *, by_day: bool) -> AsyncIterator[tuple[str, int]]:
-        """What lies within the window whole and has selected events: days or, unless `by_day`, years where possible."""
+        """The whole days with selected events, and their numbers; unless `by_day`, whole years where possible."""
         async for name, summary in self._summarised(by_day=by_day):
             if count := summary.matching(self._selection.magnitudes):
                 yield name, count
 
     async def _cut_days(self) -> "_CutDays":
-        """The selected events of the days that the window cuts."""
+        """The selected events of the days that the time range cuts."""
         if self._of_cut_days is None:
             counted = _CutDays()
             promises = [await self._promise(day, self._selection.magnitudes) for day in self._span.cut]
@@ -191,7 +191,7 @@ class Statistics:
         )
 
     async def _promise(self, day: str, magnitudes: MagnitudeRange) -> Promise:
-        """What the summaries say of one day."""
+        """The promise of one day, by its summary."""
         of_year = (await self._summaries.years()).get(day[:4])
         of_day = (await self._summaries.days(day[:4], of_year)).days.get(day) if of_year else None
         return promised_on(day, of_day.may_match(magnitudes) if of_day else 0)
@@ -199,7 +199,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class _CutDays:
-    """The selected events of the days that the window cuts, counted."""
+    """The counts of the selected events on the days that the time range cuts."""
 
     bins: Counter[int] = field(default_factory=Counter)  # lower edge of a magnitude bin, in tenths
     days: Counter[str] = field(default_factory=Counter)  # day buckets
@@ -210,7 +210,7 @@ def _by_magnitude_and_time(item: Item) -> tuple[float, int]:
 
 
 def _number(period: str) -> int:
-    """The place of a period, named by the first characters of its day buckets, among all of its length."""
+    """The number of a period among all periods of its length. It is named by the start of its day buckets."""
     match len(period):
         case 8:
             return date_of(period).toordinal()
@@ -221,7 +221,7 @@ def _number(period: str) -> int:
 
 
 def _start(interval: Interval, number: int) -> date:
-    """The first day of a period, by its place among all of its length."""
+    """The first day of a period, by its number."""
     match interval:
         case Interval.DAY:
             return date.fromordinal(number)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, FIRST_MS
-from graph.domains.earthquakes.ingest.report import REJECTIONS_TOLD
+from graph.domains.earthquakes.ingest.report import REJECTIONS_LISTED
 from graph.domains.earthquakes.usgs.requests import RecentEvents
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
@@ -145,7 +145,7 @@ async def test_all_rejections_are_counted_and_the_first_thousand_told(station: S
     report = await station.ingest.file(file_of(a_feature(f"us{n}", mag=None) for n in range(1003)))
 
     assert (report.fetched, report.rejected, await events_in(station.database)) == (1003, 1003, {})
-    assert [told.event_id for told in report.rejections] == [f"us{n}" for n in range(REJECTIONS_TOLD)]
+    assert [told.event_id for told in report.rejections] == [f"us{n}" for n in range(REJECTIONS_LISTED)]
 
 
 # Anything at all

@@ -507,7 +507,7 @@ async def test_hours_without_usgs_are_one_warning_whichever_process_polls(
     await begun(station, time)
 
     said = [record.getMessage() for record in polling_logs(caplog)]
-    assert said == ["Polled USGS", "Polling fails, and goes on", "Polled USGS", "Polling USGS works again"]
+    assert said == ["Polled USGS", "A poll failed, and will be tried again", "Polled USGS", "Polling USGS works again"]
 
 
 def polling_logs(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:

@@ -141,4 +141,4 @@ def test_one_bin_alone_has_no_slope() -> None:
     found = gutenberg_richter({20: 100}, Completeness(2.0))
 
     assert (found.b, found.events) == (None, 100)
-    assert found.reason == "All events of the complete part stand in one bin."
+    assert found.reason == "All events above the completeness are in one bin."
