@@ -54,9 +54,9 @@ logger = get_logger(__name__)
 
 
 @cache
-def schema_of(domains: tuple[Domain, ...]) -> Schema:
+def schema_of(domains: tuple[Domain, ...], *, compiled: bool = True) -> Schema:
     """The schema of these domains, made once."""
-    return build_schema(domains)
+    return build_schema(domains, compiled=compiled)
 
 
 def create_app(
@@ -143,8 +143,14 @@ def admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Admiss
         UnusableList: The list of documents cannot be served.
     """
     page_sizes = PageSizes(settings.page_size, settings.max_page_size)
-    schema = schema_of(switched_on(domains, settings.domains)).graphql
-    documents = Documents(schema, Limits.of(settings), page_sizes, introspection=settings.introspection)
+    schema = schema_of(switched_on(domains, settings.domains), compiled=settings.compiled).graphql
+    documents = Documents(
+        schema,
+        Limits.of(settings),
+        page_sizes,
+        introspection=settings.introspection,
+        compiled=settings.compiled,
+    )
     limits = ExecutionLimits(settings.max_cost, settings.execution_timeout, settings.ingest_timeout)
     known = persisted(settings.allowed_documents, documents)
     return Admission(documents, known, limits, suggesting=settings.introspection)

@@ -112,6 +112,9 @@ class Settings(DomainNames):
     jwt_leeway: int = Field(30, ge=0, le=300, description="Seconds that the clock of a token's issuer may be off.")
     public_read: bool = Field(True, description="Whether events can be read without a token.")
     introspection: bool = Field(True, description="Whether the schema can be read, and errors suggest names of it.")
+    compiled: bool = Field(
+        True, description="Whether plain selections are executed by compiled functions; graphql-core alone otherwise."
+    )
     graphiql: bool = Field(True, description="Whether browsers get GraphiQL.")
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_origins)] = Field(
         (), description="Origins whose pages may ask, with commas between them; `*` for all."

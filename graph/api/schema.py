@@ -94,7 +94,7 @@ class Schema:
     printed: str  # in the schema definition language, as in `schema.graphql`
 
 
-def build_schema(parts: Sequence[SchemaPart]) -> Schema:
+def build_schema(parts: Sequence[SchemaPart], *, compiled: bool = True) -> Schema:
     """The schema of these parts. Each part may refer to those before it.
 
     Raises:
@@ -115,7 +115,8 @@ def build_schema(parts: Sequence[SchemaPart]) -> Schema:
     schema = made._schema
     _finish(schema.type_map.values())
     _check_scopes(schema.type_map.values(), nodes, {scope for part in parts for scope in part.scopes})
-    shorten(schema.type_map.values())
+    if compiled:
+        shorten(schema.type_map.values())
     return Schema(schema, f"{made.as_str()}\n")
 
 

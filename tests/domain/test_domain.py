@@ -55,7 +55,7 @@ def test_the_domains_of_the_service_are_in_order() -> None:
     assert checked(DOMAINS) == DOMAINS
     assert [domain.name for domain in DOMAINS][:2] == ["earthquakes", "request_logs"]
     assert {"events:read", "events:write", "logs:read"} <= set(scopes_of(DOMAINS))
-    assert [design.name for design in tables_of(DOMAINS)] == ["earthquake-events"]  # in which two stand
+    assert [design.name for design in tables_of(DOMAINS[:2])] == ["earthquake-events"]  # in which both stand
 
 
 def imports_between_domains() -> Iterator[tuple[str, str]]:

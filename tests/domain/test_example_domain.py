@@ -20,11 +20,11 @@ from graph import cli
 from graph.api.relay import global_id
 from graph.domain import entities_of
 from graph.domains import DOMAINS
-from graph.opening import settings_of
+from graph.opening import open_services, settings_of
 from graph.settings import Settings as CoreSettings
 from tests.bearers import bearer
 from tests.documents.markdown import ROOT, document
-from tests.domain.example_domain import FIELD_NOTES, NOTES_EXPORT, NOTES_WRITE
+from tests.domain.example_domain import FIELD_NOTES, NOTE, NOTES_EXPORT, NOTES_WRITE, FieldNotes
 from tests.observability.scraping import scraped
 from tests.processes import SETTINGS, Child, Server, environment
 from tests.service import Service, running
@@ -184,6 +184,18 @@ def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity(service
         assert [error["extensions"]["code"] for error in answer["errors"]] == [code]
     assert service.ask(NOTES)["page"]["edges"] == []
     assert service.http.post("/graphql", json=body, headers=bearer(NOTES_WRITE)).json().keys() == {"data"}
+
+
+async def test_of_several_notes_none_is_stored_where_one_is_there_already(store: str) -> None:
+    async with open_services(settings(store), ALL) as services:
+        notes = services.of(FieldNotes)
+        note = await notes.write("Napa", 5, "a")
+        new = {**note.item, "noteId": "new"}
+
+        assert await notes.sequence.store(NOTE, {"new": new, note.note_id: note.item}) == {note.note_id}
+        assert (await notes.count(), await notes.sequence.latest()) == (1, 1)
+        assert await notes.sequence.store(NOTE, {"new": new}) == frozenset()
+        assert (await notes.count(), await notes.sequence.latest()) == (2, 2)
 
 
 async def test_a_subscriber_gets_what_is_written_and_what_was_missed(store: str) -> None:

@@ -79,6 +79,15 @@ async def test_a_lease_that_is_held_is_not_due_before_its_end(database: Database
     assert jobs.begun == [time.now]
 
 
+async def test_who_is_too_late_to_take_a_lease_looks_again_when_that_is_due(database: Database, time: HeldTime) -> None:
+    jobs = Jobs(time)
+
+    due = await asyncio.gather(*[a_lease(database, time).run_if_due(jobs.run) for _ in range(10)])
+
+    assert len(jobs.begun) == 1
+    assert set(due) <= {time.now + EVERY_MS, time.now + LASTS_MS}
+
+
 async def test_what_a_holder_leaves_the_next_one_finds(database: Database, time: HeldTime) -> None:
     jobs = Jobs(time)
     for _ in range(3):

@@ -112,9 +112,11 @@ class Documents:
         page_sizes: PageSizes,
         *,
         introspection: bool,
+        compiled: bool = True,
         remembered_bytes: int = REMEMBERED_BYTES,
     ) -> None:
         self._schema = schema
+        self._compiled = compiled
         self._coercions = Coercions()
         self._limits = limits
         self._pricing = Pricing(schema, page_sizes)
@@ -180,7 +182,7 @@ class Documents:
         fields: int,
     ) -> Operation:
         return Operation(
-            Plan(self._schema, self._coercions, document, node, most_fields=fields),
+            Plan(self._schema, self._coercions, document, node, fields, self._compiled),
             node.name.value if node.name else None,
             node.operation,
             required_scopes(self._schema, node, fragments),

@@ -5,6 +5,7 @@ may depend on `@skip` and `@include`, so they are kept for each set of values of
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import iscoroutinefunction
@@ -62,6 +63,7 @@ class Plan:
     document: DocumentNode
     operation: OperationDefinitionNode
     most_fields: int = MOST_FIELDS_KEPT
+    compiled: bool = True  # otherwise graphql-core alone coerces, resolves and completes
     _roots: dict[Switched, GroupedFieldSet] = field(default_factory=dict)
     _resolutions: "dict[int, Resolution | None]" = field(default_factory=dict)
     _functions: dict[tuple[Any, ...], Complete | None] = field(default_factory=dict)
@@ -83,10 +85,9 @@ class Plan:
         self, given: Mapping[str, Any], *, max_errors: int, hide_suggestions: bool
     ) -> VariableValues | list[GraphQLError]:
         """The coerced variables, or the errors of the given ones."""
-        try:
-            return self._coerced(given)
-        except Exception:  # noqa: S110 — graphql-core finds the error again, and reports it
-            pass
+        if self.compiled:
+            with suppress(Exception):  # graphql-core finds the error again, and reports it
+                return self._coerced(given)
         found = get_variable_values(
             self.schema,
             self.operation.variable_definitions or (),
@@ -124,6 +125,8 @@ class Plan:
 
     def resolution(self, parent_type: GraphQLObjectType, node: FieldNode) -> "Resolution | None":
         """How a root field is resolved; None if the executor must find out."""
+        if not self.compiled:
+            return None
         key = id(node)
         if key not in self._resolutions:
             self._resolutions[key] = self._resolution(parent_type, node)
@@ -160,6 +163,8 @@ class Plan:
         self, executor: Executor[Any], switched: Switched, of: GraphQLOutputType, fields: list[FieldDetails]
     ) -> Complete | None:
         """The function that completes values of a type with these fields; None if the executor must."""
+        if not self.compiled:
+            return None
         key = (of, *[id(field.node) for field in fields], *switched)
         try:
             return self._functions[key]

@@ -4,7 +4,7 @@ import pytest
 from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS
-from graph.core.paging import Paging
+from graph.core.paging import Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
@@ -126,7 +126,7 @@ async def test_a_page_is_full_though_the_index_lags_behind_the_summaries(engine:
         seen: list[Event] = []
         cursor = None
         for _ in range(len(visible)):
-            paging: Paging = Paging(4, True, before=cursor) if backward else Paging(4, after=cursor)
+            paging: Paging[Position] = Paging(4, True, before=cursor) if backward else Paging(4, after=cursor)
             page = await catalogue.page(Selection(), paging, ascending=True)
             assert len(page.records) == min(4, len(visible) - len(seen)), "a page is short only where nothing follows"
             seen = [*page.records, *seen] if backward else [*seen, *page.records]

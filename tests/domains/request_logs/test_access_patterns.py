@@ -76,7 +76,7 @@ async def pages(
     cursor = None
     while len(turned) < 100:
         at_cursor = Position.of_cursor(REQUEST_LOGS, cursor, "cursor") if cursor else None
-        paging: Paging = Paging(size, True, before=at_cursor) if backward else Paging(size, after=at_cursor)
+        paging: Paging[Position] = Paging(size, True, before=at_cursor) if backward else Paging(size, after=at_cursor)
         page = await logs.page(selection, paging)
         turned.append(page.records)
         assert await await_maybe(page.has_next) == (len(turned) > 1 if backward else page.has_more)
