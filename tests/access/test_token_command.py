@@ -61,7 +61,7 @@ def test_without_a_secret_that_of_the_store_signs(tmp_path: Path) -> None:
     [
         (["--subject", "a"], "Missing option '--scope'"),
         (["--scope", "events:read"], "Missing option '--subject'"),
-        (["--scope", "events", "--subject", "a"], f"these are: {', '.join(SCOPES)}"),
+        (["--scope", "events", "--subject", "a"], f"choose from {', '.join(SCOPES)}"),
         (["--scope", "", "--subject", "a"], "names an unknown scope"),
         (["--scope", "events:read,", "--subject", "a"], "names an unknown scope"),
         (["--scope", "events:read", "--subject", ""], "a subject has 1 to 256 characters"),
