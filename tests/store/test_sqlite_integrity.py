@@ -178,11 +178,11 @@ async def test_one_database_that_closes_leaves_the_locks_of_another_in_place(sto
         asked = subprocess.run([sys.executable, "-c", HOLDS, store], capture_output=True, text=True, check=True)
         return asked.stdout.strip()
 
-    held = dict(OpenedFile._held)
+    held = dict(OpenedFile._shared_files)
     async with open_sqlite(store, ENTITIES) as database:
         async with open_sqlite(store, ENTITIES) as same:
             await same.ping()
         await database.ping()
         assert other_process() == "database is locked"
     assert other_process() == "alone"
-    assert OpenedFile._held == held
+    assert OpenedFile._shared_files == held
