@@ -557,3 +557,4 @@ async def test_without_javascript_it_says_where_the_events_are(visit: Visit, sha
     await expect(notice).to_be_visible()
     await expect(notice).to_contain_text("This page draws with JavaScript, which is switched off here.")
     await expect(notice.locator("a")).to_have_attribute("href", "graphql")
+    await page.close()

@@ -72,7 +72,9 @@ async def test_an_arrival_is_shown_everywhere_and_told(visit: Visit, opened: Ope
     for figure in ("#map", "#magnitude-time"):
         await expect(page.locator(f"{figure} {CIRCLES}")).to_have_count(EVENTS + 1)
     await expect(page.locator("#summary")).to_contain_text(f"{EVENTS + 1} events")
-    await expect(page.locator("#map-caption")).to_contain_text(f"{EVENTS + 1} events; the largest of magnitude 6.3, Brig")
+    await expect(page.locator("#map-caption")).to_contain_text(
+        f"{EVENTS + 1} events; the largest of magnitude 6.3, Brig"
+    )
     await expect(page.locator("#magnitude-time-caption")).to_contain_text("to 2023-08-04 03:00 UTC")
     await expect(page.get_by_role("log")).to_have_text("New: magnitude 6.3, Brig, Switzerland, 2023-08-04 03:00 UTC.")
     await expect(page.locator("#map .arrival")).to_have_count(0)
@@ -272,9 +274,9 @@ async def test_an_end_that_is_announced_is_a_break_too(visit: Visit, opened: Ope
     assert visit.complaints == []
 
 
-async def test_a_connection_that_falls_silent_is_replaced(visit: Visit, opened: Opener) -> None:
+async def test_a_connection_that_falls_silent_is_replaced(own_visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
-    page = visit.page
+    page = own_visit.page
     await page.clock.install()
     await live(page, url)
     for _ in range(3):  # heart-beats
@@ -294,10 +296,10 @@ async def test_a_connection_that_falls_silent_is_replaced(visit: Visit, opened: 
 
 
 async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_something_is_told(
-    visit: Visit, opened: Opener
+    own_visit: Visit, opened: Opener
 ) -> None:
     url, subscription = opened()
-    page = visit.page
+    page = own_visit.page
     connection = page.locator("#connection")
     subscription.refusals.extend([(503, {"message": "Later.", "extensions": {"code": "OVERLOADED"}})] * 5)
     await page.clock.install()
@@ -320,10 +322,10 @@ async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_something
 
 
 async def test_the_pauses_grow_while_it_opens_and_fails_and_are_short_again_once_it_lasts(
-    visit: Visit, opened: Opener
+    own_visit: Visit, opened: Opener
 ) -> None:
     url, subscription = opened()
-    page = visit.page
+    page = own_visit.page
     connection = page.locator("#connection")
     error = {"errors": [{"message": "Later.", "extensions": {"code": "RATE_LIMITED"}}]}
     await page.clock.install()
@@ -539,10 +541,10 @@ async def test_a_notice_of_nothing_is_passed_over(visit: Visit, opened: Opener) 
 
 
 async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is_known(
-    visit: Visit, opened: Opener
+    own_visit: Visit, opened: Opener
 ) -> None:
     url, subscription = opened()
-    page = visit.page
+    page = own_visit.page
     await page.clock.install()
     await live(page, url)
     await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
@@ -582,10 +584,10 @@ async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: 
 
 
 async def test_where_more_was_stored_than_a_page_has_everything_is_asked_for_again(
-    visit: Visit, opened: Opener
+    own_visit: Visit, opened: Opener
 ) -> None:
     url, subscription = opened(page_size=10, max_page_size=20)
-    page = visit.page
+    page = own_visit.page
     await page.clock.install()
     await page.goto(f"{url}/?minMagnitude=4.5")
     await settled(page, STRONG)
