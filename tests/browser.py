@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, async_playwright, expect
 
 from tests.needs import CHROMIUM_NAMES
 from tests.processes import PATIENCE_S, Child
@@ -27,9 +28,11 @@ ARGUMENTS = (
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--hide-scrollbars",
+    "--disable-features=BackForwardCache",  # which keeps the connections of a page that was left for a while
+    "--process-per-site",  # so the pages of `visit` share a renderer
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
-
+VIEWPORT: ViewportSize = {"width": 1400, "height": 900}
 
 expect.set_options(timeout=1000 * PATIENCE_S)
 
@@ -70,10 +73,39 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
         yield await playwright.chromium.connect_over_cdp(chromium, timeout=1000 * PATIENCE_S)
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_context(browser: Browser) -> AsyncIterator[BrowserContext]:
+    """A context with a page that stays open, so Chromium keeps the renderer of this machine's pages and its caches.
+
+    To start a renderer for each page, and to compile its scripts anew, takes longer than to draw it.
+    """
+    context = await browser.new_context(viewport=VIEWPORT)
+    keeper = await context.new_page()
+    await keeper.route("**/*", lambda route: route.fulfill(content_type="text/html", body="<!doctype html>"))
+    await keeper.goto("http://127.0.0.1/")
+    yield context
+    await context.close()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def visit(browser: Browser) -> AsyncIterator[Visit]:
-    """An empty page with nothing stored."""
-    context = await browser.new_context(viewport={"width": 1400, "height": 900})
+async def visit(shared_context: BrowserContext) -> AsyncIterator[Visit]:
+    """An empty page with nothing stored. What Chromium has cached of an address may be there."""
+    page = await shared_context.new_page()
+    page.set_default_timeout(1000 * PATIENCE_S)
+    visit = _watched(page)
+    yield visit
+    await page.close()  # before its storage is emptied, since scripts may write to it until then
+    protocol = await shared_context.new_cdp_session(shared_context.pages[0])
+    for origin in {f"{url.scheme}://{url.netloc}" for url in map(urlsplit, visit.requested)}:
+        await protocol.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    await protocol.detach()
+    await shared_context.clear_cookies()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own_visit(browser: Browser) -> AsyncIterator[Visit]:
+    """The same in a context of its own, for a test that changes what all pages of a context share, as their clock."""
+    context = await browser.new_context(viewport=VIEWPORT)
     page = await context.new_page()
     page.set_default_timeout(1000 * PATIENCE_S)
     yield _watched(page)
@@ -84,7 +116,7 @@ async def visit(browser: Browser) -> AsyncIterator[Visit]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run what visits pages in the event loop of the browser's driver, which lives as long as the session."""
     for item in items:
-        if "visit" in getattr(item, "fixturenames", ()):
+        if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

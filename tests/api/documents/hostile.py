@@ -1,5 +1,6 @@
 """Documents that fit every limit of size, and are made to take long to prepare."""
 
+from bisect import bisect_right
 from collections.abc import Callable
 
 from graphql import Lexer, Source, TokenKind
@@ -16,16 +17,10 @@ def tokens(text: str) -> int:
 
 
 def largest(make: Callable[[int], str]) -> str:
-    """The largest document of a kind, which grows with its number."""
-    fits, too_many = 1, MOST_TOKENS
-    while too_many - fits > 1:
-        number = (fits + too_many) // 2
-        text = make(number)
-        if len(text) <= MOST_BYTES and tokens(text) < MOST_TOKENS:
-            fits = number
-        else:
-            too_many = number
-    return make(fits)
+    """The largest document of a kind, which grows with its number, each time by as many tokens."""
+    one, two = tokens(make(1)), tokens(make(2))
+    most = 1 + (MOST_TOKENS - 1 - one) // (two - one)
+    return make(bisect_right(range(1, most + 1), MOST_BYTES, key=lambda number: len(make(number))))
 
 
 def repeated(before: str, part: str, after: str) -> str:

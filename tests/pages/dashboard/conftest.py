@@ -1,4 +1,8 @@
-"""The dashboard's service: the real one on the real week, with a subscription that a test directs."""
+"""The dashboard's service: the real one on a sparse week, with a subscription that a test directs.
+
+To draw all events of the real week takes Chromium a second or two each time. So most tests look at a tenth of them:
+the strong ones, the newest, and some of the others.
+"""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,9 +14,14 @@ from pydantic import SecretStr
 
 from graph.app import create_app
 from tests.bearers import SECRET
+from tests.domains.earthquakes.usgs.usgs_server import running_usgs, week_features
 from tests.pages.dashboard.subscription import Subscription
-from tests.service import serving, unhurried
+from tests.service import running, serving, unhurried
+from tests.service import settings as settings_for
 from tests.settings import Settings
+from tests.sharing import folder_of_run, made_once
+
+EVERY = 20  # one of so many weak events is in the sparse week
 
 Opener = Callable[..., tuple[str, Subscription]]
 
@@ -31,23 +40,47 @@ def app_on(store: Path, **others: object) -> Subscription:
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterator[str]:
-    """Where the week is shown, for tests that only look."""
-    copied = tmp_path_factory.mktemp("dashboard") / "week.db"
-    shutil.copy(week_file, copied)
+def sparse_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file that holds the sparse week, to be copied. No process writes to it."""
+    newest, *others = week_features()
+    strong = [feature for feature in others if (feature["properties"]["mag"] or 0) >= 4.5]
+    weak = [feature for feature in others if feature not in strong]
+
+    def ingest(path: Path) -> None:
+        with running_usgs() as usgs, running(settings_for(path, usgs)) as service:
+            usgs.hold([newest, *strong, *weak[::EVERY]])
+            service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
+
+    return made_once(folder_of_run(tmp_path_factory) / "sparse-week.db", ingest)
+
+
+@pytest.fixture(scope="session")
+def whole_week(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterator[str]:
+    """Where the whole week is shown, for tests that only look."""
+    yield from _shown(week_file, tmp_path_factory.mktemp("dashboard") / "week.db")
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory, sparse_file: Path) -> Iterator[str]:
+    """Where the sparse week is shown, for tests that only look."""
+    yield from _shown(sparse_file, tmp_path_factory.mktemp("dashboard") / "week.db")
+
+
+def _shown(file: Path, copied: Path) -> Iterator[str]:
+    shutil.copy(file, copied)
     with serving(app_on(copied)) as url:
         yield url
 
 
 @pytest.fixture
-def opened(tmp_path: Path, week_file: Path) -> Iterator[Opener]:
-    """Starts a service of the test's own: by default with the week, and with what settings it likes."""
+def opened(tmp_path: Path, sparse_file: Path) -> Iterator[Opener]:
+    """Starts a service of the test's own: by default with the sparse week, and with what settings it likes."""
     with ExitStack() as stack:
 
         def start(*, empty: bool = False, **settings: object) -> tuple[str, Subscription]:
             store = tmp_path / "own.db"
             if not empty:
-                shutil.copy(week_file, store)
+                shutil.copy(sparse_file, store)
             app = app_on(store, **settings)
             url = stack.enter_context(serving(app))
             stack.callback(app.close)

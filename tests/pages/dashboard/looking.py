@@ -1,9 +1,10 @@
-"""What tests look for on the dashboard with the week."""
+"""What tests look for on the dashboard with the week, whole or sparse."""
 
 from playwright.async_api import Page, expect
 
-EVENTS = 2124  # of the week
-STRONG = 81  # of magnitude 4.5 and more
+WEEK = 2124  # events of the whole week
+EVENTS = 185  # of the sparse one
+STRONG = 81  # of either, of magnitude 4.5 and more
 CIRCLES = "svg .events circle[data-event-id]"
 
 

@@ -98,6 +98,7 @@ async def test_a_narrow_page_is_not_scrolled_sideways(visit: Visit, shared: str,
         box = await page.locator(f"{figure} svg").first.bounding_box()
         assert box
         assert box["width"] > 280
+    await page.close()
 
 
 async def test_the_drawings_follow_the_width(visit: Visit, shared: str) -> None:

@@ -14,7 +14,7 @@ from tests.bearers import bearer
 from tests.browser import Visit
 from tests.pages.dashboard.conftest import Opener
 from tests.pages.dashboard.documents import documents
-from tests.pages.dashboard.looking import CIRCLES, EVENTS, STRONG, rows, settled
+from tests.pages.dashboard.looking import CIRCLES, EVENTS, STRONG, WEEK, rows, settled
 from tests.pages.dashboard.subscription import an_event
 from tests.processes import PATIENCE_S
 from tests.schemas import printed
@@ -25,10 +25,10 @@ pytestmark = pytest.mark.needs("chromium")
 BIG = {"eventId": "big1", "eventTsMs": 1691118000000, "mag": 6.3, "place": "Brig, Switzerland", "lat": 46.3, "lon": 8.0}
 
 
-async def live(page: Page, url: str) -> None:
+async def live(page: Page, url: str, *, events: int = EVENTS) -> None:
     """Open the page, and wait until it is shown and live."""
     await page.goto(url)
-    await settled(page)
+    await settled(page, events)
     await expect(page.locator("#connection")).to_have_text("Live")
 
 
@@ -41,7 +41,7 @@ def test_the_subscription_is_one_of_the_schema() -> None:
 
 async def test_a_new_event_is_received_while_the_page_is_open(own_week: Service, visit: Visit) -> None:
     page = visit.page
-    await live(page, own_week.url)
+    await live(page, own_week.url, events=WEEK)
 
     own_week.ask(
         "mutation Store($event: EventInput!) { ingestEvents(input: {events: [$event]}) { upserted } }", {"event": BIG}
@@ -71,8 +71,10 @@ async def test_an_arrival_is_shown_everywhere_and_told(visit: Visit, opened: Ope
     await expect(page.locator("#map .arrival")).to_have_count(1)
     for figure in ("#map", "#magnitude-time"):
         await expect(page.locator(f"{figure} {CIRCLES}")).to_have_count(EVENTS + 1)
-    await expect(page.locator("#summary")).to_contain_text("2,125 events")
-    await expect(page.locator("#map-caption")).to_contain_text("2,125 events; the largest of magnitude 6.3, Brig")
+    await expect(page.locator("#summary")).to_contain_text(f"{EVENTS + 1} events")
+    await expect(page.locator("#map-caption")).to_contain_text(
+        f"{EVENTS + 1} events; the largest of magnitude 6.3, Brig"
+    )
     await expect(page.locator("#magnitude-time-caption")).to_contain_text("to 2023-08-04 03:00 UTC")
     await expect(page.get_by_role("log")).to_have_text("New: magnitude 6.3, Brig, Switzerland, 2023-08-04 03:00 UTC.")
     await expect(page.locator("#map .arrival")).to_have_count(0)
@@ -90,7 +92,7 @@ async def test_many_arrivals_are_told_together(visit: Visit, opened: Opener) -> 
     for event in events:
         subscription.notice(event)
 
-    await expect(page.locator("#summary")).to_contain_text("2,184 events")
+    await expect(page.locator("#summary")).to_contain_text(f"{EVENTS + 60} events")
     await expect(page.get_by_role("log")).to_have_text(
         re.compile(r"^60 new events, the largest of magnitude 4\.0, Brig")
     )
@@ -111,7 +113,7 @@ async def test_an_arrival_is_counted_once(visit: Visit, opened: Opener) -> None:
     subscription.notice(an_event("new3"))
 
     await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 3)
-    await expect(page.locator("#summary")).to_contain_text("2,127 events")
+    await expect(page.locator("#summary")).to_contain_text(f"{EVENTS + 3} events")
     assert sorted((await rows(page))[:4]) == ["nc73919986", "new1", "new2", "new3"]
 
 
@@ -128,7 +130,7 @@ async def test_on_an_older_page_of_the_list_an_arrival_moves_nothing(visit: Visi
     subscription.notice(an_event("new1"))
 
     await expect(page.locator(f"#map {CIRCLES}")).to_have_count(EVENTS + 1)
-    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    await expect(page.locator("#list caption")).to_contain_text(f"of {EVENTS + 1}")
     assert await rows(page) == shown
 
 
@@ -177,7 +179,7 @@ async def test_an_arrival_leaves_who_reads_elsewhere_where_they_are(visit: Visit
     first = page.locator("#list tbody tr").first
     await expect(first).to_have_attribute("data-event-id", "new1")
     await first.evaluate("row => row.dataset.made = 'once'")
-    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    await expect(page.locator("#list caption")).to_contain_text(f"of {EVENTS + 1}")
 
     assert await page.evaluate("scrollY") == 0
     await expect(first).to_have_attribute("data-made", "once")
@@ -272,9 +274,9 @@ async def test_an_end_that_is_announced_is_a_break_too(visit: Visit, opened: Ope
     assert visit.complaints == []
 
 
-async def test_a_connection_that_falls_silent_is_replaced(visit: Visit, opened: Opener) -> None:
+async def test_a_connection_that_falls_silent_is_replaced(own_visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
-    page = visit.page
+    page = own_visit.page
     await page.clock.install()
     await live(page, url)
     for _ in range(3):  # heart-beats
@@ -294,10 +296,10 @@ async def test_a_connection_that_falls_silent_is_replaced(visit: Visit, opened: 
 
 
 async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_something_is_told(
-    visit: Visit, opened: Opener
+    own_visit: Visit, opened: Opener
 ) -> None:
     url, subscription = opened()
-    page = visit.page
+    page = own_visit.page
     connection = page.locator("#connection")
     subscription.refusals.extend([(503, {"message": "Later.", "extensions": {"code": "OVERLOADED"}})] * 5)
     await page.clock.install()
@@ -320,10 +322,10 @@ async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_something
 
 
 async def test_the_pauses_grow_while_it_opens_and_fails_and_are_short_again_once_it_lasts(
-    visit: Visit, opened: Opener
+    own_visit: Visit, opened: Opener
 ) -> None:
     url, subscription = opened()
-    page = visit.page
+    page = own_visit.page
     connection = page.locator("#connection")
     error = {"errors": [{"message": "Later.", "extensions": {"code": "RATE_LIMITED"}}]}
     await page.clock.install()
@@ -435,9 +437,9 @@ async def test_what_is_told_already_is_not_written_again(visit: Visit, opened: O
     subscription.notice(an_event("new1"))
 
     await expect(page.get_by_role("log")).not_to_be_empty()  # which is later than the count
-    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
-    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
-    assert await page.evaluate("window.written") == ["2,125 events since 2023-07-28 02:52 UTC."]
+    await expect(page.locator("#list caption")).to_contain_text(f"of {EVENTS + 1}")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EVENTS + 1} events")
+    assert await page.evaluate("window.written") == [f"{EVENTS + 1} events since 2023-07-28 02:52 UTC."]
 
 
 async def test_the_first_event_of_an_empty_catalogue_is_shown(visit: Visit, opened: Opener) -> None:
@@ -497,7 +499,7 @@ async def test_nothing_is_missed_between_what_is_asked_for_and_the_subscription(
     assert asked[:2] == ["Newest", "Live"]
     assert sorted(asked[2:5]) == ["Events", "List", "Statistics"]
     assert (await rows(page))[0] == "stored1"
-    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EVENTS + 1} events")
 
 
 async def test_an_event_that_the_map_has_first_comes_to_the_list_and_the_counts(visit: Visit, opened: Opener) -> None:
@@ -508,8 +510,8 @@ async def test_an_event_that_the_map_has_first_comes_to_the_list_and_the_counts(
         """The map is loaded behind the list and the statistics, and has what is stored in between."""
         asked = str(route.request.post_data)
         if "query Events(" in asked and '"after":null' in asked:
-            await expect(page.locator("#list caption")).to_contain_text("of 2,124")
-            await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,124 events")
+            await expect(page.locator("#list caption")).to_contain_text(f"of {EVENTS}")
+            await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EVENTS} events")
             store(url, an_event("new1"))
         await route.continue_()
 
@@ -520,9 +522,9 @@ async def test_an_event_that_the_map_has_first_comes_to_the_list_and_the_counts(
     subscription.notice(an_event("new1"))
 
     await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
-    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
-    await expect(page.locator("#summary")).to_contain_text("2,125 events")
-    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+    await expect(page.locator("#list caption")).to_contain_text(f"of {EVENTS + 1}")
+    await expect(page.locator("#summary")).to_contain_text(f"{EVENTS + 1} events")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EVENTS + 1} events")
 
 
 async def test_a_notice_of_nothing_is_passed_over(visit: Visit, opened: Opener) -> None:
@@ -539,10 +541,10 @@ async def test_a_notice_of_nothing_is_passed_over(visit: Visit, opened: Opener) 
 
 
 async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is_known(
-    visit: Visit, opened: Opener
+    own_visit: Visit, opened: Opener
 ) -> None:
     url, subscription = opened()
-    page = visit.page
+    page = own_visit.page
     await page.clock.install()
     await live(page, url)
     await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
@@ -577,15 +579,15 @@ async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: 
 
     await expect(page.locator("#connection")).to_have_text("Live")
     await expect(page.locator("#map circle[data-event-id=stored1]")).to_be_visible()
-    await expect(page.locator("#list caption")).to_contain_text("of 2,125")
+    await expect(page.locator("#list caption")).to_contain_text(f"of {EVENTS + 1}")
     assert len(subscription.asked) == 1
 
 
 async def test_where_more_was_stored_than_a_page_has_everything_is_asked_for_again(
-    visit: Visit, opened: Opener
+    own_visit: Visit, opened: Opener
 ) -> None:
     url, subscription = opened(page_size=10, max_page_size=20)
-    page = visit.page
+    page = own_visit.page
     await page.clock.install()
     await page.goto(f"{url}/?minMagnitude=4.5")
     await settled(page, STRONG)
@@ -620,7 +622,7 @@ async def test_what_could_not_be_loaded_is_asked_for_again_once_it_is_live(visit
     await page.route("**/graphql", refuse)
     await page.goto(url)
     await expect(page.get_by_role("alert")).to_contain_text("Later.")
-    await expect(page.locator("#summary")).to_have_text("2,124 events since 2023-07-28 02:52 UTC.")
+    await expect(page.locator("#summary")).to_have_text(f"{EVENTS} events since 2023-07-28 02:52 UTC.")
 
     mended.set()
 
