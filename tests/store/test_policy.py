@@ -15,7 +15,6 @@ from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.rebuild import rebuild_summaries
 from graph.opening import open_services
-from graph.settings import Settings
 from graph.store.contract import Put
 from graph.store.policy import Job, policy
 from tests.domains.earthquakes.builders import NOON, an_event
@@ -23,6 +22,7 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
 from tests.processes import quakegraph
 from tests.service import running
+from tests.settings import Settings
 from tests.store.engines import create_tables
 from tests.store.fault_proxy import FaultProxy, proxying
 from tests.store.samples import READINGS

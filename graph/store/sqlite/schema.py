@@ -40,11 +40,12 @@ def _ensure_indexes(db: sqlite3.Connection, table: EntityTable) -> None:
             (table.name,),
         )
     )
-    for name in found.keys() - {name for name, sql in wanted.items() if found.get(name) == sql}:
+    for name in [name for name, sql in found.items() if wanted.get(name) != sql]:
         db.execute(f"DROP INDEX {quoted(name)}")
         del found[name]
-    for name in wanted.keys() - found.keys():
-        db.execute(wanted[name])
+    for name, sql in wanted.items():  # in one order, so that files of one version have one layout
+        if name not in found:
+            db.execute(sql)
 
 
 def _key(table: EntityTable) -> tuple[str, str]:
