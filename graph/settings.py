@@ -1,6 +1,6 @@
 """The settings of the service, read once from the environment: `GRAPH_PORT` is `port` here.
 
-Here stand those that are nobody's domain. A domain declares its own as a `SettingsPart`, and
+This file has the settings that belong to no domain. A domain declares its own as a `SettingsPart`, and
 `settings_class` joins them: one value has them all, and is an instance of each part. Options of the
 command line set the same names. The table in docs/settings.md is checked against these classes.
 """
@@ -191,10 +191,6 @@ class Settings(DomainNames):
             raise ValueError("needs the extra `otel`: install quakegraph[otel]")
         return on
 
-    def as_environment(self) -> dict[str, str]:
-        """The settings as environment variables, for a process that reads them itself."""
-        return {f"GRAPH_{name.upper()}": _text(value) for name, value in self.model_dump().items()}
-
     def part(self, kind: type[P]) -> P:
         """The settings of a domain.
 
@@ -237,12 +233,3 @@ def _is_installed(package: str) -> bool:
         return find_spec(package) is not None
     except ModuleNotFoundError:  # of a package around it
         return False
-
-
-def _text(value: Any) -> str:
-    """A setting as its variable holds it; an empty variable counts as none."""
-    if isinstance(value, SecretStr):
-        return value.get_secret_value()
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return "" if value is None else str(value)
