@@ -1,14 +1,14 @@
-"""Fields that are connections: the resolver takes a `PageRequest`, and clients get Relay's arguments.
+"""Fields that are connections: a resolver takes a request for a page, and clients get Relay's arguments.
 
 @connection_field(NoteConnection, RECENT, Note, description="Notes, latest first.")
 async def notes(self, info: Info[Context, None], page: PageRequest) -> Page[Note]:
     return await info.context.service(Notes).recent(page)
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, Protocol
 
 import strawberry
 from strawberry.types import Info
@@ -16,55 +16,65 @@ from strawberry.types import Info
 from graph.api import relay
 from graph.api.context import Context
 from graph.api.selected import selected_attributes
-from graph.core.paging import Page
-from graph.store.ordering import Ordering, PageRequest
-from graph.store.records import EntityRecord
+from graph.api.sizes import ListSize
+from graph.core.paging import Page, Paging
+from graph.store.ordering import PageRequest
+from graph.store.records import Record
 
 Resolver = Callable[..., Awaitable[Page[Any]]]
 
-PAGE = "page"  # the resolver's parameter, which clients do not see
+PAGE = "page"  # the resolver's parameter that clients do not see
 ARGUMENTS = [
     Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=of)
     for name, of in (("first", relay.First), ("after", relay.After), ("last", relay.Last), ("before", relay.Before))
 ]
 
 
+class CursorReader(Protocol):
+    """The order of a connection, such as `Ordering` or `TimeOrder`, as far as cursors need it."""
+
+    def place_of(self, cursor: str, argument: str) -> Any:
+        """The position that a cursor holds; InvalidCursor for any other text."""
+
+
 def connection_field(
-    of: type, ordering: Ordering, record: type[EntityRecord], *, directives: Iterable[object] = (), **options: Any
-) -> Callable[[Resolver], Any]:
-    """Turn a resolver into a connection field, which reads only the selected attributes.
+    of: Any, order: CursorReader, record: type[Record], *, directives: Sequence[object] = (), **options: Any
+) -> Callable[[Any], Any]:
+    """Make a field of a resolver: a connection, read with the attributes that are selected.
 
     Args:
-        of: the connection's Strawberry type.
+        of: the connection's type of Strawberry, or a lazy one.
         record: the class of its records.
-        directives: further directives, beside the page's size.
-        options: further options of `strawberry.field`.
+        directives: a `ListSize` among them replaces that of an ordinary page.
+        options: others of `strawberry.field`.
     """
+    has_size = any(isinstance(each, ListSize) for each in directives)
 
     def field(resolver: Resolver) -> Any:
-        described: Any = _with_arguments(resolver, ordering, record)
-        return strawberry.field(described, graphql_type=of, directives=[relay.PAGE_SIZE, *directives], **options)
+        described: Any = _with_arguments(resolver, order, record)
+        sized = directives if has_size else [relay.PAGE_SIZE, *directives]
+        return strawberry.field(described, graphql_type=of, directives=sized, **options)
 
     return field
 
 
-def _with_arguments(resolver: Resolver, ordering: Ordering, record: type[EntityRecord]) -> Resolver:
+def _with_arguments(resolver: Resolver, order: CursorReader, record: type[Record]) -> Resolver:
     """The resolver with `first`, `after`, `last` and `before` in place of `page`."""
 
     @wraps(resolver)
     async def resolve(
-        self: Any,
+        *source: Any,
         info: Info[Context, None],
-        *,
         first: int | None = None,
         after: str | None = None,
         last: int | None = None,
         before: str | None = None,
         **others: Any,
     ) -> Page[Any]:
-        paging = ordering.paging(info.context.page_sizes, first=first, after=after, last=last, before=before)
+        sizes = info.context.page_sizes
+        paging = Paging[Any].read(order.place_of, sizes, first=first, after=after, last=last, before=before)
         page = PageRequest(paging, selected_attributes(info, record))
-        return await resolver(self, info, **{PAGE: page}, **others)
+        return await resolver(*source, info=info, **{PAGE: page}, **others)
 
     own = signature(resolver)
     parameters = [each for each in own.parameters.values() if each.name != PAGE]

@@ -65,6 +65,17 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeOrder:
+    """The order of a connection whose cursors hold a time and a key."""
+
+    name: str  # of the connection, in its cursors
+
+    def place_of(self, cursor: str, argument: str) -> Position:
+        """The position that a cursor holds; InvalidCursor for any other text."""
+        return Position.of_cursor(self.name, cursor, argument)
+
+
+@dataclass(frozen=True, slots=True)
 class PageSizes:
     """The number of records on a page, by default and at most."""
 
@@ -97,10 +108,8 @@ class Paging(Generic[P]):
         Raises: As `read`.
         """
 
-        def position_of(cursor: str, argument: str) -> Position:
-            return Position.of_cursor(connection, cursor, argument)
-
-        return Paging[Position].read(position_of, sizes, first=first, after=after, last=last, before=before)
+        order = TimeOrder(connection)
+        return Paging[Position].read(order.place_of, sizes, first=first, after=after, last=last, before=before)
 
     @classmethod
     def read(

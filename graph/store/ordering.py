@@ -2,7 +2,7 @@
 
     RECENT = Ordering("notes", NOTE, BY_TIME, descending=True)
 
-    request = PageRequest(RECENT.paging(page_sizes, first=10, after=cursor))
+    request = PageRequest(Paging.read(RECENT.place_of, page_sizes, first=10, after=cursor))
     page = await RECENT.page(database, request, [("2024",), ("2025",)], Note)
 
 A cursor names its connection and the attribute that orders it, such as a time or a score, and holds a
@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 import orjson
 
 from graph.core.errors import InvalidCursor
-from graph.core.paging import Page, PageSizes, Paging
+from graph.core.paging import Page, Paging
 from graph.store.attributes import Real
 from graph.store.client_input import check_input
 from graph.store.contract import Database
@@ -41,7 +41,7 @@ R = TypeVar("R", bound=EntityRecord)
 class PageRequest:
     """The page of a connection, and the attributes of its records."""
 
-    paging: Paging[Place]
+    paging: Paging[Any]  # of the positions that the connection's cursors hold
     attributes: frozenset[str] | None = None  # the needed ones, beside the position; None for all
 
     @classmethod
@@ -58,23 +58,6 @@ class Ordering:
     entity: Entity
     index: Index
     descending: bool = False
-
-    def paging(
-        self,
-        sizes: PageSizes,
-        *,
-        first: int | None = None,
-        after: str | None = None,
-        last: int | None = None,
-        before: str | None = None,
-    ) -> Paging[Place]:
-        """Read Relay's four paging arguments.
-
-        Raises:
-            BadUserInput: `first` and `last` together, or a size below 0 or above the largest.
-            InvalidCursor: A cursor is not one of this connection.
-        """
-        return Paging[Place].read(self.place_of, sizes, first=first, after=after, last=last, before=before)
 
     async def page(
         self,

@@ -8,17 +8,18 @@ import strawberry
 from strawberry.types import Info
 
 from graph.api import relay
+from graph.api.connection_field import connection_field
 from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
-from graph.api.selected import selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.core.days import datetime_of
-from graph.core.paging import Page, Paging
+from graph.core.paging import Page, TimeOrder
 from graph.domains.request_logs import analytics, model
 from graph.domains.request_logs.access_patterns import LogSelection, RequestLogs
 from graph.domains.request_logs.scopes import LOGS_READ
+from graph.store.ordering import PageRequest
 
 describe_enum(
     model.LogType,
@@ -105,27 +106,23 @@ class PopularFilters:
 
 @strawberry.type
 class RequestLogQueries:
-    @strawberry.field(
+    @connection_field(
+        RequestLogConnection,
+        TimeOrder(model.REQUEST_LOGS),
+        model.RequestLog,
         description="Requests of the last 7 days, newest first. A query appears at most a second later.",
-        graphql_type=RequestLogConnection,
         directives=[RequiresScope(scope=LOGS_READ), relay.PAGE_SIZE],
     )
     async def request_logs(
         self,
         info: Info[Context, None],
+        page: PageRequest,
         filter: Annotated[
             RequestLogFilter | None, strawberry.argument(description="Which logs; by default all.")
         ] = None,
-        first: relay.First = None,
-        after: relay.After = None,
-        last: relay.Last = None,
-        before: relay.Before = None,
     ) -> Page[model.RequestLog]:
-        sizes = info.context.page_sizes
-        paging = Paging.of(model.REQUEST_LOGS, sizes, first=first, after=after, last=last, before=before)
         selection = filter.selection if filter else LogSelection()
-        attributes = selected_attributes(info, model.RequestLog)
-        return await info.context.service(RequestLogs).page(selection, paging, attributes=attributes)
+        return await info.context.service(RequestLogs).page(selection, page.paging, attributes=page.attributes)
 
     @strawberry.field(
         description="The most used filters of the `events` queries of some days.",

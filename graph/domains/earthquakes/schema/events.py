@@ -11,19 +11,21 @@ from strawberry.scalars import JSON
 from strawberry.types import Info
 
 from graph.api import relay
+from graph.api.connection_field import connection_field
 from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
 from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
-from graph.core.paging import Paging
+from graph.core.paging import TimeOrder
 from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Box, Circle, Selection
+from graph.store.ordering import PageRequest
 
 
 @strawberry.enum(description="The order of events in time.")
@@ -63,9 +65,11 @@ class Event(relay.Node):
     alert: str | None = strawberry.field(description="PAGER alert level: `green`, `yellow`, `orange` or `red`.")
     sig: int | None = strawberry.field(description="USGS's significance, 0 to about 1000.")
 
-    @strawberry.field(
+    @connection_field(
+        Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
+        TimeOrder(model.EVENTS),
+        model.Event,
         description="Other events near this one in space and time, newest first.",
-        graphql_type=Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
         directives=[PAGE_SIZE, Cost(weight="10")],  # its plan; what it reads besides is charged as it is read
         metadata=needs("lat", "lon"),
     )
@@ -73,21 +77,13 @@ class Event(relay.Node):
     async def nearby(
         event: strawberry.Parent[model.Event],
         info: Info[Context, None],
+        page: PageRequest,
         radius_km: Annotated[float, strawberry.argument(description="Great-circle distance, km, 0 … 40,100.")] = 100,
         days: Annotated[
             float, strawberry.argument(description="At most so many days before or after, 0 … 3,653.")
         ] = 30,
-        first: relay.First = None,
-        after: relay.After = None,
-        last: relay.Last = None,
-        before: relay.Before = None,
     ) -> EventPage:
-        paging = Paging.of(model.EVENTS, info.context.page_sizes, first=first, after=after, last=last, before=before)
-        selection = Selection.around(event, radius_km=radius_km, days=days)
-        if relay.selects_only_total(info):
-            return info.context.service(Catalogue).unread_page(selection)
-        attributes = selected_attributes(info, model.Event)
-        return await info.context.service(Catalogue).page(selection, paging, attributes=attributes)
+        return await _page(info, Selection.around(event, radius_km=radius_km, days=days), page)
 
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
@@ -224,29 +220,33 @@ class EventQueries:
     ) -> model.Event | None:
         return await info.context.service(Catalogue).event(event_id, selected_attributes(info, model.Event))
 
-    @strawberry.field(
+    @connection_field(
+        EventConnection,
+        TimeOrder(model.EVENTS),
+        model.Event,
         description="Events in time order, by default the newest first.",
-        graphql_type=EventConnection,
         directives=[RequiresScope(scope=EVENTS_READ), PAGE_SIZE],
         metadata=recorded(model.CATALOGUE_ROUTE, facts=_facts),
     )
     async def events(
         self,
         info: Info[Context, None],
+        page: PageRequest,
         filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; by default all.")] = None,
         order_by: Annotated[EventOrder, strawberry.argument(description="Their order.")] = EventOrder.TIME_DESC,
-        first: relay.First = None,
-        after: relay.After = None,
-        last: relay.Last = None,
-        before: relay.Before = None,
     ) -> EventPage:
-        sizes = info.context.page_sizes
-        paging = Paging.of(model.EVENTS, sizes, first=first, after=after, last=last, before=before)
         selection = filter.selection if filter else Selection()
-        if relay.selects_only_total(info):
-            return info.context.service(Catalogue).unread_page(selection)
-        ascending, attributes = order_by is EventOrder.TIME_ASC, selected_attributes(info, model.Event)
-        return await info.context.service(Catalogue).page(selection, paging, ascending=ascending, attributes=attributes)
+        return await _page(info, selection, page, ascending=order_by is EventOrder.TIME_ASC)
+
+
+async def _page(
+    info: Info[Context, None], selection: Selection, page: PageRequest, *, ascending: bool = False
+) -> EventPage:
+    """A page of the selected events. It is not read where only its total is selected."""
+    catalogue = info.context.service(Catalogue)
+    if relay.selects_only_total(info):
+        return catalogue.unread_page(selection)
+    return await catalogue.page(selection, page.paging, ascending=ascending, attributes=page.attributes)
 
 
 async def events_by_key(
