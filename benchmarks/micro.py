@@ -91,7 +91,7 @@ def at_once(function: Callable[[], object]) -> Step:
 
 
 SCHEMA = schema_of(DOMAINS).graphql
-RECORDING = Recording(Metrics())  # which nobody keeps
+RECORDING = Recording(Metrics())  # it has no recorder, so nothing is stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def _token(domains: Sequence[Domain]) -> click.Command:
         """Print a token for a caller of this service.
 
         It is signed with GRAPH_JWT_SECRET; without one, with the secret that `serve` makes beside the
-        store. Tokens for a key set (GRAPH_JWKS_URL) are made by whoever has the private key.
+        store. Tokens for a key set (GRAPH_JWKS_URL) are signed elsewhere, with its private key.
 
         \b
         Example:

@@ -1,4 +1,4 @@
-"""What every command needs: settings, the services of the domains, and errors told in one line.
+"""What every command needs: settings, the services of the domains, and errors in one line.
 
 A domain's command gets a `CommandLine` from click, and asks it for services:
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class WrongSetting(click.ClickException):
-    """A setting has an impossible value. Told in one line, as it may come from the environment."""
+    """A setting has an impossible value. It is reported in one line, as it may come from the environment."""
 
     exit_code = 2
 

@@ -133,7 +133,7 @@ class Workers(Multiprocess):
         else:
             self.should_exit.set()
             self._all_end_sender.close()
-            self.sockets[0].close()  # otherwise the kernel would complete connections that nobody accepts
+            self.sockets[0].close()  # else the kernel takes connections, and no process accepts them
         for process in self.processes:
             if process.pid is not None and process.is_alive():
                 os.kill(process.pid, number)
