@@ -285,15 +285,15 @@ def _nothing() -> UsgsAnswer:
     return UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest())
 
 
-_ASTRAY = "USGS redirects in a circle or to nowhere: tell whoever runs this service."
+_ASTRAY = "USGS redirects in a circle or to nowhere: tell the operator of this service."
 _ELSEWHERE = "USGS redirects to another server, which is not followed: ask the operator to check the address of USGS."
 _NO_CATALOGUE = "USGS answered with something else than a catalogue: try again later."
 _NO_COUNT = "USGS answered with something else than a count of events: try again later."
 
 _ADVICE: Mapping[int, str] = {
     HTTPStatus.BAD_REQUEST: "narrow the window, raise `minMagnitude` or lower `limit`, since too many events may match",
-    HTTPStatus.FORBIDDEN: "tell whoever runs this service, which USGS has perhaps blocked",
-    HTTPStatus.NOT_FOUND: "tell whoever runs this service, since what it asks for is no longer there",
+    HTTPStatus.FORBIDDEN: "tell the operator of this service: USGS may have blocked it",
+    HTTPStatus.NOT_FOUND: "tell the operator of this service: what it requests is no longer there",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "narrow the window, raise `minMagnitude` or lower `limit`",
 }
 
@@ -302,7 +302,7 @@ def _refusal(response: httpx.Response, *, now: int) -> UpstreamFailure:
     """The failure that an answer without a catalogue means; `now` in epoch milliseconds."""
     status = response.status_code
     if status != HTTPStatus.TOO_MANY_REQUESTS and not response.is_server_error:
-        advice = _ADVICE.get(status, "change the request, or tell whoever runs this service")
+        advice = _ADVICE.get(status, "change the request, or tell the operator of this service")
         message = f"USGS refused the request with status {status}: {advice}."
         return InvalidUpstreamResponse(message, refused_with=status)
     wait_s = _seconds_to_wait(response.headers.get("Retry-After", ""), now=now)

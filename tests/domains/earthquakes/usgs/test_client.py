@@ -412,16 +412,16 @@ async def test_an_answer_that_does_not_end_is_cut_at_the_deadline(
         ),
         (
             403,
-            "USGS refused the request with status 403: tell whoever runs this service, which USGS has perhaps blocked.",
+            "USGS refused the request with status 403: tell the operator of this service: USGS may have blocked it.",
         ),
         (
             404,
-            "USGS refused the request with status 404: tell whoever runs this service, "
-            "since what it asks for is no longer there.",
+            "USGS refused the request with status 404: tell the operator of this service: "
+            "what it requests is no longer there.",
         ),
         (413, "USGS refused the request with status 413: narrow the window, raise `minMagnitude` or lower `limit`."),
-        (499, "USGS refused the request with status 499: change the request, or tell whoever runs this service."),
-        (304, "USGS refused the request with status 304: change the request, or tell whoever runs this service."),
+        (499, "USGS refused the request with status 499: change the request, or tell the operator of this service."),
+        (304, "USGS refused the request with status 304: change the request, or tell the operator of this service."),
     ],
 )
 async def test_a_refusal_is_raised_at_once_and_says_what_to_do(
@@ -481,7 +481,7 @@ async def test_a_sixth_redirect_is_an_invalid_answer(client: UsgsClient, usgs: U
     with pytest.raises(InvalidUpstreamResponse) as caught:
         await client.fetch(EventQuery())
 
-    assert str(caught.value) == "USGS redirects in a circle or to nowhere: tell whoever runs this service."
+    assert str(caught.value) == "USGS redirects in a circle or to nowhere: tell the operator of this service."
     assert caught.value.retries == 0
     assert len(usgs.requests) == 6
 
