@@ -22,12 +22,14 @@ from tests.store.test_dynamodb_administration import set_stream
 
 Rings = AsyncGenerator[None, None]
 
+FIRST = Put(SAMPLE, sample())
+
 
 @pytest.fixture(scope="module")
 def prefix(dynamodb_endpoint: str) -> str:
     """That of the table of all these tests, each of which follows it from its own beginning on."""
     prefix = f"streamed-{uuid4().hex}-"
-    asyncio.run(create_tables([SAMPLE], prefix=prefix))
+    asyncio.run(create_stream(prefix))
     return prefix
 
 
@@ -54,13 +56,23 @@ async def table(
 async def switched_on_again(prefix: str, fault_proxy: FaultProxy) -> AsyncIterator[None]:
     """For a test that switches the stream off."""
     yield
-    await create_tables([SAMPLE], prefix=prefix)
+    await create_stream(prefix)
 
 
 @pytest.fixture
 async def rings(table: OneEntity) -> AsyncIterator[Rings]:
     async with aclosing(table.changes()) as rings:
         yield rings
+
+
+async def create_stream(prefix: str, first: Put = FIRST) -> None:
+    """A table with a stream that has a record.
+
+    In an empty stream, DynamoDB Local may lose its latest place with the first record: `TrimmedDataAccessException`.
+    """
+    await create_tables([first.entity], prefix=prefix)
+    async with open_dynamodb([first.entity], prefix=prefix) as database:
+        await database.put(first)
 
 
 async def ring(rings: Rings, times: int = 1) -> None:
@@ -157,7 +169,7 @@ async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
         f"the stream of table {name} cannot be read: it has no stream of its changes: run `quakegraph tables create`"
     ]
 
-    await create_tables([SAMPLE], prefix=prefix)
+    await create_stream(prefix)
     await back_to_reading(rings, pauses)
     await change_is_told(table, rings, pauses)
 
@@ -173,7 +185,7 @@ async def test_a_stream_that_is_switched_off_is_looked_for_again(
 
     assert pauses[-2:] == [SWEEP_S] * 2
     assert len(warnings(caplog)) == 1
-    await create_tables([SAMPLE], prefix=prefix)
+    await create_stream(prefix)
     await back_to_reading(rings, pauses)
     await change_is_told(table, rings, pauses)
 
@@ -403,7 +415,7 @@ class Splitting:
 async def test_a_change_of_any_table_rings(
     prefix: str, fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await create_tables([READING], prefix=prefix)
+    await create_stream(prefix, Put(READING, {"station": 1, "number": 1, "value": "x"}))
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
     async with open_dynamodb([SAMPLE, READING], prefix=prefix) as database, aclosing(database.changes()) as rings:
         await ring(rings)  # of the first readings: each table has been read once two listings are through
