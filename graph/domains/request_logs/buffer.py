@@ -54,9 +54,14 @@ class LogBuffer:
             self.lost += 1
 
     async def flush(self) -> None:
-        """Write the waiting logs, as far as the store accepts them."""
-        while self._waiting:
-            some = [self._waiting[i] for i in range(min(len(self._waiting), LOGS_PER_FLUSH))]
+        """Write the logs that wait now, as far as the store accepts them.
+
+        Logs that come meanwhile wait for the next round: each commit empties the caches of the connections that read.
+        """
+        left = len(self._waiting)
+        while left > 0:
+            some = [self._waiting[i] for i in range(min(left, LOGS_PER_FLUSH))]
+            left -= len(some)
             try:
                 await self._logs.insert_many(some)
             except GraphError as error:

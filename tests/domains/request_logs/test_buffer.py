@@ -68,6 +68,21 @@ async def test_all_that_wait_are_written_in_order_a_thousand_at_a_time(
     assert [log for some in database.written for log in some] == await stored(database) == waiting
 
 
+async def test_logs_that_come_during_a_write_wait_for_the_next_flush(database: HeldDatabase, logs: RequestLogs) -> None:
+    """Otherwise steady traffic would make one commit after the other."""
+    buffer = filled(logs, [a_log(NOW, 1)])
+    database.writes.close()
+    flushing = asyncio.create_task(buffer.flush())
+    await database.writes.reached()
+    buffer.add(a_log(NOW, 2))
+    database.writes.open()
+    await flushing
+
+    assert await stored(database) == [a_log(NOW, 1)]
+    await buffer.flush()
+    assert await stored(database) == [a_log(NOW, 1), a_log(NOW, 2)]
+
+
 async def test_nothing_is_written_where_nothing_waits(database: HeldDatabase, logs: RequestLogs) -> None:
     buffer = filled(logs, some_logs(1))
     await buffer.flush()
