@@ -37,11 +37,9 @@ class Query:
         return self.index or self.entity.table.primary
 
     @property
-    def needed(self) -> tuple[str, ...] | None:
+    def needed(self) -> frozenset[str] | None:
         """The attributes to read: the needed ones and the position. None for all."""
-        if self.attributes is None:
-            return None
-        return tuple(dict.fromkeys((*self.entity.position_names(self.by), *sorted(self.attributes))))
+        return None if self.attributes is None else self.attributes.union(self.entity.position_names(self.by))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ import pytest
 
 from graph.store.contract import Put
 from graph.store.sqlite import open_sqlite
+from graph.store.sqlite.projection import projection
+from graph.store.sqlite.query import fetch
 from graph.store.sqlite.short_reads import UNITS_PER_ITERATION, VALUES_PER_UNIT, Lengthy, ShortReads
 from graph.store.sqlite.threads import ReadConnection
 from tests.store.one_entity import OneEntity
@@ -53,6 +55,29 @@ async def test_a_read_without_an_end_is_interrupted(short: ShortReads) -> None:
 
     await asyncio.sleep(0)
     assert short.read(one) == 1
+
+
+def test_a_statement_that_was_interrupted_between_rows_is_compiled_once_more_and_no_oftener(tmp_path: Path) -> None:
+    db = sqlite3.connect(tmp_path / "any.db", factory=ReadConnection)
+    db.execute("CREATE TABLE numbers (number)")
+    db.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in range(1000)])
+    compiled = list[str | None]()
+    db.set_authorizer(lambda action, table, *_: compiled.append(table) or sqlite3.SQLITE_OK)
+
+    def compilations() -> int:
+        compiled.clear()
+        assert len(fetch(db, projection(SAMPLE, frozenset()), "SELECT number FROM numbers", ())) == 1000
+        return compiled.count("numbers")
+
+    once = compilations()
+    assert once > 0
+    assert compilations() == 0
+    db.set_progress_handler(lambda: True, 1000)
+    with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+        compilations()
+    db.set_progress_handler(None, 0)
+    assert compilations() == once
+    assert compilations() == 0
 
 
 async def test_all_reads_of_a_turn_have_one_budget(short: ShortReads) -> None:

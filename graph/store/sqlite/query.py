@@ -1,5 +1,6 @@
 """Reads the items of partitions. SQL tests what it can of a filter, and Python tests the rest."""
 
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ import orjson
 
 from graph.store.conditions import AllOf, Compare, Condition, conjuncts, predicate, values_of
 from graph.store.entity import Entity, Item
-from graph.store.query import Partition, Query
+from graph.store.query import UNBOUNDED, Partition, Query
 from graph.store.sqlite.projection import Projection, Row, projection
 from graph.store.sqlite.reading import reading
 from graph.store.sqlite.sql import names_in, translate
@@ -32,11 +33,15 @@ class Slice:
 
 def fetch(db: ReadConnection, columns: Projection, sql: str, values: Sequence[Any]) -> list[Row]:
     """All rows of a statement. The connection may end the job meanwhile."""
-    cursor = db.execute(sql, values)
+    cursor = db.execute(f"{sql} --{db.interruptions}", values)
     rows: list[Row] = []
-    while some := cursor.fetchmany(ROWS_PER_CALL):
-        db.before_decoding(len(some) * (columns.width + VALUES_PER_ROW))
-        rows += some
+    try:
+        while some := cursor.fetchmany(ROWS_PER_CALL):
+            db.before_decoding(len(some) * (columns.width + VALUES_PER_ROW))
+            rows += some
+    except sqlite3.OperationalError:
+        db.interruptions += 1
+        raise
     return rows
 
 
@@ -44,19 +49,20 @@ class PreparedQuery:
     """A query as SQL, which can read any partitions of its index."""
 
     def __init__(self, table: EntityTable, query: Query) -> None:
+        by, parts = query.by, tuple(conjuncts(query.where))
         self._table = table
-        self._reading = reading(table, query.by, query.forward)
+        self._reading = reading(table, by, query.forward)
         self._between = query.between
-        if query.between != (None, None) and not self._reading.sort:
-            raise InvalidItem(f"{table.entity.name} has no sort key in {query.by.name} to be bounded")
-        self._narrowing, self._narrowed, rest = _split(table.entity, query.where)
+        if query.between != UNBOUNDED and not self._reading.sort:
+            raise InvalidItem(f"{table.entity.name} has no sort key in {by.name} to be bounded")
+        self._narrowing, self._narrowed, rest = _split(table.entity, parts)
         self._matches = predicate(rest) if rest else None
         self.tests_items = rest is not None  # since SQL cannot test the whole filter
         needed, tested = query.needed, names_in(rest)
-        self._columns = projection(table.entity, None if needed is None else tested.union(needed))
-        self._not_needed = tested.difference(needed) if needed is not None else ()
-        ranked_by = table.ranked_by(query.by)
-        ranked = any(isinstance(part, Compare) and part.attribute == ranked_by for part in conjuncts(query.where))
+        self._columns = projection(table.entity, None if needed is None else needed | tested)
+        self._not_needed = tested - needed if needed is not None else ()
+        ranked_by = table.ranked_by(by)
+        ranked = any(isinstance(part, Compare) and part.attribute == ranked_by for part in parts)
         self._from = self._reading.ranked_table if ranked else self._reading.table
 
     def read(
@@ -155,9 +161,9 @@ class PreparedQuery:
 def check_partitions(query: Query) -> None:
     """Raise `InvalidItem` unless each partition has a value for each attribute that its template names."""
     template = query.entity.templates[query.by].partition
-    for partition in query.partitions:
-        if len(partition) != len(template.fields):
-            raise InvalidItem(f"`{template.source}` takes {len(template.fields)} values, not {len(partition)}")
+    for length in set(map(len, query.partitions)):
+        if length != len(template.fields):
+            raise InvalidItem(f"`{template.source}` takes {len(template.fields)} values, not {length}")
 
 
 def _runs(partitions: Sequence[Partition], first_alone: bool) -> Iterator[Sequence[Partition]]:
@@ -175,12 +181,12 @@ def _runs(partitions: Sequence[Partition], first_alone: bool) -> Iterator[Sequen
         begin, end = end, end + 1
 
 
-def _split(entity: Entity, where: Condition | None) -> tuple[str, list[Any], Condition | None]:
-    """A filter as terms of SQL with their values, and the rest that Python must test."""
-    for value in values_of(where):
-        check_value(value)
+def _split(entity: Entity, parts: Sequence[Condition]) -> tuple[str, list[Any], Condition | None]:
+    """The parts of a filter as terms of SQL with their values, and the rest that Python must test."""
     terms, values, rest = "", [], []
-    for part in conjuncts(where):
+    for part in parts:
+        for value in values_of(part):
+            check_value(value)
         if (translated := translate(part, entity)) is None:
             rest.append(part)
         else:
