@@ -141,7 +141,7 @@ class RequestLogs:
 
 def _promise(bucket: str, counts: Mapping[str, Amount]) -> Promise:
     """A day, which is read on its own, since the number of its matches is unknown."""
-    return Promise((bucket,), UNKNOWN, counts.get(bucket, Amount()).rows)
+    return (bucket,), UNKNOWN, counts.get(bucket, Amount()).rows
 
 
 def _additions(logs: Sequence[RequestLog]) -> list[Update]:
@@ -149,7 +149,7 @@ def _additions(logs: Sequence[RequestLog]) -> list[Update]:
     amounts: dict[str, Amount] = {}
     for log in logs:
         bucket = day_bucket(log.timestamp)
-        amounts[bucket] = amounts.get(bucket, Amount()) + Amount(1, log.size)
+        amounts[bucket] = amounts.get(bucket, Amount()).plus(1, log.size)
     return [
         Update(
             LOG_COUNT.key_for(bucket),

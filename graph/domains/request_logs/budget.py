@@ -10,8 +10,8 @@ three quarters are used, then every 64th, and so on. So some logs of a flood are
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, log2
-from typing import Self
+from math import log2
+from typing import NamedTuple, Self
 
 from graph.core.days import DAY_MS, day_bucket
 from graph.domains.request_logs.model import RETENTION_DAYS
@@ -23,15 +23,15 @@ NEVER = 1 << 62
 BURST = 10  # the number of minutes' shares that one minute may use
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(NamedTuple):
     """A number of logs and their size as JSON."""
 
     rows: int = 0
     size: int = 0  # bytes
 
-    def __add__(self, other: "Amount") -> "Amount":
-        return Amount(self.rows + other.rows, self.size + other.size)
+    def plus(self, rows: int, size: int) -> "Amount":
+        """The amount with so many more."""
+        return Amount(self.rows + rows, self.size + size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +81,22 @@ class LogBudget:
         if self._seen % self._one_in():
             self.left_out += 1
             return False
-        kept = Amount(1, size)
-        self._used += kept
-        self._since_stored += kept
+        self._used = self._used.plus(1, size)
+        self._since_stored = self._since_stored.plus(1, size)
         return True
 
     def _one_in(self) -> int:
         """One of so many logs is kept now. Once the allowance is used up, the number exceeds that of any minute."""
-        parts = [
-            used / most if most else inf
-            for used, most in ((self._used.rows, self._allowance.rows), (self._used.size, self._allowance.size))
-        ]
-        left = 1 - max(parts)
+        used, allowance = self._used, self._allowance
+        if not (allowance.rows and allowance.size):
+            return NEVER
+        left = 1 - max(used.rows / allowance.rows, used.size / allowance.size)
         return THINNING ** int(-log2(left)) if left > 0 else NEVER
 
     def _begin_minute(self, timestamp: int) -> None:
         self._minute = timestamp // MINUTE_MS
         self._used, self._seen = Amount(), 0
-        today = self._stored.get(day_bucket(timestamp), Amount()) + self._since_stored
+        today = self._stored.get(day_bucket(timestamp), Amount()).plus(*self._since_stored)
         minutes_left = (DAY_MS - timestamp % DAY_MS) / MINUTE_MS
 
         def allowed(a_minute: int, in_all: int, stored: int) -> int:
