@@ -7,7 +7,7 @@ day only in part. At most two days are covered in part: the first and the last.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Generic, Self, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 from graph.core.days import bucket_of, date_of, day_bucket, day_span, days_between
 
@@ -15,8 +15,7 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 
-@dataclass(frozen=True)
-class YearPart(Generic[T]):
+class YearPart(NamedTuple, Generic[T]):
     """The part of a year that a span covers."""
 
     year: str  # YYYY
@@ -77,10 +76,14 @@ class TimeSpan:
             forward: in order of time, or else in reverse.
         """
         for year in years if forward else reversed(list(years)):
-            first, last = max(self.first, f"{year}0101"), min(self.last, f"{year}1231")
-            if first <= last:
+            first, last = f"{year}0101", f"{year}1231"
+            cut: tuple[str, ...] = ()
+            if first <= self.first or self.last <= last:
+                first, last = max(self.first, first), min(self.last, last)
+                if first > last:
+                    continue
                 cut = tuple([day for day in self.cut if first <= day <= last])
-                yield YearPart(year, years[year], first, last, cut)
+            yield YearPart(year, years[year], first, last, cut)
 
     def days(self, *, forward: bool = True) -> Iterator[str]:
         """Every day that the span covers as a whole or in part, in order of time, or else in reverse."""

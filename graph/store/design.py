@@ -4,6 +4,7 @@ The items of a table are declared by its entities, see `entity`.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 
@@ -30,8 +31,11 @@ class Index:
     narrowed_by: tuple[str, ...] = ()
     ranked_by: str | None = None
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # since each query looks its index up several times
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class TableDesign:
     """A table with its primary key, its indexes (projection ALL) and its expiry.
 
@@ -45,7 +49,7 @@ class TableDesign:
     ttl: str | None = None  # attribute in epoch seconds after which an item no longer exists
     resource: str = ""  # its logical id in a CloudFormation template; by default derived from the name
 
-    @property
+    @cached_property
     def primary(self) -> Index:
         """The primary key as an index."""
         return Index("primary", self.partition_key, self.sort_key)

@@ -134,7 +134,14 @@ class Entity:
 
     def position_names(self, index: Index) -> tuple[str, ...]:
         """The attributes of an item's position in an index, from which a query can read on."""
-        return tuple(dict.fromkeys((*self.templates[index].names, *self.key_names)))
+        return self._position_names[index]
+
+    @cached_property
+    def _position_names(self) -> dict[Index, tuple[str, ...]]:
+        return {
+            index: tuple(dict.fromkeys((*templates.names, *self.key_names)))
+            for index, templates in self.templates.items()
+        }
 
     def position_of(self, index: Index, item: Mapping[str, Any]) -> Item:
         """The position of an item in an index."""

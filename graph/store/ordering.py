@@ -29,7 +29,7 @@ from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.query import Partition, Query
 from graph.store.records import EntityRecord
-from graph.store.time_walk import Place, Promise, Promises, Walk
+from graph.store.time_walk import Place, Promises, Walk
 
 CURSOR_VERSION = 1
 SOME = 100  # the assumed number of a partition's records, so that a page seldom reads unneeded partitions
@@ -149,7 +149,7 @@ async def _plan(
     """The partitions from `start` on."""
     ordered = list(partitions if forward else reversed(partitions))
     at = ordered.index(start) if start is not None else 0
-    yield [Promise(partition, SOME, SOME) for partition in ordered[at:]]
+    yield [(partition, SOME, SOME) for partition in ordered[at:]]
 
 
 @lru_cache(256)

@@ -7,6 +7,7 @@ attribute and nothing else.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from string import Formatter
 from typing import Any
 
@@ -19,7 +20,7 @@ SORT_KEY_BYTES = 1024
 LAST = "\U0010ffff"  # sorts after every other character
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Template:
     """The template of one key."""
 
@@ -54,7 +55,7 @@ class Template:
         """Whether it is one attribute and nothing else."""
         return self.literals == ("", "")
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The attributes that it names, in order."""
         return tuple(field.name for field in self.fields)

@@ -32,13 +32,11 @@ ITEMS_IN_MEMORY = 500  # at a time, when all items are read
 ROWS_PER_BATCH = 20_000  # a store tests a filter on them in some milliseconds, before other callers are served
 
 
-class Promise(NamedTuple):
-    """A partition that may hold matches. It may hold fewer than promised."""
+Promise = tuple[Partition, int, int]
+"""A partition that may hold matches, the most that it may hold, and the number of items that a filter may be tested on.
 
-    partition: Partition
-    most: int  # matches
-    rows: int  # items that a filter may be tested on
-
+A plan makes many of them, so they are plain tuples.
+"""
 
 Promises = Iterable[Promise]
 
@@ -123,7 +121,7 @@ class Walk:
         admitted = await self._admission(stop, forward)
         items: list[Item] = []
         partitions = 0
-        query = replace(self._query, between=self._until(stop, forward), forward=forward)
+        query, between = self._query, self._until(stop, forward)
         async with aclosing(self._batches(wanted, forward, start, stop)) as batches:
             async for batch, rows in batches:
                 if query.where:
@@ -134,7 +132,9 @@ class Walk:
                     if self._keep:
                         rest = max(rest, READ_AT_LEAST)
                         await charge_rows(read=rest)
-                    page = await self._database.query(replace(query, partitions=batch, start=behind, limit=rest))
+                    page = await self._database.query(
+                        replace(query, partitions=batch, between=between, forward=forward, start=behind, limit=rest)
+                    )
                     items += filter(admitted, page.items) if admitted else page.items
                     partitions += page.partitions
                     behind = page.last_key
@@ -262,7 +262,7 @@ async def count_of(database: Database, query: Query, promises: Sequence[Promise]
     Raises:
         QueryTooComplex: The operation in progress may not read so many. Then nothing is read.
     """
-    await charge_rows(tested=sum(promise.rows for promise in promises))
+    await charge_rows(tested=sum(rows for _, _, rows in promises))
     counted = 0
     for batch in _batched(promises):
         await give_way()

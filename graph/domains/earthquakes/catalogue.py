@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from graph.core.days import day_bucket
 from graph.core.paging import Page, Paging, Position
@@ -23,6 +24,8 @@ from graph.store.entity import Item
 from graph.store.query import Partition, Query
 from graph.store.time_walk import Promise, Promises, Walk, count_of, items_of, reading_for
 from graph.work.account import give_way
+
+DAYS_AT_ONCE = 100  # of the plan of a page; the days of a year without many matches are too few to wait between years
 
 Attributes = frozenset[str] | None
 """The needed attributes of each event, beside its position; None for all."""
@@ -137,13 +140,19 @@ class Catalogue:
     ) -> AsyncGenerator[Promises, None]:
         """The days that may hold a selected event, from the partition `start` on."""
         span = TimeSpan.of(*selection.span).starting_on(start[0] if start else None, forward=forward)
+        some, number = list[Promises](), 0
         for part in span.years(await self._summaries.years(), forward=forward):
             if not part.value.may_match(selection.magnitudes):
                 continue
             days = (await self._summaries.days(part.year, part.value)).may_match(selection.magnitudes)
-            places = range(len(days.days))[days.between(part.first, part.last)]
-            yield (promised_on(days.days[at], days.counts[at]) for at in (places if forward else reversed(places)))
-            await give_way()
+            within = days.between(part.first, part.last)
+            some.append(days.promises(within, forward=forward))
+            number += within.stop - within.start
+            if number >= DAYS_AT_ONCE:
+                yield chain.from_iterable(some)
+                some, number = [], 0
+                await give_way()
+        yield chain.from_iterable(some)
 
 
 def _selected(selection: Selection, attributes: Attributes) -> Query:

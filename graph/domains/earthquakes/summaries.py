@@ -12,11 +12,11 @@ item is the version of its days: cached days are valid while their year is uncha
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from cachetools import LRUCache
+from cachetools import FIFOCache
 
 from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
@@ -25,6 +25,7 @@ from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
 from graph.store.query import Query
 from graph.store.time_walk import Promise
+from graph.work.account import give_way
 
 RANGES_REMEMBERED = 8  # ranges of magnitudes for each year; each takes memory for every day
 CACHED_YEARS = 150  # a year of 366 busy days takes about 0.5 MB
@@ -110,7 +111,7 @@ class Summary:
 
 def promised_on(day: str, events: int) -> Promise:
     """A day with so many events in a range of magnitudes. An index by magnitude reads only these."""
-    return Promise((day,), events, events)
+    return (day,), events, events
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,14 @@ class DayCounts:
         numbers = [number for _, number in some]
         return cls([day for day, _ in some], numbers, [0, *accumulate(numbers)])
 
+    def promises(self, days: slice, *, forward: bool) -> Iterator[Promise]:
+        """These days, in order of time or in reverse. An index by magnitude reads only the counted events."""
+        names, counts = self.days[days], self.counts[days]
+        if not forward:
+            names.reverse()
+            counts.reverse()
+        return zip(zip(names, strict=True), counts, counts, strict=True)
+
     def between(self, first: str, last: str) -> slice:
         """The places of the days from `first` to `last`, both included."""
         return slice(bisect_left(self.days, first), bisect_right(self.days, last))
@@ -144,16 +153,16 @@ class YearOfDays:
     def __init__(self, version: Item, items: Iterable[Item]) -> None:
         self.version = version
         self.days: dict[str, Summary] = {item["day"]: Summary(item) for item in items if item["events"]}
-        self._may_match: LRUCache[MagnitudeRange, DayCounts] = LRUCache(RANGES_REMEMBERED)
-        self._matching: LRUCache[MagnitudeRange, DayCounts] = LRUCache(RANGES_REMEMBERED)
+        self._may_match: FIFOCache[range, DayCounts] = FIFOCache(RANGES_REMEMBERED)  # by bins
+        self._matching: FIFOCache[MagnitudeRange, DayCounts] = FIFOCache(RANGES_REMEMBERED)
 
     def may_match(self, magnitudes: MagnitudeRange) -> DayCounts:
         """Upper bounds for the days that may have matches."""
         try:
-            return self._may_match[magnitudes]
+            return self._may_match[magnitudes.bins]
         except KeyError:
             counts = DayCounts.of(self.days, lambda summary: summary.may_match(magnitudes))
-            self._may_match[magnitudes] = counts
+            self._may_match[magnitudes.bins] = counts
             return counts
 
     def matching(self, magnitudes: MagnitudeRange) -> DayCounts:
@@ -171,7 +180,7 @@ class Summaries:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._years: LRUCache[str, YearOfDays] = LRUCache(CACHED_YEARS)
+        self._years: FIFOCache[str, YearOfDays] = FIFOCache(CACHED_YEARS)
         self._summaries: dict[str, Summary] = {}  # of the years, as of the database's revision
         self._revision: object | None = None
 
@@ -187,8 +196,12 @@ class Summaries:
     async def days(self, year: str, summary: Summary) -> YearOfDays:
         """The days of a year, as of this summary of it."""
         version = summary.item
-        cached = self._years.get(year)
+        try:
+            cached: YearOfDays | None = self._years[year]
+        except KeyError:
+            cached = None
         if cached is None or (cached.version is not version and cached.version != version):
+            await give_way()
             page = await self._database.query(Query(entity=DAY_SUMMARY, partitions=((year,),)))
             cached = YearOfDays(version, page.items)
             if sum(day.item["events"] for day in cached.days.values()) != version["events"]:

@@ -139,7 +139,9 @@ class SqliteDatabase(Database):
         if limit is not None and limit < 1:
             raise InvalidItem("the limit of a query must be at least 1")
         prepared = self._prepared(query)
-        items = [item async for some in self._slices(prepared, query) for item in some]
+        items: list[Item] = []
+        async for some in self._slices(prepared, query):
+            items += some
         if limit is None or len(items) < limit:
             return Page(items, None, len(partitions))
         last_key = query.entity.position_of(query.by, items[limit - 1])

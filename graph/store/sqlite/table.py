@@ -22,7 +22,7 @@ RESERVED = frozenset({OTHERS, ONLY, "rowid"})
 MOST_VALUES = 30_000  # bound by one statement; SQLite's own limit is 32,766
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EntityTable:
     """The table of one entity. Every value is bound, every name quoted.
 
