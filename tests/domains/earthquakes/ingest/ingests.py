@@ -74,7 +74,7 @@ def an_ingest(
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, between=lambda low, high: high)
+    usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, jitter=lambda low, high: high)
     return Ingest(database, usgs, logging_to(database, clock), clock)
 
 

@@ -72,7 +72,7 @@ def a_client(http: httpx.AsyncClient, url: str, pauses: list[float], **options: 
         "timeout_s": MINUTE,
         "clock": lambda: NOW,
         "sleep": sleep,
-        "between": lambda low, high: (low + high) / 2,
+        "jitter": lambda low, high: (low + high) / 2,
     }
     return UsgsClient(http, url, **(usual | options))
 
@@ -255,12 +255,12 @@ async def test_pauses_grow_and_are_drawn_from_their_upper_half(
 ) -> None:
     drawn: list[tuple[float, float]] = []
 
-    def between(low: float, high: float) -> float:
+    def jitter(low: float, high: float) -> float:
         drawn.append((low, high))
         return high
 
     usgs.answer_next(status(500), status(500), status(500))
-    answer = await a_client(http, usgs.url, pauses, between=between).fetch(EventQuery())
+    answer = await a_client(http, usgs.url, pauses, jitter=jitter).fetch(EventQuery())
 
     assert answer.retries == 3
     assert drawn == [(0.25, 0.5), (0.5, 1.0), (1.0, 2.0)]

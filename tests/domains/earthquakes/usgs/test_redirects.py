@@ -97,7 +97,7 @@ async def test_a_redirect_that_leads_nowhere_or_to_another_name_is_an_invalid_an
 
 
 @pytest.mark.parametrize(
-    ("asked", "target", "followed"),
+    ("original", "target", "followed"),
     [
         ("http://usgs.test/a", "http://usgs.test/b", True),
         ("http://usgs.test/a", "http://USGS.test:80/b", True),
@@ -118,6 +118,6 @@ async def test_a_redirect_that_leads_nowhere_or_to_another_name_is_an_invalid_an
     ],
 )
 def test_an_origin_is_scheme_host_and_port_and_an_upgrade_keeps_the_host(
-    asked: str, target: str, followed: bool
+    original: str, target: str, followed: bool
 ) -> None:
-    assert may_follow(httpx.URL(target), httpx.URL(asked)) is followed
+    assert may_follow(httpx.URL(target), httpx.URL(original)) is followed
