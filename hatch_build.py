@@ -19,7 +19,7 @@ from typing import Any
 from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PATIENCE_S = 120  # for npm; the tarballs are 5 MB together
+TIMEOUT_S = 120  # for npm; the tarballs are 5 MB together
 RETRY_ONCE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # in ms; npm would wait for over a minute
 
 
@@ -90,7 +90,7 @@ def npm_pack(releases: list[str], folder: Path) -> None:
         raise NpmUnavailable("npm was not found")
     command = [npm, "pack", "--loglevel=error", "--ignore-scripts", "--prefer-offline", *RETRY_ONCE, *releases]
     try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=PATIENCE_S)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=TIMEOUT_S)
     except subprocess.CalledProcessError as failed:
         raise NpmUnavailable(failed.stderr.partition("\n")[0] or "npm failed") from failed
     except (OSError, subprocess.TimeoutExpired) as failed:

@@ -22,7 +22,7 @@ from benchmarks.cache import CHECKOUT
 from benchmarks.contenders import Contender
 from benchmarks.cpus import on_cpu
 
-PATIENCE_S = 60  # for a server to start, to become idle, or to end
+TIMEOUT_S = 60  # for a server to start, to become idle, or to end
 LOOK_S = 0.1
 IDLE_S = 0.02  # of CPU time between two looks, below which a server counts as idle
 JSON = {"Content-Type": "application/json"}
@@ -64,7 +64,7 @@ class Server:
 
     def _settle(self) -> None:
         """Wait until it has no work left, so that what one turn left over is not done in the next."""
-        for _ in range(round(PATIENCE_S / LOOK_S)):
+        for _ in range(round(TIMEOUT_S / LOOK_S)):
             before = self.cpu_seconds()
             time.sleep(LOOK_S)
             if self.cpu_seconds() - before <= IDLE_S:
@@ -80,7 +80,7 @@ class Connection:
     """One connection to a server, kept open."""
 
     def __init__(self, server: Server, headers: Mapping[str, str] | None = None) -> None:
-        self._http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        self._http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
         self._headers = JSON | dict(headers or {})
 
     def post(self, body: bytes) -> bytes:
@@ -132,7 +132,7 @@ def running(contender: Contender, cpu: int | None, folder: Path) -> Iterator[Ser
         process.send_signal(signal.SIGCONT)
         process.terminate()
         try:
-            process.wait(PATIENCE_S)
+            process.wait(TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -145,7 +145,7 @@ def _free_port() -> int:
 
 
 def _wait_until_it_listens(server: Server, log: Path) -> None:
-    for _ in range(round(PATIENCE_S / LOOK_S)):
+    for _ in range(round(TIMEOUT_S / LOOK_S)):
         if server.process.poll() is not None:
             break
         with socket.socket() as one:

@@ -11,7 +11,7 @@ from benchmarks.cpus import on_cpu
 from benchmarks.servers import JSON
 from benchmarks.workload import Lookup
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 LOOK_S = 0.001
 READY = Lookup("none")  # answered once the store is reached
 
@@ -27,7 +27,7 @@ def start_seconds(contender: Contender, cpu: int | None) -> float:
         )
     with process:
         try:
-            while perf_counter() - began < PATIENCE_S and process.poll() is None:
+            while perf_counter() - began < TIMEOUT_S and process.poll() is None:
                 if _answers(port, contender.dialect.body(READY)):
                     return perf_counter() - began
                 sleep(LOOK_S)
@@ -37,7 +37,7 @@ def start_seconds(contender: Contender, cpu: int | None) -> float:
 
 
 def _answers(port: int, body: bytes) -> bool:
-    http = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    http = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
     try:
         http.request("POST", "/graphql", body, JSON)
         return http.getresponse().status == 200

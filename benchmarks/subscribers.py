@@ -31,7 +31,7 @@ from benchmarks.cpus import Cpus
 from benchmarks.markdown import table
 from benchmarks.servers import Connection, Server, running
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 SPARE = 200  # connections and files beyond those of the subscribers
 CONNECTING = 50  # at the same time
 QUERY = "subscription { events { event { eventId time mag place lat lon depth } cursor lost } }"
@@ -58,7 +58,7 @@ class Hearing:
 
     async def by_all(self, event_id: str, subscribers: int) -> Sequence[float]:
         """When each subscriber heard of the event."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while len(self.times.get(event_id.encode(), ())) < subscribers:  # noqa: ASYNC110 - it must cost nothing
                 await asyncio.sleep(0.02)
         return self.times[event_id.encode()]
@@ -87,7 +87,7 @@ class Subscriber(asyncio.Protocol):
         self._received.clear()
         self.transport.write(data)
         if answered:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 await self._received.wait()
 
 
@@ -187,7 +187,7 @@ def _ingest_elsewhere(store: Path, event_id: str) -> None:
 def _are_subscribed(server: Server, number: int) -> None:
     """Wait until so many subscriptions are open."""
     connection = Connection(server)
-    deadline = perf_counter() + PATIENCE_S
+    deadline = perf_counter() + TIMEOUT_S
     while perf_counter() < deadline:
         if connection.metric("quakegraph_subscriptions") == number:
             return

@@ -28,7 +28,7 @@ PACKAGES = (
     ),
 )
 RUNNER = Path(__file__).with_suffix(".cjs")
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def audits(url: str) -> list[Audit]:
             env={**os.environ, "NODE_PATH": modules},
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=True,
         )
     return [Audit(**{"reason": None, **found}) for found in json.loads(done.stdout)]

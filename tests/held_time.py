@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 NOW = 1_691_118_537_000  # epoch milliseconds: 2023-08-04T03:08:57Z
 
@@ -33,7 +33,7 @@ class HeldTime:
 
     async def all_asleep(self, sleepers: int = 1) -> None:
         """Wait until so many sleep: each has done what it does between two pauses."""
-        async with asyncio.timeout(PATIENCE_S), self._changed:
+        async with asyncio.timeout(TIMEOUT_S), self._changed:
             await self._changed.wait_for(lambda: len(self._asleep()) == sleepers)
 
     def move(self, seconds: float) -> None:

@@ -28,7 +28,7 @@ NOWHERE = "http://127.0.0.1:9"  # where nobody listens
 SETTINGS = {
     "GRAPH_USGS_URL": NOWHERE,
     "GRAPH_JWT_SECRET": SECRET,
-    # No limit of time that a busy machine reaches: a test that is about one sets that one.
+    # Timeouts that even a busy machine never reaches. A test about a timeout sets that one.
     "GRAPH_STORE_TIMEOUT": "60",
     "GRAPH_EXECUTION_TIMEOUT": "600",
     "GRAPH_INGEST_TIMEOUT": "3600",
@@ -36,7 +36,7 @@ SETTINGS = {
 }
 if "GRAPH_COMPILED" in os.environ:  # `GRAPH_COMPILED=false pytest` tests everything on graphql-core alone
     SETTINGS["GRAPH_COMPILED"] = os.environ["GRAPH_COMPILED"]
-PATIENCE_S = 120  # after which anything counts as hung; a busy machine may need a minute for what takes a second
+TIMEOUT_S = 120  # after which anything counts as hung; on a busy machine, a second of work may take a minute
 
 
 def environment(settings: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -136,14 +136,14 @@ class Server:
     def hear(self, text: str, *, times: int = 1) -> None:
         """Wait until so many lines with that text were said."""
         while sum(text in line for line in self.said) < times:
-            line = self._lines.get(timeout=PATIENCE_S)
+            line = self._lines.get(timeout=TIMEOUT_S)
             if line is None:
                 raise AssertionError(f"it ended without saying {text!r}:\n" + "\n".join(self.said))
             self.said.append(line)
 
     def hear_out(self) -> None:
         """Wait for the last of what it says."""
-        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
+        while (line := self._lines.get(timeout=TIMEOUT_S)) is not None:
             self.said.append(line)
 
     def read(self) -> None:
@@ -153,14 +153,14 @@ class Server:
             self._lines.put(line.rstrip("\n"))
         self._lines.put(None)
 
-    def ask(self, query: str, *, timeout: float = PATIENCE_S) -> httpx.Response:
+    def ask(self, query: str, *, timeout: float = TIMEOUT_S) -> httpx.Response:
         """Send one query over a connection of its own."""
         return httpx.post(self.url, json={"query": query}, headers=bearer(), timeout=timeout, trust_env=False)
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send the signal, and wait for the exit status."""
         self.process.send_signal(number)
-        return self.process.wait(PATIENCE_S)
+        return self.process.wait(TIMEOUT_S)
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def serving(
             if process.poll() is None:
                 process.terminate()
                 try:
-                    process.wait(PATIENCE_S)
+                    process.wait(TIMEOUT_S)
                 except subprocess.TimeoutExpired:
                     process.kill()
             reader.join()

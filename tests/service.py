@@ -31,7 +31,7 @@ from graph.settings import Settings as CoreSettings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
 from tests.store.engines import create_tables
@@ -81,7 +81,7 @@ def running(settings: CoreSettings, *, clock: Clock = now_ms, domains: Sequence[
     app = create_app(settings, domains=domains, clock=clock)
     with (
         serving(app) as url,
-        httpx.Client(base_url=url, headers=bearer(*scopes_of(domains)), timeout=PATIENCE_S) as http,
+        httpx.Client(base_url=url, headers=bearer(*scopes_of(domains)), timeout=TIMEOUT_S) as http,
     ):
         yield Service(url, http)
 

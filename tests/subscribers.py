@@ -37,7 +37,7 @@ from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.observability.scraping import parsed
-from tests.processes import PATIENCE_S, Server, started
+from tests.processes import TIMEOUT_S, Server, started
 from tests.service import unhurried
 from tests.settings import Settings
 
@@ -110,7 +110,7 @@ def live_service(
         app.app.router.routes[:2] = [Route(GRAPH_PATH, graph), WebSocketRoute(GRAPH_PATH, sockets)]
     with (
         in_thread(app, settings) as (server, url),
-        httpx.Client(base_url=url, headers=bearer(), timeout=PATIENCE_S) as http,
+        httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as http,
     ):
         assert http.get("/healthz").status_code == 200  # it has started
         yield LiveService(url, server, http)
@@ -134,21 +134,21 @@ async def ingested_elsewhere(folder: Path, *event_ids: str) -> None:
     """Have the command line store events, in a process of its own, into the catalogue of that folder."""
     lines = b"".join(orjson.dumps(a_feature(event_id)) + b"\n" for event_id in event_ids)
     with started("ingest", "-", folder=folder, stdin=subprocess.PIPE) as process:
-        said = await asyncio.to_thread(process.communicate, lines.decode(), PATIENCE_S)
+        said = await asyncio.to_thread(process.communicate, lines.decode(), TIMEOUT_S)
     assert (process.returncode, said[1]) == (0, "")
 
 
 async def has_subscriptions(server: Server, number: int) -> None:
     """Wait until all processes of a service together have so many."""
     url = f"{server.url.removesuffix('/graphql')}/metrics"
-    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_S) as http, asyncio.timeout(PATIENCE_S):
+    async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_S) as http, asyncio.timeout(TIMEOUT_S):
         while parsed((await http.get(url)).text).value("quakegraph_subscriptions") != number:  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.05)
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
     """Wait until it does."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not holds():  # noqa: ASYNC110 - of a service in another thread or process
             await asyncio.sleep(0.01)
 
@@ -174,7 +174,7 @@ class Socket:
 
     async def receive(self) -> Any:
         """The next message, whatever it is."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             text = await self.connection.recv()
         assert isinstance(text, str)
         return orjson.loads(text)
@@ -212,7 +212,7 @@ class Socket:
 
     async def end(self) -> tuple[int, str]:
         """The code and reason by which the server ends the connection, next of all."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             with pytest.raises(ConnectionClosed) as closed:
                 await self.connection.recv()
         assert closed.value.rcvd is not None
@@ -241,7 +241,7 @@ async def socket_to(
         origin=Origin(origin) if origin is not None else None,
         proxy=None,
         ping_interval=None,
-        open_timeout=PATIENCE_S,
+        open_timeout=TIMEOUT_S,
         **options,
     ) as connection:
         yield Socket(connection)
@@ -271,7 +271,7 @@ class EventStream:
 
     async def block(self) -> bytes:
         """What comes next, without the empty line at its end."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while b"\n\n" not in self._received:
                 self._received += await anext(self._chunks)
         block, _, self._received = self._received.partition(b"\n\n")
@@ -292,7 +292,7 @@ class EventStream:
 
     async def end(self) -> bytes:
         """All that is left until the server ends the answer."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             async for chunk in self._chunks:
                 self._received += chunk
         return self._received
@@ -310,7 +310,7 @@ async def event_stream(
     """A stream that has begun, of the service whose root is there."""
     body = {"query": query, **others}
     async with (
-        httpx.AsyncClient(base_url=url, timeout=PATIENCE_S, trust_env=False) as http,
+        httpx.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as http,
         http.stream("POST", "/graphql", json=body, headers={"Accept": accept, **(headers or {})}) as answer,
     ):
         assert answer.status_code == 200, await answer.aread()

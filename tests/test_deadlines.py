@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import PATIENCE_S, Child, environment
+from tests.processes import TIMEOUT_S, Child, environment
 
 ROOT = Path(__file__).parent.parent
 IMPORTS = """
@@ -103,7 +103,7 @@ def run(folder: Path, test: str, *options: str) -> tuple[int, str]:
         stderr=subprocess.STDOUT,
         text=True,
     ) as process:
-        printed, _ = process.communicate(timeout=PATIENCE_S)
+        printed, _ = process.communicate(timeout=TIMEOUT_S)
     return process.returncode, printed
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import PATIENCE_S, Child
+from tests.processes import TIMEOUT_S, Child
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ("-m", "scripts.dynamodb_local")
@@ -48,12 +48,12 @@ def test_it_runs_until_it_is_told_to_end(told: signal.Signals) -> None:
         assert running.stdout is not None
         url = running.stdout.readline().strip().removeprefix("AWS_ENDPOINT_URL=")
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(url, timeout=PATIENCE_S)
+            urllib.request.urlopen(url, timeout=TIMEOUT_S)
         refused.value.close()
 
         running.send_signal(told)
 
-        assert running.wait(PATIENCE_S) == 0
+        assert running.wait(TIMEOUT_S) == 0
 
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(url, timeout=PATIENCE_S)
+        urllib.request.urlopen(url, timeout=TIMEOUT_S)

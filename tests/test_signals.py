@@ -9,7 +9,7 @@ import pytest
 
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
 from tests.processes import (
-    PATIENCE_S,
+    TIMEOUT_S,
     Child,
     environment,
     in_background,
@@ -55,10 +55,10 @@ def test_an_ingest_in_the_background_ends_on_sigterm(tmp_path: Path, usgs: UsgsS
     usgs.answer_next(catalogue)
     settings = {"GRAPH_USGS_URL": usgs.url}
     with started("ingest", "--recent", folder=tmp_path, settings=settings, background=True) as process:
-        assert catalogue.asked.wait(PATIENCE_S)
+        assert catalogue.asked.wait(TIMEOUT_S)
         process.send_signal(signal.SIGTERM)
 
-        assert process.wait(PATIENCE_S) == -signal.SIGTERM
+        assert process.wait(TIMEOUT_S) == -signal.SIGTERM
     catalogue.released.set()
 
 
@@ -71,4 +71,4 @@ def test_dynamodb_local_in_the_background_hears_both_signals(number: signal.Sign
         assert process.stdout.readline().startswith("AWS_ENDPOINT_URL=")
         process.send_signal(number)
 
-        assert process.wait(PATIENCE_S) == 0
+        assert process.wait(TIMEOUT_S) == 0

@@ -29,7 +29,7 @@ from graph.access.rate import (
     spender,
 )
 from graph.core.errors import QueryTooComplex, RateLimited
-from tests.processes import PATIENCE_S, Child
+from tests.processes import TIMEOUT_S, Child
 from tests.settings import Settings
 
 LIMIT = 1000
@@ -235,5 +235,5 @@ async def test_a_store_that_hangs_holds_nobody_up(tmp_path: Path) -> None:
     with redis(tmp_path, port) as process:
         await each.spend("a", LIMIT)
         process.send_signal(signal.SIGSTOP)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             assert await allowed(each, "a", LIMIT)

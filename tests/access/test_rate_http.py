@@ -8,7 +8,7 @@ import pytest
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import running, settings
 
 JSON, GRAPHQL_JSON = "application/json", "application/graphql-response+json"
@@ -59,7 +59,7 @@ def test_what_is_refused_costs_a_point_too(
 
 def test_callers_without_a_token_share_their_address(tmp_path: Path, usgs: UsgsServer) -> None:
     with running(settings(tmp_path / "empty.db", usgs, rate_limit=1000)) as service:
-        first, second = (httpx.post(f"{service.url}/graphql", json=EIGHT_HUNDRED, timeout=PATIENCE_S) for _ in range(2))
+        first, second = (httpx.post(f"{service.url}/graphql", json=EIGHT_HUNDRED, timeout=TIMEOUT_S) for _ in range(2))
     assert (first.status_code, second.status_code) == (200, 429)
 
 

@@ -13,7 +13,7 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
 from tests.bearers import SCOPES, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import Service, running, settings
 
 GRAPHQL_JSON = "application/graphql-response+json"
@@ -52,7 +52,7 @@ def answered(
     service: Service, query: str, headers: dict[str, str] | None, variables: dict[str, Any] | None = None
 ) -> httpx.Response:
     """The answer to a caller with just these headers."""
-    with httpx.Client(base_url=service.http.base_url, headers=headers, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=service.http.base_url, headers=headers, timeout=TIMEOUT_S) as client:
         body = {"query": query, "variables": variables}
         return client.post("/graphql", json=body, headers={"Accept": GRAPHQL_JSON})
 
@@ -112,7 +112,7 @@ def test_one_forbidden_field_forbids_its_whole_operation(service: Service) -> No
 
 def test_only_the_operation_that_is_asked_for_needs_a_scope(service: Service) -> None:
     document = "query Read { events { totalCount } } mutation Write { ingestEvents(input: {events: []}) { fetched } }"
-    with httpx.Client(base_url=service.http.base_url, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=service.http.base_url, timeout=TIMEOUT_S) as client:
         read = client.post("/graphql", json={"query": document, "operationName": "Read"})
         write = client.post("/graphql", json={"query": document, "operationName": "Write"})
 

@@ -15,7 +15,7 @@ import pytest
 from graph.api.relay import global_id
 from graph.core.paging import Position
 from tests.attacks.leaks import checked, leaks
-from tests.processes import PATIENCE_S, serving
+from tests.processes import TIMEOUT_S, serving
 from tests.service import Service
 
 BAD, INPUT, COMPLEX = "BAD_REQUEST", "BAD_USER_INPUT", "QUERY_TOO_COMPLEX"
@@ -310,7 +310,7 @@ def test_a_body_that_is_odd_is_refused_or_read_as_json_says(
 def raw(service: Service, request: bytes) -> bytes:
     """What comes back for some bytes, up to the end of the connection."""
     address = (service.http.base_url.host, service.http.base_url.port or 80)
-    with socket.create_connection(address, timeout=PATIENCE_S) as connection:
+    with socket.create_connection(address, timeout=TIMEOUT_S) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         received = b""
@@ -355,14 +355,14 @@ def test_no_input_forges_a_line_of_the_log(tmp_path: Path) -> None:
     asked = {"query": "{ __typename }"}
     with serving(folder=tmp_path, settings={"GRAPH_LOG_LEVEL": "debug"}) as server:
         attempts: list[Callable[[], httpx.Response]] = [
-            lambda: httpx.post(server.url, json={"query": forged}, timeout=PATIENCE_S),
-            lambda: httpx.post(server.url, json={"query": find, "variables": {"x": forged}}, timeout=PATIENCE_S),
-            lambda: httpx.get(server.url, params={**asked, "operationName": forged}, timeout=PATIENCE_S),
-            lambda: httpx.get(f"{server.url}/%0Aforged", timeout=PATIENCE_S),
+            lambda: httpx.post(server.url, json={"query": forged}, timeout=TIMEOUT_S),
+            lambda: httpx.post(server.url, json={"query": find, "variables": {"x": forged}}, timeout=TIMEOUT_S),
+            lambda: httpx.get(server.url, params={**asked, "operationName": forged}, timeout=TIMEOUT_S),
+            lambda: httpx.get(f"{server.url}/%0Aforged", timeout=TIMEOUT_S),
             lambda: httpx.post(
-                server.url, json=asked, headers={"X-Request-Id": "forged", "User-Agent": "forged"}, timeout=PATIENCE_S
+                server.url, json=asked, headers={"X-Request-Id": "forged", "User-Agent": "forged"}, timeout=TIMEOUT_S
             ),
-            lambda: httpx.post(server.url, json=asked, headers={"Authorization": "Bearer forged"}, timeout=PATIENCE_S),
+            lambda: httpx.post(server.url, json=asked, headers={"Authorization": "Bearer forged"}, timeout=TIMEOUT_S),
         ]
         for attempt in attempts:
             assert attempt().status_code < 500

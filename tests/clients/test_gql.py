@@ -13,7 +13,7 @@ from gql.transport.websockets import WebsocketsTransport
 from websockets.exceptions import ConnectionClosed
 
 from tests.bearers import bearer
-from tests.processes import PATIENCE_S, Server, serving
+from tests.processes import TIMEOUT_S, Server, serving
 from tests.subscribers import EVENTS, has_subscriptions, ingested_elsewhere
 
 AT_ONCE = {"GRAPH_DRAIN": "0"}
@@ -25,11 +25,11 @@ def client(server: Server, token: Mapping[str, str] | None = None) -> Client:
     transport = WebsocketsTransport(
         url,
         init_payload=dict(token or {}),
-        connect_timeout=PATIENCE_S,
-        ack_timeout=PATIENCE_S,
+        connect_timeout=TIMEOUT_S,
+        ack_timeout=TIMEOUT_S,
         connect_args={"proxy": None},
     )
-    return Client(transport=transport, fetch_schema_from_transport=True, execute_timeout=PATIENCE_S)
+    return Client(transport=transport, fetch_schema_from_transport=True, execute_timeout=TIMEOUT_S)
 
 
 async def test_it_hears_of_events_until_the_service_ends(tmp_path: Path) -> None:

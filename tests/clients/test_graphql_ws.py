@@ -17,7 +17,7 @@ import pytest
 
 from scripts.npm_package import NpmPackage
 from tests.bearers import bearer
-from tests.processes import PATIENCE_S, Child, Server, serving
+from tests.processes import TIMEOUT_S, Child, Server, serving
 from tests.subscribers import has_subscriptions, ingested_elsewhere
 
 pytestmark = pytest.mark.needs("npm", "node")
@@ -52,7 +52,7 @@ class NodeClient:
 
     def hear(self) -> Any:
         """What it says next."""
-        return self._words.get(timeout=PATIENCE_S)
+        return self._words.get(timeout=TIMEOUT_S)
 
     def read(self) -> None:
         """Take in what it says, for as long as it runs."""

@@ -14,7 +14,7 @@ import pytest
 
 from tests.bearers import bearer
 from tests.domains.earthquakes.builders import NOON
-from tests.processes import PATIENCE_S, Server, serving, started
+from tests.processes import TIMEOUT_S, Server, serving, started
 from tests.serving.test_connections import _eventually
 
 PAGE_BYTES = 4096
@@ -51,7 +51,7 @@ class Served:
 def on(store: Path, folder: Path) -> Iterator[Served]:
     with serving("--store", f"sqlite:///{store}", folder=folder) as server:
         url = server.url.removesuffix("/graphql")
-        with httpx.Client(base_url=url, headers=bearer(), timeout=PATIENCE_S, trust_env=False) as http:
+        with httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S, trust_env=False) as http:
             yield Served(server, store, http)
 
 
@@ -182,7 +182,7 @@ def test_a_file_that_is_none_of_sqlite_stops_the_start_with_a_line(
 ) -> None:
     damage(store)
     with started("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path) as process:
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1
     assert said.startswith("Error: SQLite cannot ")
     assert said.count("\n") == 1

@@ -23,7 +23,7 @@ from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.domains.entities import ENTITIES
 from tests.faults.tcp_proxy import Fault, Proxy, proxy
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import serving, unhurried
 from tests.settings import Settings
 from tests.store.engines import create_tables, open_dynamodb
@@ -99,7 +99,7 @@ async def shaken(
     service = serving(create_app(unhurried(settings)))
     url = await asyncio.to_thread(service.__enter__)
     try:
-        async with httpx.AsyncClient(base_url=url, headers=bearer(), timeout=PATIENCE_S) as client:
+        async with httpx.AsyncClient(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as client:
             # Once the ingest status was read, the store is called by nothing but what a test asks.
             while 'operation="query",outcome="OK"' not in (await client.get("/metrics")).text:
                 pass
@@ -158,7 +158,7 @@ async def test_a_broken_network_is_an_unavailable_database_until_it_is_mended(
     assert (await service.client.get("/healthz")).status_code == 200
 
     between.fault = Fault.NONE
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while await hurried.ids() is None:  # on a busy machine, its time may be over before an answer comes
             pass
     finished = await on_tcp.ingest(0, 40)
@@ -225,7 +225,7 @@ async def hangs(between: Proxy, work: Callable[[], Coroutine[Any, Any, T]]) -> t
     between.cut_all()
     between.arrived.clear()
     arriving = asyncio.create_task(between.arrived.wait())
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not arriving.done():  # on a busy machine, the time of an operation may be over before it asks the store
             working = asyncio.create_task(work())
             await asyncio.wait({working, arriving}, return_when=asyncio.FIRST_COMPLETED)
@@ -246,7 +246,7 @@ async def test_an_operation_that_takes_too_long_ends_and_what_it_asked_of_the_st
         assert answer.status_code == 504
         assert answer.json().keys() == {"errors"}
         assert [error["extensions"] for error in answer.json()["errors"]] == [{"code": "TIMEOUT"}]
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await ended.wait()
             while "errors" in (answer_again := await service.ask(PAGE)):
                 assert answer_again["errors"][0]["extensions"] == {"code": "TIMEOUT"}

@@ -20,7 +20,7 @@ from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S, Child, quakegraph, started
+from tests.processes import TIMEOUT_S, Child, quakegraph, started
 from tests.service import Service, running, settings
 
 PAGE_BYTES = 4096
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_written_stops_the_start_with_a_line(tmp_path: Pat
         content = store.read_bytes()
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
         with started("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path) as process:
-            _, said = process.communicate(timeout=PATIENCE_S)
+            _, said = process.communicate(timeout=TIMEOUT_S)
         ingested = quakegraph("ingest", "-", "--store", f"sqlite:///{store}")
 
         assert (process.returncode, ingested.exit_code) == (1, 1)
@@ -140,7 +140,7 @@ def test_a_process_that_will_not_stop_writing_holds_up_ingests_alone(tmp_path: P
             other.communicate()  # it ends
 
         assert ingest(patient, 50, 100) == 50
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while ingest(service, 50, 100) is None:  # on a busy machine, a write of its own may hold the file for so long
             assert time.monotonic() < end
         assert total(service) == 150

@@ -17,7 +17,7 @@ from graph.store.contract import Database, Put
 from graph.store.query import Page, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.feed.notes import ENTITIES, NOTE, Note, Notebook, broadcasting, cursor, everything, sent, some
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 
 BACKLOG = 40  # of the broadcasts that are about a full one
@@ -381,7 +381,7 @@ async def test_at_the_end_all_subscriptions_are_complete(notes: Notebook, broadc
         assert sent(await some(reading, 1)) == ["b"]
         assert broadcast.subscriptions == 2
 
-        end = asyncio.ensure_future(broadcast.end(PATIENCE_S))
+        end = asyncio.ensure_future(broadcast.end(TIMEOUT_S))
         assert await ending is None
         assert await anext(reading, None) is None
         await end
@@ -408,7 +408,7 @@ async def test_the_end_waits_for_no_more_of_the_past(notes: Notebook, broadcast:
         next_one = asyncio.ensure_future(anext(waiting, None))
         await waits.wait()
 
-        end = asyncio.ensure_future(broadcast.end(PATIENCE_S))
+        end = asyncio.ensure_future(broadcast.end(TIMEOUT_S))
         await asyncio.sleep(0)
 
         assert await next_one is None

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import NOWHERE, PATIENCE_S, environment, started
+from tests.processes import NOWHERE, TIMEOUT_S, environment, started
 from tests.service import Service, running, serving, settings
 
 EVENT = '{ event(eventId: "us1") { mag } }'
@@ -228,7 +228,7 @@ def test_tracing_without_the_extra_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "opentelemetry" / "__init__.py").touch()
 
     with started("serve", "--port", "0", folder=tmp_path, settings={"GRAPH_TRACING": "true"}) as process:
-        said = process.communicate(timeout=PATIENCE_S)
+        said = process.communicate(timeout=TIMEOUT_S)
 
     assert said == ("", "Error: GRAPH_TRACING: needs the extra `otel`: install quakegraph[otel]\n")
     assert process.returncode == 2

@@ -25,7 +25,7 @@ from graph.transport.request_ids import RequestIds
 from tests.bearers import SCOPES
 from tests.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import week_features
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.schemas import printed
 from tests.service import Service, serving, unhurried
 from tests.settings import Settings
@@ -68,7 +68,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
 
 @pytest.fixture
 def client(origin: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=origin, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=origin, timeout=TIMEOUT_S) as client:
         yield client
 
 
@@ -116,7 +116,7 @@ async def test_the_example_of_paging_leads_to_the_next_page(visit: Visit, origin
     page, result = visit.page, visit.page.locator(".result-window")
     await page.goto(f"{origin}/graphql")
     await page.locator(".graphiql-tab-button").nth(TABS.index("NextPageByCursor")).click()
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         await page.evaluate(WHEN_READ, "NextPageByCursor")
     for some in (week_features()[:5], week_features()[5:10]):
         await page.locator(".graphiql-execute-button").click()
@@ -141,7 +141,7 @@ async def test_a_subscription_shows_what_is_stored_while_it_runs(visit: Visit, t
         await page.locator(".graphiql-execute-button").click()
         await expect(page.get_by_label("Stop query")).to_be_visible()
         async with httpx.AsyncClient(
-            base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S
+            base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT_S
         ) as client:
             for number in range(100):  # until the first that is stored after the subscription has begun
                 event = f'{{eventId: "us{number}", eventTsMs: 0, mag: 5, lat: 1, lon: 1}}'

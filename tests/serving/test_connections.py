@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from graph.app import create_app
 from graph.serving.server import configuration
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import settings
 from tests.settings import Settings
 
@@ -53,7 +53,7 @@ class Served:
     clients: ExitStack
 
     def connect(self) -> "Client":
-        return Client(self.clients.enter_context(socket.create_connection(self.address, timeout=PATIENCE_S)))
+        return Client(self.clients.enter_context(socket.create_connection(self.address, timeout=TIMEOUT_S)))
 
     def answered(self, request: bytes = GET) -> tuple["Client", tuple[int, dict[str, str], bytes]]:
         """A client whose first request came in time, and its answer."""
@@ -132,7 +132,7 @@ class Client:
 
 
 def _eventually(holds: Callable[[], bool]) -> None:
-    for _ in range(PATIENCE_S * 100):
+    for _ in range(TIMEOUT_S * 100):
         if holds():
             return
         threading.Event().wait(0.01)
@@ -177,7 +177,7 @@ class Held:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             self.asked.release()
-            await asyncio.to_thread(self.released.wait, PATIENCE_S)
+            await asyncio.to_thread(self.released.wait, TIMEOUT_S)
             await _answer(send, b"hello")
 
 
@@ -372,7 +372,7 @@ def test_an_answer_that_comes_in_pieces_and_is_not_taken_ends_its_application() 
     with served(endless, request_timeout=SHORT_S) as server:
         server.in_time(GET, Client.head)
 
-        assert ended.wait(PATIENCE_S)
+        assert ended.wait(TIMEOUT_S)
         assert {message["type"] for message in seen} == {"http.disconnect"}
         server.holds_nothing()
 
@@ -413,13 +413,13 @@ def test_many_connections_that_come_at_once_do_not_take_more_room() -> None:
     async def hold_up(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             asked.set()
-            released.wait(PATIENCE_S)  # and with it all that the server does
+            released.wait(TIMEOUT_S)  # and with it all that the server does
             await _answer(send, b"hello")
 
     with served(hold_up, loop="asyncio", max_connections=10) as server:  # uvloop takes in one after the other
         client = server.connect()
         client.send(GET)
-        assert asked.wait(PATIENCE_S)
+        assert asked.wait(TIMEOUT_S)
         for _ in range(50):
             server.connect()
         released.set()
@@ -438,7 +438,7 @@ def test_where_all_are_being_answered_the_next_is_refused_in_the_graphs_way() ->
         busy = [server.connect(), server.connect()]
         for client in busy:
             client.send(GET)
-            assert held.asked.acquire(timeout=PATIENCE_S)
+            assert held.asked.acquire(timeout=TIMEOUT_S)
 
         refused = server.connect()
         status, headers, body = refused.answer()
@@ -480,7 +480,7 @@ class Talker:
             return
         await receive()
         await send({"type": "websocket.accept"})
-        while await asyncio.to_thread(self.wanted.acquire, timeout=PATIENCE_S) and not self.ends:
+        while await asyncio.to_thread(self.wanted.acquire, timeout=TIMEOUT_S) and not self.ends:
             await send({"type": "websocket.send", "bytes": bytes(16 * 1024)})
             self.said.release()
 
@@ -502,7 +502,7 @@ def test_a_socket_whose_messages_are_not_taken_ends() -> None:
     with served(endless, request_timeout=SHORT_S) as server:
         server.shaken_hands()
 
-        assert ended.wait(PATIENCE_S)
+        assert ended.wait(TIMEOUT_S)
         server.holds_nothing()
 
 
@@ -514,7 +514,7 @@ def test_a_socket_whose_last_message_is_not_taken_ends_too() -> None:
         state = server.server.server_state
         while not any(connection.transport.get_write_buffer_size() > 0 for connection in list(state.connections)):
             talker.wanted.release()
-            assert talker.said.acquire(timeout=PATIENCE_S)
+            assert talker.said.acquire(timeout=TIMEOUT_S)
         talker.ends = True
         talker.wanted.release()
 
@@ -529,7 +529,7 @@ def test_a_socket_whose_client_has_just_said_that_it_leaves_does_not_hinder_the_
         state = server.server.server_state
         while not any(connection.transport.get_write_buffer_size() > 0 for connection in list(state.connections)):
             talker.wanted.release()
-            assert talker.said.acquire(timeout=PATIENCE_S)
+            assert talker.said.acquire(timeout=TIMEOUT_S)
         client.send(b"\x88\x80" + bytes(4))  # a close frame, whose answer waits behind the rest
         _eventually(lambda: all(connection.transport.is_closing() for connection in list(state.connections)))
         assert len(state.connections) == 1

@@ -28,7 +28,7 @@ from graph.serving.drain import DrainingServer
 from graph.serving.listener import refuse_newcomers
 from graph.serving.server import configuration
 from tests.bearers import bearer
-from tests.processes import PATIENCE_S, Server, serving
+from tests.processes import TIMEOUT_S, Server, serving
 from tests.settings import Settings
 
 TOTAL = "{ events { totalCount } }"
@@ -46,7 +46,7 @@ def address(server: Server) -> tuple[str, int]:
 
 def ready(server: Server) -> httpx.Response:
     """What `/readyz` says on a connection of its own."""
-    return httpx.get(server.url.replace("/graphql", "/readyz"), timeout=PATIENCE_S, trust_env=False)
+    return httpx.get(server.url.replace("/graphql", "/readyz"), timeout=TIMEOUT_S, trust_env=False)
 
 
 def started(server: Server, workers: str) -> list[int]:
@@ -76,7 +76,7 @@ class Load:
         connection = None
         while True:
             if connection is None:
-                connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE_S)
+                connection = http.client.HTTPConnection(*self.address, timeout=TIMEOUT_S)
                 try:
                     connection.connect()
                 except OSError:
@@ -127,7 +127,7 @@ def test_under_load_no_accepted_request_is_lost(tmp_path: Path, workers: str) ->
         threads = [threading.Thread(target=load.run, args=[numbers]) for load in loads]
         for thread in threads:
             thread.start()
-        assert all(load.warm.wait(PATIENCE_S) for load in loads)
+        assert all(load.warm.wait(TIMEOUT_S) for load in loads)
 
         assert server.end() == 0
 
@@ -146,7 +146,7 @@ def test_a_draining_service_says_so_and_answers_on(tmp_path: Path, workers: str)
     with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
         started(server, workers)
         body, headers = orjson.dumps({"query": TOTAL}), {"Content-Type": "application/json"}
-        old = http.client.HTTPConnection(*address(server), timeout=PATIENCE_S)
+        old = http.client.HTTPConnection(*address(server), timeout=TIMEOUT_S)
         old.request("POST", "/graphql", body, headers)
         before = old.getresponse()
         before.read()
@@ -190,19 +190,19 @@ def test_ctrl_c_ends_a_drain(tmp_path: Path, workers: str) -> None:
 def test_who_is_connected_when_the_listener_closes_may_still_ask(tmp_path: Path, workers: str) -> None:
     with serving("--workers", workers, folder=tmp_path, settings={"GRAPH_DRAIN": "3"}) as server:
         started(server, workers)
-        connection = http.client.HTTPConnection(*address(server), timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection(*address(server), timeout=TIMEOUT_S)
         connection.connect()
         server.process.send_signal(signal.SIGTERM)
         server.hear("No new connection is accepted", times=int(workers))
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(address(server), timeout=PATIENCE_S)
+            socket.create_connection(address(server), timeout=TIMEOUT_S)
 
         connection.request("GET", "/healthz")
         answer = connection.getresponse()
 
         assert (answer.status, answer.getheader("Connection")) == (200, "close")
         connection.close()
-        assert server.process.wait(PATIENCE_S) == 0
+        assert server.process.wait(TIMEOUT_S) == 0
 
 
 # The listener's queue
@@ -280,4 +280,4 @@ def test_workers_end_with_their_supervisor(tmp_path: Path) -> None:
 
         assert sum("Finished server process" in line for line in server.said) == 2
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(address(server), timeout=PATIENCE_S)
+            socket.create_connection(address(server), timeout=TIMEOUT_S)

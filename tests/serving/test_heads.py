@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from graph.serving.connections import ClientConnection
 from graph.serving.heads import MOST_HEAD_BYTES, MOST_HEADERS
 from graph.serving.pieces import PIECE_BYTES
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.serving.test_connections import (
     GET,
     HANDSHAKE,
@@ -148,7 +148,7 @@ def test_in_a_pipeline_the_requests_before_it_are_answered_first(second: bytes, 
     with served(held) as server:
         client = server.connect()
         client.send(GET)
-        assert held.asked.acquire(timeout=PATIENCE_S)
+        assert held.asked.acquire(timeout=TIMEOUT_S)
         send(client, GET + second, piece)
         held.released.set()
 
@@ -174,7 +174,7 @@ def test_in_a_pipeline_trailers_are_refused_after_the_requests_before_them() -> 
     with served(held) as server:
         client = server.connect()
         client.send(GET)
-        assert held.asked.acquire(timeout=PATIENCE_S)
+        assert held.asked.acquire(timeout=TIMEOUT_S)
         client.send(CHUNKED + headers(MOST_HEADERS))
         held.released.set()
 

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from graph.serving.connections import ClientConnection
 from graph.serving.pieces import PIECE_BYTES, PIECES_PER_ITERATION
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.serving.test_connections import SHORT_S, Client, Served, _answer, _eventually, served
 
 NUMBER = 20_000
@@ -37,7 +37,7 @@ class Watched:
         if scope["path"] == "/look":
             self.looking = asyncio.create_task(self._look())
         if scope["path"] == "/hold":
-            self.held.wait(PATIENCE_S)  # and with it all that the server does
+            self.held.wait(TIMEOUT_S)  # and with it all that the server does
         while (message := await receive())["type"] == "http.request":
             self.bodies += len(message["body"])
             if not message["more_body"]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.processes import PATIENCE_S, Server, serving
+from tests.processes import TIMEOUT_S, Server, serving
 
 # The larger part of a caller's budget below, so that a second one in the same minute is refused.
 DEAR = {"query": "{ events(first: 798) { nodes { id } } }"}
@@ -24,14 +24,14 @@ def status(server: Server, **headers: str) -> int:
     """The status of the answer to a caller without a token."""
     accept = {"Accept": "application/graphql-response+json"}
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = httpx.post(server.url, json=DEAR, headers={**accept, **headers}, timeout=PATIENCE_S, trust_env=False)
+    answer = httpx.post(server.url, json=DEAR, headers={**accept, **headers}, timeout=TIMEOUT_S, trust_env=False)
     return answer.status_code
 
 
 def metrics(server: Server, **headers: str) -> int:
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     url = server.url.replace("/graphql", "/metrics")
-    return httpx.get(url, headers=headers, timeout=PATIENCE_S, trust_env=False).status_code
+    return httpx.get(url, headers=headers, timeout=TIMEOUT_S, trust_env=False).status_code
 
 
 @pytest.mark.parametrize("proxies", [None, "", "192.0.2.1", "localhost"])

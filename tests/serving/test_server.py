@@ -15,7 +15,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer, stall
-from tests.processes import PATIENCE_S, descendants, serving, started
+from tests.processes import TIMEOUT_S, descendants, serving, started
 from tests.subscribers import eventually
 
 TOTAL = "{ events { totalCount } }"
@@ -40,7 +40,7 @@ def logs_in(store: Path) -> list[dict[str, Any]]:
 def test_the_graph_and_graphiql_are_where_the_first_line_says(tmp_path: Path, workers: str) -> None:
     with serving("--workers", workers, folder=tmp_path) as server:
         answer = server.ask(TOTAL)
-        page = httpx.get(server.url, headers={"Accept": "text/html"}, trust_env=False, timeout=PATIENCE_S)
+        page = httpx.get(server.url, headers={"Accept": "text/html"}, trust_env=False, timeout=TIMEOUT_S)
 
         server.hear("Dashboard: ")
         assert server.said[:2] == [f"GraphiQL: {server.url}", f"Dashboard: {server.url.removesuffix('graphql')}"]
@@ -57,9 +57,9 @@ def test_without_keys_the_first_line_has_a_token_for_this_machine(tmp_path: Path
         mutation = {"query": "mutation { ingestEvents(input: {events: []}) { fetched } }"}
         for _ in range(4):  # each process of the service takes it
             headers = {"Authorization": f"Bearer {token}"}
-            answer = httpx.post(address, json=mutation, headers=headers, trust_env=False, timeout=PATIENCE_S)
+            answer = httpx.post(address, json=mutation, headers=headers, trust_env=False, timeout=TIMEOUT_S)
             assert answer.json() == {"data": {"ingestEvents": {"fetched": 0}}}
-        assert httpx.post(address, json=mutation, trust_env=False, timeout=PATIENCE_S).status_code == 401
+        assert httpx.post(address, json=mutation, trust_env=False, timeout=TIMEOUT_S).status_code == 401
         assert server.end() == 0
     assert (tmp_path / "quakegraph.db.secret").stat().st_mode & 0o777 == 0o600
 
@@ -73,7 +73,7 @@ def test_with_keys_no_secret_is_made_and_no_token_is_printed(tmp_path: Path) -> 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "quakes.example"])  # noqa: S104 — refused
 def test_others_cannot_connect_before_anybody_can_be_told_apart(tmp_path: Path, host: str) -> None:
     with started("serve", "--host", host, folder=tmp_path, settings={"GRAPH_JWT_SECRET": ""}) as process:
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 2
     assert said == (
@@ -94,7 +94,7 @@ def test_a_secret_that_others_can_read_stops_the_start(tmp_path: Path) -> None:
     secret.write_text("x" * 64)
     secret.chmod(0o644)
     with started("serve", "--port", "0", folder=tmp_path, settings={"GRAPH_JWT_SECRET": ""}) as process:
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 1
     assert said.splitlines()[-1].startswith("Error: the secret quakegraph.db.secret can be read by others")
@@ -106,7 +106,7 @@ def test_where_reading_is_closed_the_dashboards_address_brings_a_token_to_read(t
         server.hear("Dashboard: ")
         token = server.said[1].partition("#token=")[2]
         reader = {"Authorization": f"Bearer {token}"}
-        answer = httpx.post(server.url, json={"query": TOTAL}, headers=reader, timeout=PATIENCE_S, trust_env=False)
+        answer = httpx.post(server.url, json={"query": TOTAL}, headers=reader, timeout=TIMEOUT_S, trust_env=False)
 
     assert answer.json() == {"data": {"events": {"totalCount": 0}}}
     assert jwt.decode(token, options={"verify_signature": False})["scope"] == "events:read"
@@ -199,7 +199,7 @@ def test_a_wrong_value_ends_with_one_line_and_no_trace(tmp_path: Path) -> None:
 def failed(*arguments: str, folder: Path) -> tuple[int, str]:
     """The exit status of a process that ends by itself, and what it said."""
     with started(*arguments, folder=folder) as process:
-        output, said = process.communicate(timeout=PATIENCE_S)
+        output, said = process.communicate(timeout=TIMEOUT_S)
     assert output == ""
     return process.returncode, said
 
@@ -237,7 +237,7 @@ def test_requests_in_flight_are_finished_before_the_end(tmp_path: Path, usgs: Us
         ThreadPoolExecutor() as clients,
     ):
         answer = clients.submit(server.ask, INGEST)
-        assert catalogue.asked.wait(PATIENCE_S)
+        assert catalogue.asked.wait(TIMEOUT_S)
         assert server.ask(TOTAL).status_code == 200
         server.process.send_signal(signal.SIGTERM)
         server.hear("Waiting for connections to close")
@@ -246,7 +246,7 @@ def test_requests_in_flight_are_finished_before_the_end(tmp_path: Path, usgs: Us
         catalogue.released.set()
 
         assert answer.result().json() == {"data": {"ingestRecent": {"upserted": 5}}}
-        assert server.process.wait(PATIENCE_S) == 0
+        assert server.process.wait(TIMEOUT_S) == 0
 
     logs = logs_in(tmp_path / "quakegraph.db")
     assert sorted((log["route"], log["status"]) for log in logs) == [("/earthquakes", 200), ("/ingest/recent", 200)]
@@ -265,5 +265,5 @@ def test_a_request_that_does_not_finish_holds_up_the_end_no_longer_than_is_set(
     settings = {"GRAPH_USGS_URL": usgs.url, "GRAPH_USGS_TIMEOUT": "600", "GRAPH_SHUTDOWN_TIMEOUT": "1"}
     with serving(folder=tmp_path, settings=settings) as server, ThreadPoolExecutor() as clients:
         clients.submit(server.ask, INGEST)
-        assert asked.wait(PATIENCE_S)
+        assert asked.wait(TIMEOUT_S)
         assert server.end() == 0

@@ -13,7 +13,7 @@ import pytest
 from graph.store.contract import Put
 from graph.store.dynamodb.changes import GAP_S, MOST_SWEEPS, ROUND_S, SWEEP_S
 from graph.store.dynamodb.shards import ROUNDS_PER_LISTING, ROUNDS_PER_LISTING_OF_CHILDREN
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on
 from tests.store.one_entity import OneEntity
@@ -76,7 +76,7 @@ async def create_stream(prefix: str, first: Put = FIRST) -> None:
 
 
 async def ring(rings: Rings, times: int = 1) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         for _ in range(times):
             await anext(rings)
 
@@ -419,7 +419,7 @@ async def test_a_change_of_any_table_rings(
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
     async with open_dynamodb([SAMPLE, READING], prefix=prefix) as database, aclosing(database.changes()) as rings:
         await ring(rings)  # of the first readings: each table has been read once two listings are through
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while len(fault_proxy.of("DescribeStream")) < 2:
                 await anext(rings)
         for put in (Put(READING, {"station": 1, "number": 2, "value": "x"}), Put(SAMPLE, sample())):

@@ -28,7 +28,7 @@ from graph.store.dynamodb.errors import (
     translated,
 )
 from graph.store.values import InvalidItem
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
 from tests.store.fault_proxy import Answer, always, proxying
 from tests.store.samples import BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample
@@ -191,7 +191,7 @@ async def test_an_endpoint_that_refuses_connections_makes_the_store_unavailable(
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with open_samples("any-", retry_policy=ONCE) as table, asyncio.timeout(PATIENCE_S):
+        async with open_samples("any-", retry_policy=ONCE) as table, asyncio.timeout(TIMEOUT_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.get(("p", "s"))
 
@@ -204,7 +204,7 @@ async def test_an_endpoint_that_never_answers_makes_the_store_unavailable(
     with socket.create_server(("127.0.0.1", 0)) as silent:  # connections wait in its queue for ever
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         hurried = replace(ONCE, read_seconds=0.3)
-        async with open_samples("any-", retry_policy=hurried) as table, asyncio.timeout(PATIENCE_S):
+        async with open_samples("any-", retry_policy=hurried) as table, asyncio.timeout(TIMEOUT_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.put(sample(), if_absent=True)
 

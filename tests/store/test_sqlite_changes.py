@@ -8,7 +8,7 @@ import pytest
 
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.changes import POLL_S, changes
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.samples import SAMPLE
 
 
@@ -73,6 +73,6 @@ async def test_it_goes_on_as_the_database_is_closed(tmp_path: Path) -> None:
         rings = database.changes()
         await anext(rings)
 
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         await anext(rings)
     await rings.aclose()

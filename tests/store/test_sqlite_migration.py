@@ -22,7 +22,7 @@ from graph.store.entity import Entity, Item
 from graph.store.query import Query
 from graph.store.sqlite import migration, open_sqlite
 from graph.store.sqlite.migration import LAYOUT, Progress
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.samples import BY_DAY, PEOPLE, PERSON, TOTALS, VISIT
 from tests.store.version_0_1 import old_item, write
 
@@ -171,7 +171,7 @@ async def test_a_migrated_file_is_as_one_that_was_written_anew(path: Path, tmp_p
 )
 async def test_a_process_that_is_killed_leaves_a_file_that_the_next_one_finishes(path: Path, point: str) -> None:
     with opening(path, point) as killed:
-        assert killed.wait(PATIENCE_S) == -signal.SIGKILL
+        assert killed.wait(TIMEOUT_S) == -signal.SIGKILL
 
     async with open_sqlite(path, EVERY) as database:
         assert await content(database) == EXPECTED
@@ -184,7 +184,7 @@ async def test_a_process_that_is_killed_leaves_a_file_that_the_next_one_finishes
 
 async def test_of_processes_that_open_a_file_at_once_one_migrates_it(path: Path) -> None:
     processes = [opening(path) for _ in range(3)]
-    said = [process.communicate(timeout=PATIENCE_S)[0] for process in processes]
+    said = [process.communicate(timeout=TIMEOUT_S)[0] for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert sum("was migrated" in each for each in said) == 1
@@ -194,7 +194,7 @@ async def test_of_processes_that_open_a_file_at_once_one_migrates_it(path: Path)
 
 async def test_without_room_to_shrink_the_file_is_served_as_it_is(path: Path) -> None:
     with opening(path, "no room") as process:
-        said = process.communicate(timeout=PATIENCE_S)[0]
+        said = process.communicate(timeout=TIMEOUT_S)[0]
 
     assert process.returncode == 0
     assert "could not be made smaller" in said

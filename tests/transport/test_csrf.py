@@ -13,7 +13,7 @@ from starlette.routing import Route
 from tests.bearers import bearer
 from tests.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import Service, running, serving, settings
 
 GRAPHQL_JSON = "application/graphql-response+json"
@@ -53,7 +53,7 @@ QUERY = "{ events { totalCount } }"
 def test_a_get_is_executed_unless_any_page_could_have_caused_it(
     week: Service, headers: dict[str, str], executed: bool
 ) -> None:
-    with httpx.Client(base_url=week.url, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=week.url, timeout=TIMEOUT_S) as client:
         client.headers = httpx.Headers()
         answer = client.get("/graphql", params={"query": QUERY}, headers=headers)
 

@@ -20,7 +20,7 @@ from graph.domains.earthquakes.live import EventBroadcast
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
 from tests.observability.scraping import scraped
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import settings
 from tests.subscribers import EVENTS, LiveService, event_stream, eventually, live_service
 
@@ -149,7 +149,7 @@ async def test_a_stream_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) ->
 
 
 async def test_the_connection_of_a_stream_that_has_ended_answers_on(service: LiveService) -> None:
-    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=PATIENCE_S) as http:
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=TIMEOUT_S) as http:
         for _ in range(3):
             answer = await http.post("/graphql", json={"query": TOTAL}, headers={"Accept": STREAM})
             assert answer.content.endswith(COMPLETE)
@@ -239,7 +239,7 @@ async def test_what_is_wrong_with_a_document_is_told_in_the_stream(
 async def test_another_refusal_is_an_ordinary_answer(
     service: LiveService, payload: dict[str, Any], status: int, code: str
 ) -> None:
-    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=PATIENCE_S) as http:
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=TIMEOUT_S) as http:
         answer = await http.post("/graphql", json=payload, headers={"Accept": STREAM})
 
     assert refused(answer) == (status, [code])
@@ -274,7 +274,7 @@ async def test_a_caller_has_so_many_subscriptions(tmp_path: Path, usgs: UsgsServ
         for _ in range(3):
             async with event_stream(service.url) as first, event_stream(service.url) as second:
                 assert await first.block() == await second.block() == HEART_BEAT
-                async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=PATIENCE_S) as http:
+                async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=TIMEOUT_S) as http:
                     answer = await http.post("/graphql", json={"query": EVENTS}, headers={"Accept": STREAM})
                 assert refused(answer) == (429, ["TOO_MANY_SUBSCRIPTIONS"])
             await service.has_subscriptions(0)
@@ -312,7 +312,7 @@ async def test_a_page_may_open_a_stream_of_its_own_origin(
 ) -> None:
     parameters = {"query": "subscription { events { lost } }"}
     async with (
-        httpx.AsyncClient(base_url=service.url, trust_env=False, headers=headers, timeout=PATIENCE_S) as http,
+        httpx.AsyncClient(base_url=service.url, trust_env=False, headers=headers, timeout=TIMEOUT_S) as http,
         http.stream("GET", "/graphql", params=parameters) as answer,
     ):
         if opens:
@@ -363,7 +363,7 @@ async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(service: 
     answer = Pending()
     usgs.answer_next(answer)
     body = {"query": "mutation { ingestRecent { upserted } }"}
-    async with httpx.AsyncClient(base_url=service.url, trust_env=False, headers=bearer(), timeout=PATIENCE_S) as http:
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, headers=bearer(), timeout=TIMEOUT_S) as http:
         leaving = asyncio.create_task(http.post("/graphql", json=body, headers={"Accept": STREAM}))
         await eventually(answer.asked.is_set)
         leaving.cancel()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.work.pace import Pace
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 
 class HeldClock:
@@ -176,7 +176,7 @@ def test_whatever_is_cancelled_and_when_all_others_have_their_turns(callers: lis
                 if cancelled_in == iteration:
                     task.cancel()
             await asyncio.sleep(0)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         for outcome, (_, cancelled_in) in zip(outcomes, callers, strict=True):
             assert outcome is None or cancelled_in is not None

@@ -10,7 +10,7 @@ import pytest
 
 from graph.core.errors import DatabaseUnavailable
 from graph.work.tasks import FIRST_PAUSE_S, LONGEST_PAUSE_S, BackgroundTasks, attempt, repeat
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 
 class Pauses:
@@ -28,7 +28,7 @@ class Pauses:
         self.seconds.append(seconds)
 
     async def ended(self) -> None:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await self._ended.wait()
 
 
@@ -113,7 +113,7 @@ async def test_one_task_that_crashes_does_not_touch_another(caplog: pytest.LogCa
     async with BackgroundTasks(sleep=pauses.sleep) as tasks:
         tasks.start("failing", failing([ValueError("a defect")]))
         tasks.start("working", work)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await done.wait()
 
 

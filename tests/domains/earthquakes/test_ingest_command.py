@@ -18,7 +18,7 @@ import pytest
 
 from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.domains.earthquakes.usgs.usgs_server import week, week_features
-from tests.processes import PATIENCE_S, Child, environment, quakegraph, started
+from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
 
 
 @pytest.fixture(autouse=True)
@@ -171,7 +171,7 @@ def test_two_processes_that_ingest_one_file_into_one_store_count_each_event_once
     (folder / "week.geojson").write_bytes(week())
     with ExitStack() as stack:
         processes = [stack.enter_context(started("ingest", "--json", "week.geojson", folder=folder)) for _ in range(2)]
-        reports = [json.loads(process.communicate(timeout=PATIENCE_S)[0]) for process in processes]
+        reports = [json.loads(process.communicate(timeout=TIMEOUT_S)[0]) for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0]
     assert [report["upserted"] + report["skipped"] for report in reports] == [2124, 2124]
@@ -186,7 +186,7 @@ def test_a_terminal_is_shown_how_far_the_ingest_is(folder: Path, name: str) -> N
     with Child(command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
         os.close(theirs)
         shown = read_terminal(ours)
-        output, _ = process.communicate(timeout=PATIENCE_S)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 0
     assert json.loads(output)["upserted"] == 2124

@@ -20,7 +20,7 @@ from tests.domains.earthquakes.ingest.ingests import a_feature, events_in
 from tests.domains.earthquakes.test_ingest_command import read_terminal
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_QUERY, Holdings, UsgsServer, stall, status
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S, Child, environment, quakegraph, started
+from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
 
 DAY = 1_690_848_000_000  # 2023-08-01
 DAY_MS = 86_400_000
@@ -90,9 +90,9 @@ def test_an_interrupted_one_goes_on_where_it_stopped(
     usgs.answer_next(*[usgs.catalogue] * ANSWERS, stalling, stalling)
     with started(*ASKED, folder=folder, settings=settings) as process:
         for _ in range(2):
-            assert stalling.reached.acquire(timeout=PATIENCE_S)
+            assert stalling.reached.acquire(timeout=TIMEOUT_S)
         process.send_signal(how)
-        output, said = process.communicate(timeout=PATIENCE_S)
+        output, said = process.communicate(timeout=TIMEOUT_S)
     before, given = stored(), sum(holdings.given)
     assert 0 < before == given < EVENTS
     if how is signal.SIGINT:
@@ -170,7 +170,7 @@ def test_a_terminal_is_shown_how_many_of_the_events_have_come(
     ) as process:
         os.close(theirs)
         shown = read_terminal(ours)
-        output, _ = process.communicate(timeout=PATIENCE_S)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 0
     assert json.loads(output)["fetched"] == EVENTS - before

@@ -21,7 +21,7 @@ from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, eve
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import catalogues, selections
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 
 ALL = Selection()
@@ -49,7 +49,7 @@ async def broadcast(database: Database) -> AsyncIterator[EventBroadcast]:
 
 async def some(notices: AsyncIterator[Notice[Event]], number: int) -> list[Notice[Event]]:
     """The next of them, so many."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         return [await anext(notices) for _ in range(number)]
 
 

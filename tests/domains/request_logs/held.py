@@ -37,7 +37,7 @@ from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import NOW
 from tests.domains.request_logs.recorder import log_buffer, recording_in
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.settings import Settings
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
@@ -64,7 +64,7 @@ class Gate:
 
     async def reached(self) -> None:
         """Return when some work has come since the last time."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await self._came.wait()
         self._came.clear()
 

@@ -16,7 +16,7 @@ from tests.pages.dashboard.conftest import Opener
 from tests.pages.dashboard.documents import documents
 from tests.pages.dashboard.looking import CIRCLES, EVENTS, STRONG, WEEK, rows, settled
 from tests.pages.dashboard.subscription import an_event
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.schemas import printed
 from tests.service import Service
 
@@ -639,7 +639,7 @@ def store(url: str, *events: dict[str, Any]) -> None:
         "query": "mutation Store($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
         "variables": {"events": events},
     }
-    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer(), timeout=PATIENCE_S).json()
+    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer(), timeout=TIMEOUT_S).json()
     assert answer == {"data": {"ingestEvents": {"upserted": len(events)}}}
 
 

@@ -24,7 +24,7 @@ from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summa
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.domains.entities import ENTITIES, everything_in
 from tests.effort import rounds
-from tests.processes import PATIENCE_S, Child
+from tests.processes import TIMEOUT_S, Child
 
 KILLS = rounds(20, at_least=6)
 COPIES = 4  # of the real week, each half a year before the one before
@@ -80,7 +80,7 @@ def surely_stored(lines: list[bytes], cut: int) -> int:
 def feed_whole(store: Path, content: bytes) -> None:
     """Ingest the content to its end."""
     with ingesting(store) as process:
-        process.communicate(content, timeout=PATIENCE_S)
+        process.communicate(content, timeout=TIMEOUT_S)
     assert process.returncode == 0
 
 

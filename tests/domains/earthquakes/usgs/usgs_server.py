@@ -33,7 +33,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 FDSN_QUERY = "/fdsnws/event/1/query"
 FDSN_COUNT = "/fdsnws/event/1/count"
@@ -293,7 +293,7 @@ class Pending:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.asked.set()
-        await asyncio.to_thread(self.released.wait, PATIENCE_S)
+        await asyncio.to_thread(self.released.wait, TIMEOUT_S)
         await collection(week_features()[:5])(scope, receive, send)
 
 
