@@ -99,7 +99,7 @@ def test_every_option_of_serve_is_a_setting_with_its_default() -> None:
             assert f"[default: {default}]" in said
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     assert quakegraph("--version").stdout == f"quakegraph, version {__version__}\n"
 
 
@@ -179,7 +179,7 @@ OPTIONS = [parameter.name for parameter in COMMANDS["serve",].params if not geta
 ANY_TEXT = {"host", "jwt_issuer", "jwt_audience", "allowed_documents"}
 
 
-def test_there_is_a_wrong_value_of_every_setting_that_is_not_any_text() -> None:
+def test_every_validated_setting_has_a_wrong_value_in_this_test() -> None:
     assert WRONG.keys() == Settings.model_fields.keys() - ANY_TEXT
 
 

@@ -261,14 +261,14 @@ def test_an_empty_variable_is_as_none(environment: pytest.MonkeyPatch, name: str
     assert Settings().model_dump() == DEFAULTS
 
 
-def test_a_variable_of_no_setting_is_left_alone(environment: pytest.MonkeyPatch) -> None:
+def test_unknown_environment_variables_are_ignored(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("GRAPH_COLOUR", "blue")
     environment.setenv("PORT", "9000")
 
     assert Settings().model_dump() == DEFAULTS
 
 
-def test_what_is_given_wins_over_the_environment(environment: pytest.MonkeyPatch) -> None:
+def test_arguments_win_over_the_environment(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("GRAPH_PORT", "9000")
 
     assert Settings(port=9001).port == 9001

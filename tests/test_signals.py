@@ -21,14 +21,14 @@ ROOT = Path(__file__).parent.parent
 TEST = """
 import signal, subprocess, sys
 
-def test_a_child_hears_sigint():
+def test_a_child_receives_sigint():
     code = "import signal; signal.raise_signal(signal.SIGINT)"
     child = subprocess.run([sys.executable, "-c", code], capture_output=True)
     assert child.returncode == -signal.SIGINT
 """
 
 
-def test_the_children_of_tests_in_the_background_hear_sigint(tmp_path: Path) -> None:
+def test_children_of_background_tests_receive_sigint(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TEST)
     ran = subprocess.run(
         in_background(sys.executable, "-m", "pytest", "-p", "tests.signals"),
@@ -64,7 +64,7 @@ def test_an_ingest_in_the_background_ends_on_sigterm(tmp_path: Path, usgs: UsgsS
 
 @pytest.mark.needs("java", "npm")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_dynamodb_local_in_the_background_hears_both_signals(number: signal.Signals) -> None:
+def test_dynamodb_local_in_the_background_receives_both_signals(number: signal.Signals) -> None:
     command = in_background(sys.executable, "-m", "scripts.dynamodb_local")
     with Child(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

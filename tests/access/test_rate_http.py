@@ -15,7 +15,7 @@ JSON, GRAPHQL_JSON = "application/json", "application/graphql-response+json"
 EIGHT_HUNDRED = {"query": "{ events(first: 798) { nodes { id } } }"}
 
 
-def test_who_has_spent_a_minutes_points_waits(tmp_path: Path, usgs: UsgsServer) -> None:
+def test_a_caller_without_points_gets_429_until_the_next_minute(tmp_path: Path, usgs: UsgsServer) -> None:
     with running(settings(tmp_path / "empty.db", usgs, rate_limit=1000)) as service:
         ada, bob = bearer(subject="ada"), bearer(subject="bob")
 
@@ -42,7 +42,7 @@ def test_who_has_spent_a_minutes_points_waits(tmp_path: Path, usgs: UsgsServer) 
         ("{ requestLogs { nodes { id } } }", bearer(EVENTS_READ), 403),
     ],
 )
-def test_what_is_refused_costs_a_point_too(
+def test_a_refused_request_costs_a_point(
     tmp_path: Path, usgs: UsgsServer, query: str, headers: dict[str, str], status: int
 ) -> None:
     """So a flood of rubbish has an end; twenty may pass where the minute's window changes."""

@@ -92,7 +92,7 @@ def strict(key_set_url: str) -> Checks:
 
 
 @pytest.mark.parametrize("claim", ["exp", "nbf", "iat"])
-async def test_what_is_no_time_is_refused(lax: Checks, claim: str) -> None:
+async def test_an_invalid_time_is_refused(lax: Checks, claim: str) -> None:
     for value in NO_TIMES:
         assert await lax.outcome(members(**{claim: value})) is None, value[:100]
 
@@ -196,7 +196,7 @@ def services(tmp_path_factory: pytest.TempPathFactory, key_set_url: str) -> Iter
 
 
 @pytest.mark.parametrize("algorithm", ["HS256", "ES256"])
-async def test_over_http_and_a_websocket_a_strange_token_is_no_token(
+async def test_malformed_claims_are_unauthenticated_over_http_and_websockets(
     services: dict[str, LiveService], algorithm: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     service = services[algorithm]

@@ -158,7 +158,7 @@ async def test_a_key_that_the_token_brings_along_is_not_used() -> None:
     "token",
     ["x", "..", "a.b", "a.b.c", "a.b.c.d", "é.é.é", "\0", "eyJ9.eyJ9.eyJ9", "null.null.null", signed()[:40], "=" * 99],
 )
-async def test_what_is_no_token_is_refused_as_such(token: str) -> None:
+async def test_a_malformed_token_cannot_be_read(token: str) -> None:
     assert await reason(token) == "it cannot be read"
 
 

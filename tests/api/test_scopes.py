@@ -75,7 +75,7 @@ def test_a_field_needs_its_scope_and_no_other(private: Service, scope: Scope, qu
 
 
 @pytest.mark.parametrize("query", [query for scope, query in NEEDS if scope is not EVENTS_READ])
-def test_what_an_operation_may_not_do_is_known_before_any_of_it_is_done(private: Service, query: str) -> None:
+def test_scopes_are_checked_before_any_field_is_resolved(private: Service, query: str) -> None:
     nobody, forbidden = answered(private, query, None), answered(private, query, bearer(EVENTS_READ))
 
     assert (nobody.status_code, nobody.headers["WWW-Authenticate"]) == (401, "Bearer")
@@ -110,7 +110,7 @@ def test_one_forbidden_field_forbids_its_whole_operation(service: Service) -> No
     assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
 
 
-def test_only_the_operation_that_is_asked_for_needs_a_scope(service: Service) -> None:
+def test_only_the_executed_operation_needs_a_scope(service: Service) -> None:
     document = "query Read { events { totalCount } } mutation Write { ingestEvents(input: {events: []}) { fetched } }"
     with httpx.Client(base_url=service.http.base_url, timeout=TIMEOUT_S) as client:
         read = client.post("/graphql", json={"query": document, "operationName": "Read"})
@@ -158,7 +158,7 @@ NAMING_A_LOG: dict[str, tuple[str, dict[str, Any] | None]] = {
 
 
 @pytest.mark.parametrize("name", NAMING_A_LOG)
-def test_of_an_operation_that_names_a_forbidden_node_nothing_is_resolved(service: Service, name: str) -> None:
+def test_an_operation_with_a_forbidden_node_resolves_nothing(service: Service, name: str) -> None:
     query, variables = NAMING_A_LOG[name]
     for headers, code in ((None, "UNAUTHENTICATED"), (bearer(EVENTS_READ), "FORBIDDEN")):
         refused = answered(service, query, headers, variables)
@@ -201,7 +201,7 @@ def test_the_schema_says_which_scope_a_field_needs(week: Service) -> None:
         assert told == named
 
 
-def test_the_printed_schema_says_so_too() -> None:
+def test_the_printed_schema_has_the_scopes() -> None:
     printed = (Path(__file__).parents[2] / "schema.graphql").read_text()
 
     for scope, fields in ((EVENTS_READ, 5), (EVENTS_WRITE, 2), (LOGS_READ, 2)):

@@ -60,7 +60,7 @@ def test_numbers_beyond_all_bounds_are_refused(week: Service, number: str) -> No
 
 
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e9999", b"0x10", b"01", b"+1", b".5", b"1."])
-def test_what_is_no_number_of_json_is_refused(week: Service, number: bytes) -> None:
+def test_numbers_that_are_not_json_are_refused(week: Service, number: bytes) -> None:
     body = (
         b'{"query": "query($m: Float) { events(filter: {minMagnitude: $m}) { totalCount } }", "variables": {"m": %s}}'
     )
@@ -253,7 +253,7 @@ def test_a_cursor_that_was_not_given_out_is_refused(week: Service, number: int) 
         assert codes(ask(week, query, {"c": cursor})) == ["INVALID_CURSOR"], cursor
 
 
-def test_a_cursor_of_events_is_none_of_request_logs(week: Service) -> None:
+def test_a_cursor_of_events_is_refused_for_request_logs(week: Service) -> None:
     end = week.ask("{ events(first: 1) { pageInfo { endCursor } } }")["events"]["pageInfo"]["endCursor"]
 
     assert codes(ask(week, "query($c: String) { requestLogs(after: $c) { nodes { id } } }", {"c": end})) == [
@@ -338,7 +338,7 @@ POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\n"
         b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
     ],
 )
-def test_what_is_no_http_is_refused_without_a_word_too_much(week: Service, request_: bytes) -> None:
+def test_bytes_that_are_not_http_get_a_short_refusal(week: Service, request_: bytes) -> None:
     answer = raw(week, request_)
 
     assert answer == b"" or re.match(rb"HTTP/1.1 4\d\d ", answer), answer[:200]

@@ -32,7 +32,7 @@ def client(server: Server, token: Mapping[str, str] | None = None) -> Client:
     return Client(transport=transport, fetch_schema_from_transport=True, execute_timeout=TIMEOUT_S)
 
 
-async def test_it_hears_of_events_until_the_service_ends(tmp_path: Path) -> None:
+async def test_gql_receives_events_until_the_service_ends(tmp_path: Path) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
 
     async def listen(notices: AsyncGenerator[dict[str, Any], None]) -> None:
@@ -66,7 +66,7 @@ async def test_it_leaves_a_subscription_and_keeps_its_connection(tmp_path: Path)
             assert await session.execute(gql("{ events { totalCount } }")) == {"events": {"totalCount": 1}}
 
 
-async def test_it_changes_with_the_token_of_its_greeting_and_not_without(tmp_path: Path) -> None:
+async def test_gql_needs_the_token_of_its_connection_init_for_mutations(tmp_path: Path) -> None:
     mutation = gql("mutation { ingestEvents(input: {events: []}) { fetched } }")
     with serving(folder=tmp_path) as server:
         async with client(server, bearer()) as session:

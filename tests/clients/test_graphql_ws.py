@@ -81,7 +81,7 @@ def node_client(server: Server, token: str) -> Iterator[NodeClient]:
                 reader.join()
 
 
-async def test_it_hears_of_events_and_goes_on_after_a_restart_where_it_was(tmp_path: Path) -> None:
+async def test_graphql_ws_resumes_after_a_restart_from_its_cursor(tmp_path: Path) -> None:
     with serving(folder=tmp_path) as first:
         port = urlsplit(first.url).port
         with node_client(first, bearer()["Authorization"]) as client:
@@ -106,7 +106,7 @@ async def test_it_hears_of_events_and_goes_on_after_a_restart_where_it_was(tmp_p
                 await has_subscriptions(second, 0)
 
 
-async def test_it_queries_and_changes_with_the_token_of_its_greeting(tmp_path: Path) -> None:
+async def test_graphql_ws_queries_and_mutates_with_the_token_of_its_connection_init(tmp_path: Path) -> None:
     with serving(folder=tmp_path) as server, node_client(server, bearer()["Authorization"]) as client:
         client.do("mutation { ingestEvents(input: {events: []}) { fetched } }")
         assert [client.hear(), client.hear()] == ["connected", {"data": {"ingestEvents": {"fetched": 0}}}]
@@ -117,7 +117,7 @@ async def test_it_queries_and_changes_with_the_token_of_its_greeting(tmp_path: P
         assert answers == [{"data": {"events": {"totalCount": 0}}}]
 
 
-async def test_it_is_told_by_codes_what_is_wrong(tmp_path: Path) -> None:
+async def test_graphql_ws_receives_error_codes(tmp_path: Path) -> None:
     with serving(folder=tmp_path) as server, node_client(server, bearer()["Authorization"]) as client:
         client.do("{ nothing }")
         assert client.hear() == "connected"

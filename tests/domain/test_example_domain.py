@@ -186,7 +186,7 @@ def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity(service
     assert service.http.post("/graphql", json=body, headers=bearer(NOTES_WRITE)).json().keys() == {"data"}
 
 
-async def test_of_several_notes_none_is_stored_where_one_is_there_already(store: str) -> None:
+async def test_no_note_of_a_batch_is_stored_if_one_exists(store: str) -> None:
     async with open_services(settings(store), ALL) as services:
         notes = services.of(FieldNotes)
         note = await notes.write("Napa", 5, "a")
@@ -314,7 +314,7 @@ def rounds(server: Server) -> list[int]:
     return [int(re.findall(r"round=(\d+)", line)[0]) for line in lines]
 
 
-def test_of_two_processes_one_makes_each_count_and_another_takes_over(store: str, tmp_path: Path) -> None:
+def test_one_of_two_processes_makes_each_count_and_the_other_takes_over(store: str, tmp_path: Path) -> None:
     with process(store, tmp_path) as first:
         first.hear("Counted field notes", times=2)
         with process(store, tmp_path) as second:

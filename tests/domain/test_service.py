@@ -103,7 +103,7 @@ def test_a_domain_has_its_command(tmp_path: Path) -> None:
 # How fields are recorded
 
 
-def test_every_root_field_of_a_domain_is_logged_without_a_word_of_it(tmp_path: Path) -> None:
+def test_every_root_field_of_a_domain_is_logged_without_code_of_its_own(tmp_path: Path) -> None:
     with running(settings(tmp_path, ALL), domains=ALL) as service:
         service.ask("{ reportCount }")
         with service.http.stream(
@@ -132,7 +132,7 @@ def test_a_mutation_is_logged_before_it_is_answered_with_the_facts_of_its_field(
     assert (counts["OK", "Mutation.fileReport"], counts["BAD_USER_INPUT", "Mutation.fileReport"]) == (1, 1)
 
 
-def test_an_ingest_is_logged_once_also_where_it_never_begins(tmp_path: Path) -> None:
+def test_an_ingest_is_logged_once_even_if_it_never_begins(tmp_path: Path) -> None:
     with running(settings(tmp_path)) as service:
         service.ask(INGEST)
         assert service.codes("mutation { ingestRecent(input: {limit: 0}) { fetched } }") == ["BAD_USER_INPUT"]

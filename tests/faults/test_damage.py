@@ -177,7 +177,7 @@ def test_damage_before_the_service_starts_is_found_without_a_query(
 
 
 @pytest.mark.parametrize("damage", [header])
-def test_a_file_that_is_none_of_sqlite_stops_the_start_with_a_line(
+def test_a_file_that_is_not_sqlite_stops_the_start_with_one_line(
     tmp_path: Path, store: Path, damage: Callable[[Path], Restore]
 ) -> None:
     damage(store)

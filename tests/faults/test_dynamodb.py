@@ -233,7 +233,7 @@ async def hangs(between: Proxy, work: Callable[[], Coroutine[Any, Any, T]]) -> t
 
 
 @pytest.mark.parametrize(("query", "variables"), [(PAGE, {}), (INGEST, {"events": events(0, 1)})])
-async def test_an_operation_that_takes_too_long_ends_and_what_it_asked_of_the_store_with_it(
+async def test_a_timeout_ends_an_operation_and_its_store_calls(
     dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch, query: str, variables: dict[str, Any]
 ) -> None:
     limits: dict[str, Any] = {"store_timeout": 5, "execution_timeout": 0.3, "ingest_timeout": 0.3}
@@ -305,7 +305,7 @@ async def fault_proxy(dynamodb_endpoint: str) -> AsyncIterator[FaultProxy]:
 
 
 @pytest.mark.parametrize("answer", [THROTTLED, THROTTLING, LIMITED, FAILED, AWAY, None])
-async def test_what_dynamodb_refuses_now_and_then_is_done_all_the_same_or_told(
+async def test_occasional_refusals_of_dynamodb_are_retried_or_reported(
     dynamodb_endpoint: str, fault_proxy: FaultProxy, answer: Answer | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with shaken(dynamodb_endpoint, fault_proxy.url, monkeypatch) as service:

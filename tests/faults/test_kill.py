@@ -72,7 +72,7 @@ async def kill_under_load(server: Server, round_: int, kill_after: int) -> set[s
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "dynamodb"], indirect=True)
-async def test_what_was_acknowledged_before_a_kill_is_there_and_counted(engine: str, tmp_path: Path) -> None:
+async def test_events_acknowledged_before_a_kill_are_stored_and_counted(engine: str, tmp_path: Path) -> None:
     store = "sqlite:///quakes.db" if engine == "sqlite" else f"dynamodb://killed-{uuid4().hex}"
     if engine == "dynamodb":
         await StoreLocation.of(store).create(ENTITIES, stream=False)

@@ -30,7 +30,7 @@ def ids(*numbers: int) -> list[str]:
     return [f"n{number:04}" for number in numbers]
 
 
-async def test_what_is_stored_from_now_on_is_sent_in_that_order_and_what_was_there_is_not(
+async def test_only_records_stored_after_subscribing_are_sent_in_order(
     notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
     await notes.write("old")
@@ -44,7 +44,7 @@ async def test_what_is_stored_from_now_on_is_sent_in_that_order_and_what_was_the
         assert sent(await some(notices, 2)) == ["c", "d"]
 
 
-async def test_behind_a_cursor_comes_what_was_stored_since(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+async def test_a_cursor_replays_records_stored_since(notes: Notebook, broadcast: Broadcast[Note]) -> None:
     await notes.write("a", "b", "c")
     await notes.write("d")
 
@@ -54,7 +54,7 @@ async def test_behind_a_cursor_comes_what_was_stored_since(notes: Notebook, broa
         assert sent(await some(notices, 1)) == ["e"]
 
 
-async def test_behind_a_record_without_a_number_comes_all_that_has_one(
+async def test_the_cursor_of_a_record_without_a_number_replays_all_numbered_records(
     database: Database, notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
     await database.put(Put(NOTE, {"noteId": "old"}))
@@ -177,9 +177,7 @@ async def _happen(steps: list[Step]) -> None:
             await take(subscriber, stored)
 
 
-async def test_a_slow_subscriber_is_told_how_many_were_dropped_and_where_to_go_on(
-    database: Database, notes: Notebook
-) -> None:
+async def test_a_slow_subscriber_learns_how_many_were_dropped_and_a_cursor(database: Database, notes: Notebook) -> None:
     everyone = ids(*range(BACKLOG + 45))
     async with (
         broadcasting(database, backlog=BACKLOG) as broadcast,
@@ -206,9 +204,7 @@ async def test_a_slow_subscriber_is_told_how_many_were_dropped_and_where_to_go_o
             assert sent(await some(again, 45)) == [*everyone[BACKLOG + 1 :], "afterwards"]
 
 
-async def test_what_is_read_and_sent_of_the_past_is_charged_and_what_comes_is_not(
-    notes: Notebook, broadcast: Broadcast[Note]
-) -> None:
+async def test_replayed_records_are_charged_and_new_ones_are_not(notes: Notebook, broadcast: Broadcast[Note]) -> None:
     everyone = ids(*range(REPLAYED_AT_ONCE + 50))
     for at in range(0, len(everyone), 50):
         await notes.write(*everyone[at : at + 50])
@@ -427,7 +423,7 @@ async def test_the_end_does_not_wait_for_ever_for_a_reader(notes: Notebook, broa
         assert broadcast.subscriptions == 1
 
 
-async def test_nothing_is_read_while_nobody_subscribes(database: Database, notes: Notebook) -> None:
+async def test_nothing_is_read_without_subscribers(database: Database, notes: Notebook) -> None:
     watched = WatchedDatabase(database)
     async with broadcasting(watched) as broadcast:
         async with aclosing(await broadcast.subscribe(everything)) as notices:

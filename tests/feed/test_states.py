@@ -55,7 +55,7 @@ def test_the_code_makes_each_transition_of_the_table_and_no_other(state: State, 
         assert subscriber.state is state
 
 
-def test_every_state_is_in_the_table_is_reached_and_leads_to_the_end() -> None:
+def test_every_state_can_be_reached_and_can_end() -> None:
     assert TRANSITIONS.keys() == {*State}
     assert {*MAKING} == {*Transition}
     reached = {State.REPLAYING}
@@ -141,7 +141,7 @@ def test_only_what_passes_the_filter_is_wanted() -> None:
     assert Numbers(lambda record: record > 2, 0).wanted([1, 2, 3, 4]) == [3, 4]
 
 
-def test_a_reader_that_was_waited_for_in_vain_is_not_waited_for_again_before_it_has_taken_everything() -> None:
+def test_a_slow_subscriber_stays_slow_until_its_backlog_is_empty() -> None:
     slow = in_state(State.JOINED)
     slow.slow = True
     slow.hand(range(CAPACITY))

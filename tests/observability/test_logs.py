@@ -111,7 +111,7 @@ def test_a_library_that_logs_by_itself_is_written_alike(as_json: Log) -> None:
     assert "color_message" not in line
 
 
-def test_what_is_below_the_level_is_not_written(console: Log) -> None:
+def test_messages_below_the_level_are_not_written(console: Log) -> None:
     console.logger.debug("Nobody asked")
 
     assert console.text == ""

@@ -118,7 +118,7 @@ def test_a_trace_that_its_client_does_not_sample_is_not_exported(
     assert collector.spans == []
 
 
-def test_a_broken_traceparent_begins_a_trace_of_its_own(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
+def test_a_malformed_traceparent_begins_a_new_trace(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
     trace(tmp_path, usgs, EVENT, traceparent="00-nonsense-01")
 
     (operation,) = collector.operations
@@ -143,9 +143,7 @@ def test_no_document_and_nothing_that_was_looked_for_is_exported(
     assert b"sesame" not in b"".join(collector.bodies)
 
 
-def test_a_mutation_is_a_span_with_all_that_it_asks_of_the_store(
-    tmp_path: Path, usgs: UsgsServer, collector: Collector
-) -> None:
+def test_a_mutation_is_a_span_with_its_store_calls(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
     event = '{eventId: "us1", eventTsMs: 0, mag: 1, lat: 1, lon: 1}'
     trace(tmp_path, usgs, f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ upserted }} }}")
 
@@ -155,7 +153,7 @@ def test_a_mutation_is_a_span_with_all_that_it_asks_of_the_store(
     assert calls == ["get_many", "get", "transact", "put", "update"]
 
 
-def test_what_no_operation_asks_of_the_store_is_no_span(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
+def test_store_calls_outside_operations_are_no_spans(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
     trace(tmp_path, usgs)
 
     assert collector.bodies == []
@@ -223,7 +221,7 @@ asyncio.run(main())
     assert (ran.stdout, ran.stderr) == ("[]\n", "")
 
 
-def test_tracing_without_the_extra_is_told_in_one_line(tmp_path: Path) -> None:
+def test_tracing_without_the_extra_ends_with_one_line(tmp_path: Path) -> None:
     (tmp_path / "opentelemetry").mkdir()  # is found before the real one, and has nothing in it
     (tmp_path / "opentelemetry" / "__init__.py").touch()
 

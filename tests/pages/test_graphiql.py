@@ -171,7 +171,7 @@ def test_every_example_can_be_run(own_week: Service, example: graphiql.Example) 
 
 
 @in_browser
-async def test_no_other_host_is_asked_and_the_policy_is_kept(visit: Visit, origin: str) -> None:
+async def test_graphiql_contacts_no_other_host_and_keeps_the_policy(visit: Visit, origin: str) -> None:
     """Also when every part of GraphiQL that a click opens is opened."""
     page = visit.page
     await page.goto(f"{origin}/graphql")

@@ -191,7 +191,7 @@ def graph(tmp_path: Path, usgs: UsgsServer) -> Iterator[Served]:
 # A request that does not come
 
 
-def test_a_client_that_says_nothing_is_let_go() -> None:
+def test_a_silent_client_is_disconnected() -> None:
     with served(hello, request_timeout=SHORT_S) as server:
         assert server.connect().until_end() == b""
         server.holds_nothing()
@@ -243,7 +243,7 @@ def test_a_body_that_does_not_end_in_time_is_refused_in_the_graphs_way(graph: Se
     graph.holds_nothing()
 
 
-def test_a_body_that_nobody_reads_is_not_waited_for_either() -> None:
+def test_an_unread_body_is_not_waited_for() -> None:
     with served(hello, request_timeout=SHORT_S) as server:
         client, answer = server.answered(POST)
         assert answer[0] == 200
@@ -252,7 +252,7 @@ def test_a_body_that_nobody_reads_is_not_waited_for_either() -> None:
         server.holds_nothing()
 
 
-def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_nothing_behind(graph: Served) -> None:
+def test_a_client_that_disconnects_within_its_body_leaves_no_state(graph: Served) -> None:
     client = graph.connect()
     client.send(POST + b"{")
     client.socket.close()
@@ -260,7 +260,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_nothing_behind(gr
     graph.holds_nothing()
 
 
-def test_what_asks_for_another_protocol_is_answered_in_this_one() -> None:
+def test_an_upgrade_to_another_protocol_is_answered_in_http_1_1() -> None:
     with served(hello) as server:
         client = server.connect()
         for request in (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", GET):
@@ -268,7 +268,7 @@ def test_what_asks_for_another_protocol_is_answered_in_this_one() -> None:
             assert client.answer()[0] == 200
 
 
-def test_what_is_no_http_is_refused_in_the_graphs_way() -> None:
+def test_bytes_that_are_not_http_get_a_graphql_error() -> None:
     with served(hello) as server:
         client = server.connect()
         client.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
@@ -312,7 +312,7 @@ def test_a_connection_that_was_of_use_may_idle_for_longer() -> None:
         assert client.answer()[0] == 200
 
 
-def test_requests_that_are_sent_at_once_are_answered_in_turn() -> None:
+def test_pipelined_requests_are_answered_in_order() -> None:
     with served(hello) as server:
         client = server.connect()
         client.send(GET * 3)
@@ -323,7 +323,7 @@ def test_requests_that_are_sent_at_once_are_answered_in_turn() -> None:
 # An answer that is not taken
 
 
-def test_an_answer_that_is_not_taken_is_thrown_away() -> None:
+def test_an_answer_that_the_client_does_not_read_is_dropped() -> None:
     async def much(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await _answer(send, bytes(MORE_THAN_A_KERNEL_HOLDS))
@@ -335,7 +335,7 @@ def test_an_answer_that_is_not_taken_is_thrown_away() -> None:
             client.socket.close()
 
 
-def test_the_last_of_an_answer_that_is_not_taken_is_thrown_away_too() -> None:
+def test_a_small_rest_of_an_unread_answer_is_dropped() -> None:
     """What is left of it is so little that no application would be told to wait."""
     little = bytes(32 * 1024)
 
@@ -354,7 +354,7 @@ def test_the_last_of_an_answer_that_is_not_taken_is_thrown_away_too() -> None:
         server.holds_nothing()
 
 
-def test_an_answer_that_comes_in_pieces_and_is_not_taken_ends_its_application() -> None:
+def test_an_unread_streamed_answer_ends_its_application() -> None:
     seen: list[Message] = []
     ended = threading.Event()
 
@@ -380,7 +380,7 @@ def test_an_answer_that_comes_in_pieces_and_is_not_taken_ends_its_application() 
 # Many connections
 
 
-def test_where_there_is_no_room_the_one_that_idles_longest_makes_it() -> None:
+def test_a_full_server_closes_the_longest_idle_connection() -> None:
     with served(hello, max_connections=2) as server:
         first, second = server.connect(), server.connect()
         for client in (first, second, first):
@@ -396,7 +396,7 @@ def test_where_there_is_no_room_the_one_that_idles_longest_makes_it() -> None:
         assert len(server.server.server_state.connections) == 2
 
 
-def test_a_flood_of_silent_connections_locks_nobody_out() -> None:
+def test_a_flood_of_silent_connections_does_not_block_other_clients() -> None:
     with served(hello, max_connections=10) as server:
         for _ in range(200):
             server.connect()
@@ -432,7 +432,7 @@ def test_many_connections_that_come_at_once_do_not_take_more_room() -> None:
         assert len(server.server.server_state.connections) == 10
 
 
-def test_where_all_are_being_answered_the_next_is_refused_in_the_graphs_way() -> None:
+def test_a_server_without_idle_connections_refuses_the_next_with_a_graphql_error() -> None:
     held = Held()
     with served(held, max_connections=2) as server:
         busy = [server.connect(), server.connect()]
@@ -458,7 +458,7 @@ PING = b"\x89\xfd" + bytes(4) + bytes(125)  # as large as one may be
 @pytest.mark.parametrize(
     "lacking", [b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n", b"Sec-WebSocket-Version: 13\r\n"]
 )
-def test_a_handshake_that_is_none_is_refused(lacking: bytes) -> None:
+def test_an_incomplete_handshake_is_refused(lacking: bytes) -> None:
     with served(hello) as server:
         client = server.connect()
         client.send(HANDSHAKE.replace(lacking, b""))
@@ -485,7 +485,7 @@ class Talker:
             self.said.release()
 
 
-def test_a_socket_whose_messages_are_not_taken_ends() -> None:
+def test_a_socket_whose_messages_are_not_read_ends() -> None:
     ended = threading.Event()
 
     async def endless(scope: Scope, receive: Receive, send: Send) -> None:
@@ -506,7 +506,7 @@ def test_a_socket_whose_messages_are_not_taken_ends() -> None:
         server.holds_nothing()
 
 
-def test_a_socket_whose_last_message_is_not_taken_ends_too() -> None:
+def test_a_socket_whose_last_message_is_not_read_ends() -> None:
     """What is left of it is so little that no application would be told to wait."""
     talker = Talker()
     with served(talker, request_timeout=SHORT_S) as server:
@@ -538,7 +538,7 @@ def test_a_socket_whose_client_has_just_said_that_it_leaves_does_not_hinder_the_
         server.server.should_exit = True
 
 
-def test_who_pings_and_takes_no_answer_is_let_go() -> None:
+def test_a_client_that_pings_and_reads_no_pongs_is_disconnected() -> None:
     talker = Talker()
     with served(talker, request_timeout=600) as server:
         client = server.shaken_hands()
@@ -549,7 +549,7 @@ def test_who_pings_and_takes_no_answer_is_let_go() -> None:
         server.holds_nothing()
 
 
-def test_pings_that_are_taken_are_answered_for_ever() -> None:
+def test_a_client_that_reads_its_pongs_is_never_disconnected() -> None:
     talker = Talker()
     size = 2 + 125  # of a pong, which has no mask
     with served(talker, request_timeout=SHORT_S) as server:

@@ -142,7 +142,7 @@ def test_under_load_no_accepted_request_is_lost(tmp_path: Path, workers: str) ->
 
 
 @WORKERS
-def test_a_draining_service_says_so_and_answers_on(tmp_path: Path, workers: str) -> None:
+def test_a_draining_service_reports_it_and_still_answers(tmp_path: Path, workers: str) -> None:
     with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
         started(server, workers)
         body, headers = orjson.dumps({"query": TOTAL}), {"Content-Type": "application/json"}
@@ -187,7 +187,7 @@ def test_ctrl_c_ends_a_drain(tmp_path: Path, workers: str) -> None:
 
 
 @WORKERS
-def test_who_is_connected_when_the_listener_closes_may_still_ask(tmp_path: Path, workers: str) -> None:
+def test_open_connections_are_served_after_the_listener_closes(tmp_path: Path, workers: str) -> None:
     with serving("--workers", workers, folder=tmp_path, settings={"GRAPH_DRAIN": "3"}) as server:
         started(server, workers)
         connection = http.client.HTTPConnection(*address(server), timeout=TIMEOUT_S)
@@ -208,7 +208,7 @@ def test_who_is_connected_when_the_listener_closes_may_still_ask(tmp_path: Path,
 # The listener's queue
 
 
-async def test_who_stands_in_the_queue_is_accepted_after_newcomers_are_turned_away() -> None:
+async def test_queued_connections_are_accepted_after_new_ones_are_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         queued = [socket.create_connection(listener.getsockname()) for _ in range(20)]
 
@@ -235,7 +235,7 @@ async def test_who_stands_in_the_queue_is_accepted_after_newcomers_are_turned_aw
 
 
 @pytest.mark.parametrize("all_end", [True, False])
-def test_newcomers_are_turned_away_where_no_other_worker_goes_on(all_end: bool) -> None:
+def test_new_connections_are_refused_if_no_other_worker_continues(all_end: bool) -> None:
     async def silent(scope: Scope, receive: Receive, send: Send) -> None:
         """An application that is never asked."""
 
@@ -258,7 +258,7 @@ def test_newcomers_are_turned_away_where_no_other_worker_goes_on(all_end: bool) 
 # Several processes
 
 
-def test_the_end_of_one_worker_is_nobodys_loss(tmp_path: Path) -> None:
+def test_the_end_of_one_worker_fails_no_request(tmp_path: Path) -> None:
     with serving("--workers", "2", folder=tmp_path, settings={"GRAPH_DRAIN": "0.1"}) as server:
         one, _ = started(server, "2")
 

@@ -228,7 +228,7 @@ def test_a_handshake_that_websockets_does_not_read_is_answered(server: Served, m
     server.holds_nothing()
 
 
-def test_a_client_that_sends_on_reads_the_refusal_all_the_same(server: Served) -> None:
+def test_a_client_that_keeps_sending_can_read_the_refusal(server: Served) -> None:
     """A connection that is closed while data comes in is reset, and what was said is lost."""
     client = server.connect()
     client.send(LINE + headers(1_000_000))
@@ -254,7 +254,7 @@ def test_a_client_that_was_refused_does_not_hinder_the_end_of_the_service() -> N
             is_refused(client)
 
 
-def test_what_follows_a_request_for_another_protocol_is_not_parsed_from_its_middle() -> None:
+def test_bytes_after_an_upgrade_request_are_not_parsed_from_the_middle() -> None:
     asked: list[str] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -71,7 +71,7 @@ def test_with_keys_no_secret_is_made_and_no_token_is_printed(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "quakes.example"])  # noqa: S104 — refused
-def test_others_cannot_connect_before_anybody_can_be_told_apart(tmp_path: Path, host: str) -> None:
+def test_a_service_without_authentication_listens_only_locally(tmp_path: Path, host: str) -> None:
     with started("serve", "--host", host, folder=tmp_path, settings={"GRAPH_JWT_SECRET": ""}) as process:
         _, said = process.communicate(timeout=TIMEOUT_S)
 
@@ -100,7 +100,7 @@ def test_a_secret_that_others_can_read_stops_the_start(tmp_path: Path) -> None:
     assert said.splitlines()[-1].startswith("Error: the secret quakegraph.db.secret can be read by others")
 
 
-def test_where_reading_is_closed_the_dashboards_address_brings_a_token_to_read(tmp_path: Path) -> None:
+def test_the_dashboards_address_has_a_token_if_reading_needs_one(tmp_path: Path) -> None:
     closed = {"GRAPH_JWT_SECRET": "", "GRAPH_PUBLIC_READ": "false"}
     with serving(folder=tmp_path, settings=closed) as server:
         server.hear("Dashboard: ")
@@ -148,7 +148,7 @@ def test_polling_ingests_from_the_address_that_is_set(tmp_path: Path, usgs: Usgs
     assert [request.path for request in usgs.requests] == ["/earthquakes/feed/v1.0/summary/all_month.geojson"]
 
 
-def test_of_two_workers_one_polls(tmp_path: Path, usgs: UsgsServer) -> None:
+def test_one_of_two_workers_polls(tmp_path: Path, usgs: UsgsServer) -> None:
     options = ("--poll", "3600", "--workers", "2")
     with serving(*options, folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server:
         server.hear("Polled USGS ")
@@ -157,7 +157,7 @@ def test_of_two_workers_one_polls(tmp_path: Path, usgs: UsgsServer) -> None:
     assert len(usgs.requests) == 1
 
 
-def test_a_port_that_is_taken_ends_with_one_line(tmp_path: Path) -> None:
+def test_a_port_in_use_ends_with_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         status, said = failed("serve", "--port", port, folder=tmp_path)
@@ -165,7 +165,7 @@ def test_a_port_that_is_taken_ends_with_one_line(tmp_path: Path) -> None:
     assert (status, said) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use\n")
 
 
-def test_an_address_that_is_not_ours_ends_with_one_line(tmp_path: Path) -> None:
+def test_an_address_of_another_machine_ends_with_one_line(tmp_path: Path) -> None:
     status, said = failed("serve", "--port", "0", "--host", "192.0.2.1", folder=tmp_path)
 
     assert (status, said) == (1, "Error: cannot listen on 192.0.2.1:0: Cannot assign requested address\n")

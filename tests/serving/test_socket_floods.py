@@ -124,7 +124,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_no_turn_of_the_loop_handles_more_than_a_few_frames(app: Watched, loop: Any, flood: str) -> None:
+def test_each_iteration_of_the_loop_handles_only_a_few_frames(app: Watched, loop: Any, flood: str) -> None:
     app.released.set()
     with served(app, loop=loop) as app.server:
         client = opened(app.server)
@@ -139,7 +139,7 @@ def test_no_turn_of_the_loop_handles_more_than_a_few_frames(app: Watched, loop: 
         assert app.messages[:-1] == ["", "x"] * (NUMBER // 4)
 
 
-def test_all_sockets_together_have_the_frames_of_one_turn(app: Watched, loop: Any) -> None:
+def test_all_sockets_share_the_frames_of_one_iteration(app: Watched, loop: Any) -> None:
     app.released.set()
     with served(app, loop=loop) as app.server:
         clients = [opened(app.server) for _ in range(4)]
@@ -210,7 +210,7 @@ def test_a_large_message_comes_whole(app: Watched, loop: Any) -> None:
 
 
 @pytest.mark.parametrize("way", ["closes", "half-closes", "resets", "breaks the protocol"])
-def test_no_message_comes_behind_the_end(app: Watched, loop: Any, way: str) -> None:
+def test_no_message_follows_the_end(app: Watched, loop: Any, way: str) -> None:
     """However the client ends what it sends, what was before it comes first, or is dropped with it."""
     with served(app, loop=loop) as app.server:
         client = opened(app.server)
@@ -243,7 +243,7 @@ def test_the_service_may_end_while_frames_wait(app: Watched, loop: Any) -> None:
     assert len(app.messages) <= FRAMES_PER_ITERATION
 
 
-def test_frames_behind_the_last_message_of_the_application_are_read_up_to_the_closing_one(loop: Any) -> None:
+def test_frames_are_read_up_to_the_closing_frame_after_the_application_ends(loop: Any) -> None:
     async def ends(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await receive()

@@ -68,7 +68,7 @@ async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, worker
     assert [line for line in server.said[1:] if line.split()[1] in ("warning", "error")] == []
 
 
-async def test_nothing_is_said_of_a_connection_and_its_url_least_of_all(tmp_path: Path) -> None:
+async def test_connections_and_their_urls_are_not_logged(tmp_path: Path) -> None:
     with serving(folder=tmp_path, settings=AT_ONCE) as server:
         async with greeted(root(server), path="/graphql?token=swordfish") as client:
             await client.quiet()
@@ -109,7 +109,7 @@ async def test_subscriptions_go_on_while_the_service_drains(tmp_path: Path) -> N
             assert await process_ends(server) == 0
 
 
-async def test_subscribers_of_all_workers_are_told_of_what_another_process_stores(tmp_path: Path) -> None:
+async def test_subscribers_of_all_workers_receive_events_stored_by_another_process(tmp_path: Path) -> None:
     with serving("--workers", "2", folder=tmp_path, settings=AT_ONCE) as server:
         await asyncio.to_thread(server.hear, "Application startup complete", times=2)
         async with AsyncExitStack() as stack:

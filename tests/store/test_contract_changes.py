@@ -117,7 +117,7 @@ async def test_a_change_by_another_process_rings(url: str, table: OneEntity, rin
     assert await process.wait() == 0
 
 
-async def test_who_comes_late_is_told_of_the_last_change(table: OneEntity, rings: Rings) -> None:
+async def test_a_late_reader_gets_the_last_change(table: OneEntity, rings: Rings) -> None:
     for n in range(10):
         await table.put(sample(n=n))
         if n == 5:
@@ -128,7 +128,7 @@ async def test_who_comes_late_is_told_of_the_last_change(table: OneEntity, rings
     assert await table.get(("p", "s")) == sample(n=9)
 
 
-async def test_who_looks_at_every_ring_misses_no_last_change(table: OneEntity, rings: Rings) -> None:
+async def test_reading_at_every_ring_misses_no_last_change(table: OneEntity, rings: Rings) -> None:
     async def write() -> None:
         for n in range(100):
             await table.put(sample(n=n))
@@ -141,7 +141,7 @@ async def test_who_looks_at_every_ring_misses_no_last_change(table: OneEntity, r
     await writing
 
 
-async def test_each_that_iterates_is_told(table: OneEntity, rings: Rings) -> None:
+async def test_each_iteration_of_changes_rings(table: OneEntity, rings: Rings) -> None:
     async with aclosing(table.changes()) as others:
         await next_of(others)
         await table.put(sample("q"))
@@ -149,7 +149,7 @@ async def test_each_that_iterates_is_told(table: OneEntity, rings: Rings) -> Non
         await asyncio.gather(next_of(rings), next_of(others))
 
 
-async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: OneEntity) -> None:
+async def test_a_cancelled_iteration_leaves_no_tasks(table: OneEntity) -> None:
     before, rung = asyncio.all_tasks(), asyncio.Event()
 
     async def iterate() -> None:
@@ -167,7 +167,7 @@ async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: OneEnt
     gc.collect()  # an open session would complain, and any warning is an error
 
 
-async def test_nothing_is_left_of_an_iteration_that_was_closed(table: OneEntity) -> None:
+async def test_a_closed_iteration_leaves_no_tasks(table: OneEntity) -> None:
     before = asyncio.all_tasks()
 
     async with aclosing(table.changes()) as rings:

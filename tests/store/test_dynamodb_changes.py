@@ -150,7 +150,7 @@ async def test_it_rings_at_most_ten_times_a_second(table: OneEntity, rings: Ring
 
 
 @pytest.mark.usefixtures("switched_on_again")
-async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
+async def test_a_table_without_a_stream_rings_every_second_and_is_reported_once(
     prefix: str,
     name: str,
     table: OneEntity,
@@ -191,7 +191,7 @@ async def test_a_stream_that_is_switched_off_is_looked_for_again(
 
 
 @pytest.mark.parametrize("operation", ["DescribeTable", "DescribeStream", "GetShardIterator", "GetRecords"])
-async def test_who_may_not_read_the_stream_is_told_once_and_rings_once_a_second(
+async def test_a_forbidden_stream_rings_every_second_and_is_reported_once(
     name: str,
     rings: Rings,
     pauses: list[float],
@@ -220,7 +220,7 @@ async def test_who_may_not_read_the_stream_is_told_once_and_rings_once_a_second(
     ids=["throughput", "limit", "throttling", "internal", "hung up"],
 )
 @pytest.mark.parametrize("operation", ["DescribeStream", "GetShardIterator", "GetRecords"])
-async def test_what_passes_only_makes_it_slower(
+async def test_temporary_failures_only_slow_the_rings_down(
     table: OneEntity,
     rings: Rings,
     pauses: list[float],
@@ -240,7 +240,7 @@ async def test_what_passes_only_makes_it_slower(
     assert len(warnings(caplog)) == 1
 
 
-async def test_a_throttled_reading_goes_on_where_it_was(
+async def test_a_throttled_read_of_the_stream_resumes(
     table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy
 ) -> None:
     await ring(rings)
@@ -257,7 +257,7 @@ async def test_a_throttled_reading_goes_on_where_it_was(
 @pytest.mark.parametrize(
     "code", ["ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException", "NewException"]
 )
-async def test_a_reading_that_lost_its_place_begins_anew(
+async def test_a_read_with_an_expired_iterator_starts_again(
     table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, code: str
 ) -> None:
     await ring(rings)
@@ -274,7 +274,7 @@ async def test_a_reading_that_lost_its_place_begins_anew(
 
 @pytest.mark.parametrize("body", [b"no JSON", b"[]", b"{}", b""])
 @pytest.mark.parametrize("operation", ["DescribeTable", "DescribeStream", "GetShardIterator", "GetRecords"])
-async def test_an_answer_that_nobody_foresaw_only_makes_it_slower(
+async def test_a_malformed_answer_only_slows_the_rings_down(
     table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, operation: str, body: bytes
 ) -> None:
     async def garbled(asked: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
@@ -313,7 +313,7 @@ async def no_pause(seconds: float) -> None:
     await asyncio.sleep(0)
 
 
-async def test_an_endpoint_for_streams_that_is_none_only_makes_it_slower(
+async def test_an_invalid_endpoint_for_streams_only_slows_the_rings_down(
     table: OneEntity,
     rings: Rings,
     pauses: list[float],
@@ -330,7 +330,7 @@ async def test_an_endpoint_for_streams_that_is_none_only_makes_it_slower(
     await change_is_told(table, rings, pauses)
 
 
-async def test_of_a_shard_that_is_closed_the_children_are_read(
+async def test_the_children_of_a_closed_shard_are_read(
     rings: Rings, pauses: list[float], fault_proxy: FaultProxy
 ) -> None:
     """As when a partition splits, or after some hours in any case, for which no test waits."""

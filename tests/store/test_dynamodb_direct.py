@@ -40,7 +40,7 @@ def ways(fault_proxy: FaultProxy) -> list[bool]:
     return ["amz-sdk-request" in head for head in fault_proxy.heads]
 
 
-async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_successful_calls_are_sent_once_without_botocore(table: OneEntity, fault_proxy: FaultProxy) -> None:
     found = timed("t3", 3, "mon", mag=3)
 
     assert await table.get((found["pk"], found["sk"])) == found
@@ -56,7 +56,7 @@ async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: OneE
     assert ways(fault_proxy) == [DIRECT] * 7
 
 
-async def test_what_must_not_arrive_twice_is_botocores(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_calls_that_must_not_arrive_twice_go_through_botocore(table: OneEntity, fault_proxy: FaultProxy) -> None:
     assert not await table.put(timed("t3", 3), if_absent=True)
     assert await table.update(Update(SAMPLE.key_of(timed("t3", 3)), add={"mag": 1}))
 
@@ -85,7 +85,7 @@ def answering(answer: Answer | bytes) -> Rule:
         pytest.param(answering(Answer(200, {}, {"x-amz-crc32": "1"})), id="an answer that was damaged"),
     ],
 )
-async def test_what_does_not_succeed_is_asked_again_by_botocore_and_so_is_what_follows(
+async def test_a_failed_call_and_the_next_ones_go_through_botocore(
     table: OneEntity, fault_proxy: FaultProxy, rule: Rule
 ) -> None:
     found = timed("t3", 3, "mon", mag=3)
@@ -97,7 +97,7 @@ async def test_what_does_not_succeed_is_asked_again_by_botocore_and_so_is_what_f
     assert ways(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1), DIRECT]
 
 
-async def test_what_is_not_answered_in_time_is_asked_again_by_botocore_and_so_is_what_follows(
+async def test_a_call_without_an_answer_in_time_and_the_next_ones_go_through_botocore(
     name: str, fault_proxy: FaultProxy
 ) -> None:
     over = asyncio.Event()

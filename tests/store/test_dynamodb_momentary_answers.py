@@ -167,7 +167,7 @@ async def test_a_lasting_conflict_beside_a_refusal_answers_the_refusal(
     assert await table.transact(THREE) == (0,)
 
 
-async def test_a_refusal_is_not_remembered_once_the_store_is_gone(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_an_error_wins_over_an_earlier_refused_condition(table: OneEntity, fault_proxy: FaultProxy) -> None:
     answers = [
         cancelled("ConditionalCheckFailed", "TransactionConflict", "None"),
         Answer.error("AccessDeniedException"),

@@ -43,9 +43,7 @@ async def cancelled(task: "asyncio.Task[object]") -> None:
 
 
 @pytest.mark.parametrize("statement", [FOR_EVER, "SELECT count(*) FROM (VALUES (1), (2), (3))"])
-async def test_a_reading_that_nobody_waits_for_ends_and_leaves_the_next_one_alone(
-    readers: Readers, statement: str
-) -> None:
+async def test_a_cancelled_read_ends_and_does_not_affect_the_next(readers: Readers, statement: str) -> None:
     begun = threading.Event()
 
     def read(db: sqlite3.Connection) -> None:
@@ -64,7 +62,7 @@ async def test_a_reading_that_nobody_waits_for_ends_and_leaves_the_next_one_alon
         begun.clear()
 
 
-async def test_a_reading_that_waits_for_its_turn_is_never_begun(readers: Readers) -> None:
+async def test_a_cancelled_read_in_the_queue_never_begins(readers: Readers) -> None:
     begun: list[int] = []
     may_end = threading.Event()
     first = asyncio.create_task(readers.run(lambda db: may_end.wait(TIMEOUT_S)))

@@ -119,7 +119,7 @@ async def test_a_failure_of_a_read_counts_until_a_check_finds_nothing(store: Pat
         (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, False),
     ],
 )
-def test_what_is_about_the_file_is_damage_and_nothing_else(code: int, counts: bool) -> None:
+def test_only_errors_about_the_file_are_damage(code: int, counts: bool) -> None:
     error = sqlite3.OperationalError()
     error.sqlite_errorcode = code
     assert is_damage(error) is counts

@@ -182,7 +182,7 @@ async def test_a_process_that_is_killed_leaves_a_file_that_the_next_one_finishes
     assert free * migration.WORTH_SHRINKING < pages
 
 
-async def test_of_processes_that_open_a_file_at_once_one_migrates_it(path: Path) -> None:
+async def test_one_of_several_processes_migrates_a_file(path: Path) -> None:
     processes = [opening(path) for _ in range(3)]
     said = [process.communicate(timeout=TIMEOUT_S)[0] for process in processes]
 
@@ -261,9 +261,7 @@ async def test_the_items_of_an_entity_that_comes_later_are_migrated_then(path: P
     assert "people-{env}" not in tables(path)
 
 
-async def test_what_an_entity_cannot_have_is_dropped_with_a_warning_that_names_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_invalid_attributes_are_dropped_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "old.db"
     odd = [{**old_item(PERSON, person), "colour": "red", "score": None, "seenMs": float(n), "active": "yes"}
            for n, person in enumerate(people(3))]  # fmt: skip
@@ -280,7 +278,7 @@ async def test_what_an_entity_cannot_have_is_dropped_with_a_warning_that_names_i
     assert dropped == ["active", "colour"]
 
 
-async def test_what_stood_in_the_key_of_an_index_alone_is_read_from_it(tmp_path: Path) -> None:
+async def test_an_attribute_that_only_an_index_key_held_is_migrated(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     stored = old_item(PERSON, people(1)[0])
     del stored["day"], stored["seenMs"]
@@ -290,7 +288,7 @@ async def test_what_stood_in_the_key_of_an_index_alone_is_read_from_it(tmp_path:
         assert [item async for item in database.scan(PERSON)] == people(1)
 
 
-async def test_a_file_of_a_later_layout_is_left_alone(tmp_path: Path) -> None:
+async def test_a_file_of_a_later_layout_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "later.db"
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {LAYOUT + 1}")
@@ -340,7 +338,7 @@ async def test_an_index_that_is_declared_otherwise_is_made_anew(tmp_path: Path) 
     assert indexes(path) == before
 
 
-def test_progress_is_told_at_most_once_a_second(caplog: pytest.LogCaptureFixture) -> None:
+def test_progress_is_logged_at_most_once_a_second(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     progress = Progress(1000, count(0.0, 0.25).__next__)
     for _ in range(10):
@@ -351,7 +349,7 @@ def test_progress_is_told_at_most_once_a_second(caplog: pytest.LogCaptureFixture
     assert told == [400, 800, 1000]
 
 
-def test_nothing_is_told_of_a_file_without_old_items(caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_logged_for_a_file_without_old_items(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     Progress(0, count(0.0).__next__).end()
 

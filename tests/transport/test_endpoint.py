@@ -215,7 +215,7 @@ def test_a_query_may_come_in_the_url(week: Service, parameters: Mapping[str, str
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_other_methods_are_told_which_would_do(week: Service, method: str) -> None:
+def test_other_methods_get_405_with_the_allowed_ones(week: Service, method: str) -> None:
     answer = send(week, method, body=TYPENAME)
 
     assert (answer.status_code, answer.headers["Allow"], told(answer)) == (405, "GET, HEAD, POST", [BAD])
@@ -247,7 +247,7 @@ def test_a_browser_gets_graphiql(week: Service) -> None:
     assert week.http.head("/graphql", headers=browsers).headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-def test_an_errors_place_in_the_document_is_told(week: Service) -> None:
+def test_an_error_has_its_location_in_the_document(week: Service) -> None:
     answer = send(week, body=b'{"query": "{\\n  events { nothing } }"}').json()
 
     assert answer["errors"][0]["locations"] == [{"line": 2, "column": 12}]

@@ -94,7 +94,7 @@ def untaken(service: LiveService) -> Sequence[int]:
 
 
 @OVER_BOTH
-async def test_who_reads_too_late_is_told_how_much_was_lost_and_can_go_back_for_it(
+async def test_a_slow_reader_learns_how_much_was_lost_and_can_resume(
     tmp_path: Path, usgs: UsgsServer, subscribed: Transport
 ) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600)) as service:
@@ -131,7 +131,9 @@ async def test_who_reads_too_late_is_told_how_much_was_lost_and_can_go_back_for_
 
 
 @OVER_BOTH
-async def test_who_reads_no_more_is_let_go(tmp_path: Path, usgs: UsgsServer, subscribed: Transport) -> None:
+async def test_a_client_that_stops_reading_is_disconnected(
+    tmp_path: Path, usgs: UsgsServer, subscribed: Transport
+) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=0.5)) as service:
         async with subscribed(service, LARGE):
             await service.has_subscriptions(1)
@@ -143,7 +145,9 @@ async def test_who_reads_no_more_is_let_go(tmp_path: Path, usgs: UsgsServer, sub
 
 
 @OVER_BOTH
-async def test_a_slow_reader_holds_nobody_else_up(tmp_path: Path, usgs: UsgsServer, subscribed: Transport) -> None:
+async def test_a_slow_reader_delays_no_other_subscriber(
+    tmp_path: Path, usgs: UsgsServer, subscribed: Transport
+) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600)) as service:
         async with subscribed(service, LARGE), subscribed(service, SMALL) as other:
             await service.has_subscriptions(2)

@@ -63,7 +63,7 @@ async def pongs(client: Socket, number: int) -> None:
 
 
 @pytest.mark.parametrize("message", [{"type": "ping"}, {"type": "pong"}, {"type": "complete", "id": "unknown"}])
-async def test_after_a_few_messages_all_others_have_their_turn(plain: Settings, message: dict[str, Any]) -> None:
+async def test_other_clients_are_served_after_a_few_messages(plain: Settings, message: dict[str, Any]) -> None:
     app = Full(create_app(plain), message)
     with in_thread(app, plain) as (_, url):
         async with greeted(url) as client:

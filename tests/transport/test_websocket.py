@@ -80,7 +80,7 @@ async def test_no_other_protocol_is_spoken(service: LiveService, subprotocols: t
         assert await client.end() == (4406, "Subprotocol not acceptable")
 
 
-async def test_who_does_not_greet_in_time_is_let_go(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_client_without_connection_init_in_time_is_disconnected(tmp_path: Path, usgs: UsgsServer) -> None:
     with live_service(settings(tmp_path / "live.db", usgs), SocketLimits(1, init_s=SHORT_S)) as service:
         async with socket_to(service.url) as client:
             assert await client.end() == (4408, "Connection initialisation timeout")
@@ -95,19 +95,19 @@ async def test_who_does_not_greet_in_time_is_let_go(tmp_path: Path, usgs: UsgsSe
         await service.has_no_socket()
 
 
-async def test_who_greets_twice_is_let_go(service: LiveService) -> None:
+async def test_a_second_connection_init_ends_the_connection(service: LiveService) -> None:
     async with greeted(service.url) as client:
         await client.say("connection_init")
         assert await client.end() == (4429, "Too many initialisation requests")
 
 
-async def test_who_asks_before_the_greeting_is_let_go(service: LiveService) -> None:
+async def test_a_subscribe_before_connection_init_ends_the_connection(service: LiveService) -> None:
     async with socket_to(service.url) as client:
         await client.ask("1", TOTAL)
         assert await client.end() == (4401, "Unauthorized: `connection_init` comes first")
 
 
-async def test_a_ping_is_answered_with_its_payload_before_and_after_the_greeting(service: LiveService) -> None:
+async def test_a_ping_is_answered_with_its_payload_before_and_after_connection_init(service: LiveService) -> None:
     async with socket_to(service.url) as client:
         for payload in ({}, {"payload": {"nested": [1, None]}}, {"payload": None}):
             await client.say("ping", **payload)
@@ -117,7 +117,7 @@ async def test_a_ping_is_answered_with_its_payload_before_and_after_the_greeting
         await client.quiet()
 
 
-async def test_a_silent_client_is_asked_for_a_sign_and_let_go_without_one(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_client_that_answers_no_ping_is_disconnected(tmp_path: Path, usgs: UsgsServer) -> None:
     limits = SocketLimits(1, ping_s=SHORT_S)
     with live_service(settings(tmp_path / "live.db", usgs), limits) as service:
         signs = 0
@@ -172,7 +172,7 @@ async def test_a_silent_client_is_asked_for_a_sign_and_let_go_without_one(tmp_pa
         ),
     ],
 )
-async def test_what_is_no_message_ends_the_connection(service: LiveService, message: str | bytes, reason: str) -> None:
+async def test_an_invalid_message_ends_the_connection(service: LiveService, message: str | bytes, reason: str) -> None:
     async with greeted(service.url) as client:
         await client.connection.send(message)
         assert await client.end() == (4400, f"Invalid message: {reason}")
@@ -188,7 +188,7 @@ async def test_a_payload_that_is_no_object_ends_the_connection(service: LiveServ
     assert (code, reason[:29]) == (4400, "Invalid message: The body mus")
 
 
-async def test_a_greeting_whose_payload_is_no_object_ends_the_connection(service: LiveService) -> None:
+async def test_a_connection_init_with_an_invalid_payload_ends_the_connection(service: LiveService) -> None:
     async with socket_to(service.url) as client:
         await client.say("connection_init", payload=["Bearer x"])
         assert await client.end() == (4400, "Invalid message: `payload` must be an object")
@@ -219,7 +219,7 @@ async def test_a_message_in_pieces_is_one_message_and_no_larger_either(service: 
 # Who it is
 
 
-async def test_a_token_in_the_greeting_gives_its_scopes(service: LiveService) -> None:
+async def test_a_token_in_connection_init_grants_its_scopes(service: LiveService) -> None:
     async with greeted(service.url, bearer()) as client:
         await client.ask("m", INGEST, variables={"events": [given("us1")]})
         assert await client.told("m") == {"ingestEvents": {"upserted": 1}}
@@ -235,14 +235,14 @@ async def test_a_token_in_the_head_gives_its_scopes(service: LiveService) -> Non
         assert await client.told("q") == {"requestLogs": {"nodes": []}}
 
 
-async def test_the_token_of_the_greeting_goes_before_that_of_the_head(service: LiveService) -> None:
+async def test_the_token_of_connection_init_wins_over_that_of_the_header(service: LiveService) -> None:
     async with greeted(service.url, bearer(EVENTS_READ), headers=bearer()) as client:
         await client.ask("q", LOGS)
         assert await client.codes("q") == ["FORBIDDEN"]
 
 
 @pytest.mark.parametrize("token", ["Bearer x", "Basic eDp5", "", 7, ["Bearer"], {"Bearer": "x"}])
-async def test_a_token_that_is_none_ends_the_connection(service: LiveService, token: object) -> None:
+async def test_a_malformed_token_ends_the_connection(service: LiveService, token: object) -> None:
     async with socket_to(service.url) as client:
         await client.say("connection_init", payload={"Authorization": token})
         code, reason = await client.end()
@@ -250,7 +250,7 @@ async def test_a_token_that_is_none_ends_the_connection(service: LiveService, to
     assert (code, reason.partition(":")[0]) == (4403, "Forbidden")
 
 
-async def test_a_token_of_another_secret_is_told_no_more_than_that(service: LiveService) -> None:
+async def test_a_token_signed_with_another_secret_reveals_nothing_more(service: LiveService) -> None:
     token = jwt.encode({"sub": "eve", "exp": int(time.time()) + 60}, "another " * 8, algorithm="HS256")
     async with socket_to(service.url, headers={"Authorization": f"Bearer {token}"}) as client:
         await client.say("connection_init")
@@ -261,7 +261,7 @@ async def test_a_token_of_another_secret_is_told_no_more_than_that(service: Live
     assert SECRET not in reason
 
 
-async def test_without_a_token_only_what_is_public_is_told(service: LiveService) -> None:
+async def test_without_a_token_only_public_fields_are_answered(service: LiveService) -> None:
     async with greeted(service.url) as client:
         await client.ask("q", LOGS)
         assert await client.codes("q") == ["UNAUTHENTICATED"]
@@ -271,7 +271,7 @@ async def test_without_a_token_only_what_is_public_is_told(service: LiveService)
         assert await client.told("q") == {"events": {"totalCount": 0}}
 
 
-async def test_where_reading_is_not_public_a_subscription_needs_a_token(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_subscription_needs_a_token_if_reading_is_not_public(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, public_read=False) as service:
         async with greeted(service.url) as client:
             await client.ask("1", EVENTS)
@@ -391,7 +391,7 @@ async def test_there_is_no_socket_on_another_path(service: LiveService, path: st
 # Operations
 
 
-async def test_a_subscription_is_told_of_each_event_and_ends_when_its_client_says_so(service: LiveService) -> None:
+async def test_a_subscription_receives_each_event_until_complete(service: LiveService) -> None:
     async with greeted(service.url) as client:
         await client.ask("1", EVENTS)
         await service.has_subscriptions(1)
@@ -406,7 +406,7 @@ async def test_a_subscription_is_told_of_each_event_and_ends_when_its_client_say
         await client.quiet()
 
 
-async def test_a_client_that_completes_hears_no_more_of_what_is_on_its_way(service: LiveService) -> None:
+async def test_a_completed_subscription_receives_no_more_events(service: LiveService) -> None:
     async with greeted(service.url) as client:
         await client.ask("1", EVENTS)
         await service.has_subscriptions(1)
@@ -496,7 +496,7 @@ async def test_an_id_can_be_used_again_once_its_operation_is_over(service: LiveS
         await service.has_subscriptions(0)
 
 
-async def test_to_complete_what_is_unknown_or_over_is_nothing(service: LiveService) -> None:
+async def test_completing_an_unknown_or_ended_operation_does_nothing(service: LiveService) -> None:
     async with greeted(service.url) as client:
         await client.say("complete", id="never")
         await client.ask("1", TOTAL)
@@ -525,7 +525,7 @@ async def test_to_complete_what_is_unknown_or_over_is_nothing(service: LiveServi
         ({"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}}, ["PERSISTED_QUERY_NOT_FOUND"]),
     ],
 )
-async def test_what_is_not_executed_ends_by_an_error(
+async def test_an_operation_that_cannot_be_executed_ends_with_an_error(
     service: LiveService, payload: dict[str, Any], codes: list[str]
 ) -> None:
     async with greeted(service.url) as client:
@@ -535,7 +535,7 @@ async def test_what_is_not_executed_ends_by_an_error(
     await service.has_subscriptions(0)
 
 
-async def test_what_is_asked_is_counted_and_logged_as_over_http(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_operations_are_counted_and_logged_as_over_http(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs) as service:
         async with greeted(service.url, bearer()) as client:
             await client.ask("1", TOTAL)
@@ -570,7 +570,7 @@ def counted(scrape: Scrape) -> dict[tuple[str, ...], float]:
     return {labels: number for labels, number in scrape.all("quakegraph_requests_total").items() if number}
 
 
-async def test_nothing_of_the_inside_is_told_of_what_was_unforeseen(
+async def test_an_unexpected_error_reveals_nothing_internal(
     service: LiveService, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(**_: object) -> None:
@@ -589,7 +589,7 @@ async def test_nothing_of_the_inside_is_told_of_what_was_unforeseen(
     assert "swordfish" not in orjson.dumps(message).decode()
 
 
-async def test_nothing_of_the_inside_is_told_where_nobody_can_be_recognised(service: LiveService) -> None:
+async def test_an_unexpected_error_of_authentication_reveals_nothing_internal(service: LiveService) -> None:
     async def broken(token: str | None) -> None:
         raise RuntimeError("the password is swordfish")
 
@@ -603,7 +603,7 @@ async def test_nothing_of_the_inside_is_told_where_nobody_can_be_recognised(serv
 # How much
 
 
-async def test_a_connection_has_so_many_operations_under_way(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_connection_has_a_limit_of_operations(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, max_socket_operations=2) as service:
         async with greeted(service.url) as client:
             await client.ask("1", EVENTS)
@@ -617,7 +617,7 @@ async def test_a_connection_has_so_many_operations_under_way(tmp_path: Path, usg
             assert await client.told("3") == {"events": {"totalCount": 0}}
 
 
-async def test_of_a_burst_the_last_ones_find_no_room(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_the_last_operations_of_a_burst_are_refused(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, max_socket_operations=2, rate_limit=1000) as service:
         async with greeted(service.url) as client:
             await asyncio.gather(*[client.ask(str(number), EVENTS) for number in range(4)])
@@ -701,7 +701,7 @@ async def test_a_refused_subscription_takes_no_room(tmp_path: Path, usgs: UsgsSe
             await service.has_subscriptions(1)
 
 
-async def test_a_client_that_vanishes_leaves_nothing_behind(service: LiveService) -> None:
+async def test_a_client_that_vanishes_leaves_no_state(service: LiveService) -> None:
     async with greeted(service.url) as client:
         for number in range(5):
             await client.ask(str(number), EVENTS)
@@ -760,7 +760,7 @@ async def test_each_operation_is_charged(tmp_path: Path, usgs: UsgsServer) -> No
 
 
 @pytest.mark.parametrize("leave", ["complete", "vanish"])
-async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(
+async def test_an_ingest_is_finished_after_its_client_has_left(
     service: LiveService, usgs: UsgsServer, leave: str
 ) -> None:
     answer = Pending()
@@ -782,7 +782,7 @@ async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(
     await service.has_no_socket()
 
 
-async def test_who_takes_no_answers_is_asked_no_more(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_no_message_is_read_from_a_client_that_reads_no_answers(tmp_path: Path, usgs: UsgsServer) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600), SocketLimits(2)) as service:
         service.store(*[f"us{number:03}" for number in range(100)], place="x" * 512)
         large = f"{{ events(first: 100) {{ nodes {{ {' '.join(f'p{n}: place' for n in range(14))} }} }} }}"
@@ -805,7 +805,7 @@ async def test_who_takes_no_answers_is_asked_no_more(tmp_path: Path, usgs: UsgsS
 # What a client does wrong
 
 
-async def test_what_a_client_does_wrong_is_no_error_of_the_service(
+async def test_errors_of_clients_are_not_logged_as_errors_of_the_service(
     service: LiveService, caplog: pytest.LogCaptureFixture
 ) -> None:
     service.store(*[f"us{number:03}" for number in range(900)])
@@ -839,7 +839,7 @@ async def test_keys_that_cannot_be_fetched_end_the_connection_for_now(tmp_path: 
     assert code == 1013  # after which clients try again
 
 
-async def test_two_hundred_subscribers_are_told_of_an_event_once_each(service: LiveService) -> None:
+async def test_two_hundred_subscribers_receive_an_event_once_each(service: LiveService) -> None:
     clients = [socket_to(service.url) for _ in range(4)]
     sockets = [await client.__aenter__() for client in clients]
     try:

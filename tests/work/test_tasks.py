@@ -159,7 +159,7 @@ async def test_a_task_belongs_to_no_request() -> None:
         (RuntimeError("a defect"), False, [(logging.ERROR, "It failed", True)]),
     ],
 )
-async def test_what_an_attempt_fails_with_is_logged_by_its_kind(
+async def test_the_failure_of_an_attempt_is_logged_by_its_kind(
     caplog: pytest.LogCaptureFixture, error: Exception | None, succeeds: bool, logs: list[tuple[int, str, bool]]
 ) -> None:
     caplog.set_level("INFO")

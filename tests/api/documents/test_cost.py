@@ -134,7 +134,7 @@ def test_a_field_that_is_selected_twice_is_resolved_and_paid_once() -> None:
     assert cost("{ a: events(first: 10) { nodes { id } } b: events(first: 10) { nodes { id } } }") == 26
 
 
-def test_what_a_directive_might_leave_out_is_paid() -> None:
+def test_skipped_fields_count_towards_the_cost() -> None:
     assert cost('{ event(eventId: "x") { id @skip(if: true) mag @include(if: false) } }') == 3
 
 

@@ -103,7 +103,7 @@ def test_a_document_is_kept_under_its_own_hash_alone(service: Service) -> None:
         ({"version": 1, "sha256Hash": "f" * 100_000}, "BAD_REQUEST"),
     ],
 )
-def test_what_names_nothing_is_told(service: Service, extension: Any, code: str) -> None:
+def test_a_malformed_persisted_query_is_refused(service: Service, extension: Any, code: str) -> None:
     answer = post(service, extensions={"persistedQuery": extension})
 
     assert code_of(answer) == code

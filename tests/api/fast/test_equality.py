@@ -148,7 +148,7 @@ def test_whatever_an_attribute_holds_is_answered_alike(place: str) -> None:
 
 
 @pytest.mark.parametrize("sent", [*BROKEN_SIEVES, *ODD_JSON], ids=repr)
-def test_a_variable_that_is_wrong_is_refused_in_the_same_words(sent: Any) -> None:
+def test_a_wrong_variable_gets_the_same_message(sent: Any) -> None:
     declared = "$sieve: Sieve, $sieves: [Sieve], $size: Int!"
     text = f"query ({declared}) {{ sieved(sieve: $sieve, sieves: $sieves, size: $size) }}"
     plan = plan_of(text)

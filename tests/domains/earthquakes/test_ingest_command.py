@@ -58,13 +58,13 @@ def test_a_file_of_any_form_is_ingested_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_standard_input_of_any_form_is_ingested(name: str) -> None:
+def test_standard_input_may_have_any_file_format(name: str) -> None:
     result = quakegraph("ingest", "-", stdin=FORMS[name]())
 
     assert (result.exit_code, result.stdout) == (0, "-: 2,124 fetched, 2,124 upserted, 0 skipped, 0 rejected\n")
 
 
-def test_several_files_are_told_about_one_by_one() -> None:
+def test_each_file_has_its_own_report() -> None:
     Path("one.ndjson").write_bytes(lines([GOOD, BAD]))
     Path("broken.geojson").write_bytes(b'{"type": "FeatureCollection", "features": [' + orjson.dumps(a_feature("us3")))
     Path("two.ndjson").write_bytes(lines([GOOD, a_feature("us4")]))
@@ -81,7 +81,7 @@ def test_several_files_are_told_about_one_by_one() -> None:
     assert result.stderr == "Error: broken.geojson: The JSON breaks off before its end.\n"
 
 
-def test_a_few_rejections_are_told_and_the_rest_counted() -> None:
+def test_five_rejections_are_printed_and_the_rest_counted() -> None:
     Path("bad.ndjson").write_bytes(lines([GOOD, *[a_feature(f"us{n}", mag=None) for n in range(1100)], {}]))
 
     said = quakegraph("ingest", "bad.ndjson").stdout.splitlines()
@@ -105,7 +105,9 @@ def test_a_few_rejections_are_told_and_the_rest_counted() -> None:
         (gzip.compress(week())[:-9], 1),
     ],
 )
-def test_the_exit_status_is_1_where_a_file_was_not_read_or_nothing_in_it_taken(content: bytes, exit_code: int) -> None:
+def test_the_exit_status_is_1_if_a_file_was_not_read_or_all_its_events_were_rejected(
+    content: bytes, exit_code: int
+) -> None:
     Path("some").write_bytes(content)
 
     assert quakegraph("ingest", "some").exit_code == exit_code

@@ -83,7 +83,7 @@ def test_a_window_with_more_than_usgs_gives_at_once_is_ingested_whole(
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_one_goes_on_where_it_stopped(
+def test_an_interrupted_backfill_resumes(
     folder: Path, usgs: UsgsServer, holdings: Holdings, settings: dict[str, str], how: signal.Signals
 ) -> None:
     stalling = Stalling()
@@ -115,7 +115,7 @@ def test_an_interrupted_one_goes_on_where_it_stopped(
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_an_outage_of_usgs_ends_it_with_its_code_and_the_next_one_goes_on(
+def test_a_backfill_ended_by_an_outage_resumes(
     usgs: UsgsServer, holdings: Holdings, settings: dict[str, str], as_json: bool
 ) -> None:
     asked = [*ASKED, "--json"] if as_json else list(ASKED)

@@ -164,7 +164,7 @@ async def test_a_log_is_found_for_seven_days_and_no_longer(engine: str) -> None:
         assert await logs.at([expired.position, kept.position]) == {kept.position: kept}
 
 
-async def test_a_cursor_of_no_log_divides_those_before_it_from_those_behind(engine: str) -> None:
+async def test_a_cursor_between_two_logs_divides_older_from_newer(engine: str) -> None:
     async with stored_logs(engine, HISTORY) as logs:
         for time_ms, newer in ((NOW + 1, 0), (MIDNIGHT + 1, 2), (MIDNIGHT - 2, 4), (LEAP_DAY - 1, 5), (0, 5)):
             nowhere = Position(REQUEST_LOGS, time_ms, "zz")

@@ -76,7 +76,7 @@ async def test_nothing_is_written_where_nothing_waits(database: HeldDatabase, lo
     assert len(database.written) == 1
 
 
-async def test_a_store_that_comes_back_gets_every_log_in_order(
+async def test_logs_are_stored_in_order_after_an_outage_of_the_store(
     database: HeldDatabase, logs: RequestLogs, caplog: pytest.LogCaptureFixture
 ) -> None:
     *before, after = some_logs(4)
@@ -115,7 +115,7 @@ async def test_a_full_buffer_drops_the_newest_and_says_how_many(
     ]
 
 
-async def test_what_a_store_that_is_away_at_the_end_did_not_take_is_said(
+async def test_logs_lost_at_the_end_are_reported(
     database: HeldDatabase, logs: RequestLogs, caplog: pytest.LogCaptureFixture
 ) -> None:
     database.away = True
@@ -150,7 +150,7 @@ async def test_a_log_is_written_within_a_second(database: HeldDatabase, logs: Re
     assert await stored(database) == [a_log(NOW), a_log(NOW, 2)]
 
 
-async def test_what_waits_at_the_end_is_written(database: HeldDatabase, logs: RequestLogs) -> None:
+async def test_waiting_logs_are_written_at_the_end(database: HeldDatabase, logs: RequestLogs) -> None:
     async with log_buffer(logs, UNLIMITED) as buffer:
         buffer.add(a_log(NOW))
         assert await stored(database) == []
@@ -201,7 +201,7 @@ async def test_a_log_says_how_long_its_field_took() -> None:
     assert (log.timestamp, log.latency_ms, log.status) == (NOW, 250, 200)
 
 
-async def test_a_field_that_was_given_up_since_another_had_failed_is_not_logged_as_a_success() -> None:
+async def test_a_field_cancelled_by_another_fields_error_is_not_logged_as_a_success() -> None:
     async with held_graph() as graph:
         graph.database.queries.close()
         answer = await graph.answer("{ failing: events(first: -1) { totalCount } other: events { nodes { id } } }")

@@ -68,7 +68,7 @@ def test_a_feature_that_could_not_be_read_is_refused_by_its_place() -> None:
     assert rejected(UnreadableFeature(7, "not a JSON object")) == Rejection(None, "FEATURE_UNREADABLE", message)
 
 
-def test_the_real_week_is_taken_but_for_what_has_no_magnitude() -> None:
+def test_all_events_of_the_real_week_with_a_magnitude_are_accepted() -> None:
     features = orjson.loads(week())["features"]
     events = [normalise(feature, ingested_at=NOW) for feature in features if feature["properties"]["mag"] is not None]
     without = [feature for feature in features if feature["properties"]["mag"] is None]
