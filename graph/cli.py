@@ -116,7 +116,7 @@ def _token(domains: Sequence[Domain]) -> click.Command:
         "scopes",
         type=Scopes(available),
         required=True,
-        help=f"What the token allows: one or more of {', '.join(available)}, separated by commas.",
+        help=f"Permissions, separated by commas: {', '.join(available)}.",
     )
     @click.option("--subject", type=Subject(), required=True, help="Name of the caller.")
     @click.option("--expires", type=Duration(), default="1h", help="Lifetime: 30m, 1h, 7d.  [default: 1h]")

@@ -24,7 +24,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
-from graph.app import GRAPH_PATH, admission, create_app
+from graph.app import GRAPH_PATH, build_admission, create_app
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
@@ -103,7 +103,7 @@ def live_service(
     if limits or heart_beat_s != HEART_BEAT_S:
         assert isinstance(app, RequestIds)
         assert isinstance(app.app, Starlette)
-        entrance = admission(settings)
+        entrance = build_admission(settings)
         limits = limits or SocketLimits(settings.max_socket_operations)
         sockets = WebSocketEndpoint(entrance, limits, settings.cors_origins)
         graph = GraphQLEndpoint(entrance, heart_beat_s=heart_beat_s)

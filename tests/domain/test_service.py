@@ -186,8 +186,8 @@ def test_the_command_line_knows_the_domains_that_are_on(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     off = {"GRAPH_DOMAINS": "earthquakes"}
 
-    assert f"Permissions, of {', '.join(SCOPES)}." in " ".join(quakegraph("token", "--help").stdout.split())
-    assert "Permissions, of events:read, events:write." in quakegraph("token", "--help", settings=off).stdout
+    assert f"commas: {', '.join(SCOPES)}." in " ".join(quakegraph("token", "--help").stdout.split())
+    assert "commas: events:read, events:write." in " ".join(quakegraph("token", "--help", settings=off).stdout.split())
     assert "RequestLog" not in quakegraph("schema", settings=off).stdout
     wrong = quakegraph("serve", settings={"GRAPH_DOMAINS": "earthquakes,volcanoes"})
     names = ", ".join(domain.name for domain in DOMAINS)

@@ -22,7 +22,7 @@ from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents
 
 REJECTIONS_SHOWN = 5
-HOW_TO_RESUME = "The same command again goes on from there."
+HOW_TO_RESUME = "Run the same command again to resume."
 
 
 class Times(click.ParamType[int]):
@@ -108,7 +108,7 @@ async def _ingest_window(ingest: Ingest, query: EventQuery, *, quiet: bool) -> O
             if advance is None:
                 if progress.parts_before and not quiet:
                     before = f"{progress.events_before:,} events in {progress.parts_before:,} parts"
-                    click.echo(f"{outcome.source}: going on after {before}", err=True)
+                    click.echo(f"{outcome.source}: resuming after {before}", err=True)
                 advance = stack.enter_context(_progress(outcome.source, progress.to_fetch))
             advance(report.fetched)
 

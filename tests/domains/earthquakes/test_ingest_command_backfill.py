@@ -97,7 +97,7 @@ def test_an_interrupted_backfill_resumes(
     assert 0 < before == given < EVENTS
     if how is signal.SIGINT:
         assert process.returncode == 1
-        assert said == f"USGS: {before} fetched. The same command again goes on from there.\n\nAborted!\n"
+        assert said == f"USGS: {before} fetched. Run the same command again to resume.\n\nAborted!\n"
     assert output == ""
     parts = len(holdings.given)
 
@@ -106,7 +106,7 @@ def test_an_interrupted_backfill_resumes(
     rest = EVENTS - before
     assert result.stdout == f"USGS: {rest} fetched, {rest} upserted, 0 skipped, 0 rejected\n"
     (going_on,) = result.stderr.splitlines()
-    told = re.fullmatch(r"USGS: going on after (\d+) events in (\d+) parts", going_on)
+    told = re.fullmatch(r"USGS: resuming after (\d+) events in (\d+) parts", going_on)
     assert told
     assert int(told[1]) == before
     assert int(told[2]) == parts
@@ -119,8 +119,8 @@ def test_a_backfill_ended_by_an_outage_resumes(
     usgs: UsgsServer, holdings: Holdings, settings: dict[str, str], as_json: bool
 ) -> None:
     asked = [*ASKED, "--json"] if as_json else list(ASKED)
-    goes_on = "The same command again goes on from there."
-    message = f"USGS is overloaded (status 429): try again in 61 seconds, as it asks. {goes_on}"
+    how_to_resume = "Run the same command again to resume."
+    message = f"USGS is overloaded (status 429): try again in 61 seconds, as it asks. {how_to_resume}"
     usgs.answer_next(*[usgs.catalogue] * ANSWERS, *[status(429, retry_after="61")] * 2)
 
     ended = quakegraph(*asked, settings=settings)

@@ -13,7 +13,7 @@ from starlette import types
 from graph.access.callers import Caller
 from graph.access.rate import Unlimited
 from graph.api.context import Context
-from graph.app import admission
+from graph.app import build_admission
 from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import PageSizes
 from graph.core.services import Services
@@ -118,7 +118,7 @@ async def known(header: str | None) -> Caller:
 @asynccontextmanager
 async def held_graph() -> AsyncIterator[HeldGraph]:
     """The graph on an empty database; logs are flushed at the end."""
-    endpoint = GraphQLEndpoint(admission(Settings()))
+    endpoint = GraphQLEndpoint(build_admission(Settings()))
     clock = HeldClock()
     clock.now = NOW
     async with held_database() as database:
