@@ -1,4 +1,4 @@
-"""The time of a service from its process's start to its first answer."""
+"""Measures the time from the start of a service's process to its first answer."""
 
 import socket
 import subprocess
@@ -12,12 +12,12 @@ from benchmarks.servers import JSON
 from benchmarks.workload import Lookup
 
 TIMEOUT_S = 60.0
-LOOK_S = 0.001
-READY = Lookup("none")  # answered once the store is reached
+POLL_S = 0.001
+READY = Lookup("none")  # it is answered once the store can be reached
 
 
 def start_seconds(contender: Contender, cpu: int | None) -> float:
-    """Start it, wait for an answer, and end it."""
+    """Start a service, wait for its first answer, and stop it. Returns the seconds from start to answer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
     began = perf_counter()
@@ -30,7 +30,7 @@ def start_seconds(contender: Contender, cpu: int | None) -> float:
             while perf_counter() - began < TIMEOUT_S and process.poll() is None:
                 if _answers(port, contender.dialect.body(READY)):
                     return perf_counter() - began
-                sleep(LOOK_S)
+                sleep(POLL_S)
             raise RuntimeError(f"{contender.name} does not start")
         finally:
             process.terminate()

@@ -98,7 +98,7 @@ def _serve(domains: Sequence[Domain]) -> click.Command:
 @click.command()
 @click.pass_obj
 def schema(line: CommandLine) -> None:
-    """Print the GraphQL schema in the schema definition language.
+    """Print the GraphQL schema.
 
     \b
     Example:
@@ -146,7 +146,7 @@ def _token(domains: Sequence[Domain]) -> click.Command:
 
 @click.group()
 def tables() -> None:
-    """Create the tables, or print their CloudFormation template or their IAM policy."""
+    """Create the tables, or print their template or IAM policy."""
 
 
 @tables.command()

@@ -53,7 +53,7 @@ def ingest(
     as_json: bool,
     store: str | None,
 ) -> None:
-    """Ingest events into the catalogue, from files or from USGS.
+    """Ingest events from files or from USGS.
 
     A FILE is a GeoJSON FeatureCollection, or has one GeoJSON feature on each line. It may be
     gzipped; "-" is standard input. Events that are stored already are skipped, so any ingest can
@@ -94,10 +94,11 @@ def ingest(
 @store_option
 @click.pass_obj
 def rebuild(line: CommandLine, store: str | None) -> None:
-    """Recompute the summaries of a table that another program wrote to.
+    """Recompute the summaries of days and years.
 
-    Each day and each year has a summary, by which queries are planned and counted. Every ingest of
-    this service updates the summaries, even if it crashes. Other programs that write events do not.
+    Queries are planned and counted by a summary of each day and each year. Every ingest of this
+    service updates the summaries, even if it crashes. Other programs that write events do not: run
+    this command after them.
 
     \b
     Example:
