@@ -39,8 +39,13 @@ from tests.store.samples import HeldClock
 
 S = TypeVar("S", bound=CoreSettings)
 
-UNHURRIED = {"store_timeout": 60.0, "execution_timeout": 600.0, "ingest_timeout": 3600.0, "request_timeout": 600.0}
-"""The greatest values that these settings take."""
+LONG_TIMEOUTS = {
+    "store_timeout": 60.0,
+    "execution_timeout": 600.0,
+    "ingest_timeout": 3600.0,
+    "request_timeout": 600.0,
+}
+"""The greatest possible values of these settings."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ def running(settings: CoreSettings, *, clock: Clock = now_ms, domains: Sequence[
 
     Where they name no keys, it knows the tests' secret. Its client's token has every scope.
     """
-    settings = unhurried(settings)
+    settings = without_timeouts(settings)
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
     app = create_app(settings, domains=domains, clock=clock)
@@ -103,9 +108,9 @@ def serving(app: ASGIApp) -> Iterator[str]:
             thread.join()
 
 
-def unhurried(settings: S) -> S:
+def without_timeouts(settings: S) -> S:
     """The same with no limit of time that a busy machine reaches, but for those that were set on purpose."""
-    limits = {name: value for name, value in UNHURRIED.items() if name not in settings.model_fields_set}
+    limits = {name: value for name, value in LONG_TIMEOUTS.items() if name not in settings.model_fields_set}
     return settings.model_copy(update=limits)
 
 

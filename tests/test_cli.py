@@ -280,13 +280,13 @@ def test_summaries_of_another_writer_are_rebuilt() -> None:
     quakegraph("ingest", "-", stdin=week())
     assert quakegraph("rebuild-summaries").stdout == "2,124 events on 8 days; 0 summaries corrected.\n"
 
-    spoil(Path("quakegraph.db"))
+    corrupt_summaries(Path("quakegraph.db"))
 
     assert quakegraph("rebuild-summaries").stdout == "2,124 events on 8 days; 2 summaries corrected.\n"
     assert quakegraph("rebuild-summaries").stdout == "2,124 events on 8 days; 0 summaries corrected.\n"
 
 
-def spoil(file: Path) -> None:
+def corrupt_summaries(file: Path) -> None:
     """Make two summaries say something else than the events."""
 
     async def work() -> None:

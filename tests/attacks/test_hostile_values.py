@@ -367,9 +367,9 @@ def test_no_input_forges_a_line_of_the_log(tmp_path: Path) -> None:
         for attempt in attempts:
             assert attempt().status_code < 500
         assert server.end() == 0
-        server.hear_out()
+        server.read_to_end()
 
-    for line in server.said[2:]:
+    for line in server.output[2:]:
         assert re.match(r"\d{4}-\d\d-\d\dT[\d:.]+Z \w+ +[\w.]+: ", line), line
         assert "critical" not in line
         assert line.isprintable()

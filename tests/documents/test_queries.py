@@ -97,7 +97,7 @@ async def test_a_subscription_sends_what_is_stored(query: Query, tmp_path: Path)
             await service.has_subscriptions(1)
             service.store("us1", mag=4.5)
             assert await stream.block() == b":"  # which says that the stream has begun
-            notice = (await stream.told())["events"]
+            notice = (await stream.next_data())["events"]
 
     assert notice["event"]["eventId"] == "us1"
     assert notice["lost"] == 0

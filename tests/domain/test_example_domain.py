@@ -206,9 +206,9 @@ async def test_a_subscriber_gets_what_is_written_and_what_was_missed(store: str)
         await asyncio.to_thread(write, service, "b")
         async with event_stream(service.url, query, variables={"after": cursor}) as stream:
             assert await stream.block() == b":"
-            missed = (await stream.told())["fieldNotes"]
+            missed = (await stream.next_data())["fieldNotes"]
             await asyncio.to_thread(write, service, "c")
-            live = (await stream.told())["fieldNotes"]
+            live = (await stream.next_data())["fieldNotes"]
 
     assert [(each["node"], each["dropped"]) for each in (missed, live)] == [({"text": "b"}, 0), ({"text": "c"}, 0)]
 
@@ -301,7 +301,7 @@ def process(store: str, folder: Path) -> Iterator[Server]:
         reader = Thread(target=server.read)
         reader.start()
         try:
-            server.hear("GraphiQL: ")
+            server.wait_for_output("GraphiQL: ")
             yield server
         finally:
             child.kill()
@@ -310,17 +310,17 @@ def process(store: str, folder: Path) -> Iterator[Server]:
 
 def rounds(server: Server) -> list[int]:
     """The counts that a process has made, as far as it was heard."""
-    lines = [line for line in server.said if "Counted field notes" in line]
+    lines = [line for line in server.output if "Counted field notes" in line]
     return [int(re.findall(r"round=(\d+)", line)[0]) for line in lines]
 
 
 def test_one_of_two_processes_makes_each_count_and_the_other_takes_over(store: str, tmp_path: Path) -> None:
     with process(store, tmp_path) as first:
-        first.hear("Counted field notes", times=2)
+        first.wait_for_output("Counted field notes", times=2)
         with process(store, tmp_path) as second:
             first.process.kill()
-            first.hear_out()
-            second.hear("Counted field notes", times=2)
+            first.read_to_end()
+            second.wait_for_output("Counted field notes", times=2)
             # The last count of the first process may have ended before it was stored.
             stored = sorted({*rounds(first)[:-1], *rounds(second)})
             assert len(stored) == len(rounds(first)[:-1]) + len(rounds(second))

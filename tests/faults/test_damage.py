@@ -156,8 +156,8 @@ def test_damage_while_the_service_runs_is_seen_and_its_repair_too(
         served.becomes_ready()
         assert served.all() == right
         assert served.server.end() == 0
-        served.server.hear_out()
-        causes = [line for line in served.server.said if "Not ready" in line]
+        served.server.read_to_end()
+        causes = [line for line in served.server.output if "Not ready" in line]
         assert causes
         assert any(store.name in line or "SQLite cannot read" in line for line in causes)
 
@@ -169,10 +169,10 @@ def test_damage_before_the_service_starts_is_found_without_a_query(
     restore = damage(store)
     with on(store, tmp_path) as served:
         served.becomes_unready()
-        served.server.hear("The store's file is damaged: restore it")
+        served.server.wait_for_output("The store's file is damaged: restore it")
         restore()
         served.becomes_ready()
-        served.server.hear("The store's file is sound again")
+        served.server.wait_for_output("The store's file is sound again")
         assert len(served.all()["data"]["events"]["nodes"]) == 1000
 
 
@@ -220,5 +220,5 @@ def test_a_file_that_is_sound_stays_so_while_it_is_written_and_checkpointed(tmp_
             assert {served.ready()[0] for _ in range(20)} == {200}
         assert store.stat().st_size > 30_000_000  # so there were checkpoints
         assert served.server.end() == 0
-        served.server.hear_out()
-        assert not [line for line in served.server.said if "damaged" in line or "Not ready" in line]
+        served.server.read_to_end()
+        assert not [line for line in served.server.output if "damaged" in line or "Not ready" in line]

@@ -72,7 +72,7 @@ class AnySubscriber(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.subscriber = Numbers(lambda record: True, 0, CAPACITY)
-        self.handed = self.taken = self.told_dropped = 0
+        self.handed = self.taken = self.reported_dropped = 0
         self.last = -1
 
     def _is(self, *states: State) -> bool:
@@ -103,7 +103,7 @@ class AnySubscriber(RuleBasedStateMachine):
     def notify(self) -> None:
         dropped = self.subscriber.notify()
         assert dropped > 0
-        self.told_dropped += dropped
+        self.reported_dropped += dropped
 
     @precondition(lambda self: self._is(State.JOINED, State.OVERFLOWING))
     @rule()
@@ -120,10 +120,10 @@ class AnySubscriber(RuleBasedStateMachine):
         """Nothing happens, which is all that happens after the end."""
 
     @invariant()
-    def nothing_is_lost_unsaid(self) -> None:
+    def every_loss_is_reported(self) -> None:
         waiting, dropped = len(self.subscriber.backlog), self.subscriber.dropped
         assert waiting <= CAPACITY
-        assert self.taken + waiting + self.told_dropped + dropped == self.handed
+        assert self.taken + waiting + self.reported_dropped + dropped == self.handed
         assert not self._is(State.OVERFLOWING) or dropped
         assert not self._is(State.JOINED) or not dropped
 

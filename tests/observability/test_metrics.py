@@ -175,14 +175,14 @@ async def test_lost_and_waiting_request_logs_are_metrics() -> None:
             buffer.add(a_log(MIDNIGHT + number, number))
 
         metrics.sample()
-        assert told(metrics, "lost_total", "waiting") == (2, 3)
+        assert request_log_metrics(metrics, "lost_total", "waiting") == (2, 3)
 
         await buffer.flush()
         metrics.sample()
-        assert told(metrics, "lost_total", "waiting") == (2, 0)
+        assert request_log_metrics(metrics, "lost_total", "waiting") == (2, 0)
 
 
-def told(metrics: Metrics, *names: str) -> tuple[float | None, ...]:
+def request_log_metrics(metrics: Metrics, *names: str) -> tuple[float | None, ...]:
     """What is told of request logs."""
     scrape = parsed(generate_latest(metrics.registry).decode())
     return tuple(scrape.value(f"quakegraph_request_logs_{name}") for name in names)
@@ -293,13 +293,13 @@ def test_the_metrics_of_all_processes_are_added_up_and_outlive_a_process(tmp_pat
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     with serving("--workers", "2", folder=tmp_path, settings={"TMPDIR": str(temporary)}) as server:
-        server.hear("Application startup complete", times=2)
+        server.wait_for_output("Application startup complete", times=2)
         url = server.url.removesuffix("/graphql")
         for _ in range(20):  # each over a connection of its own, which either process takes
             assert server.ask(EVENT).status_code == 200
         scrapes = [scraped(url) for _ in range(6)]
         processes = [
-            int(match[1]) for line in server.said if (match := re.search(r"Started server process \[(\d+)\]", line))
+            int(match[1]) for line in server.output if (match := re.search(r"Started server process \[(\d+)\]", line))
         ]
 
         assert {scrape.value("quakegraph_requests_total", operation="query", code="OK") for scrape in scrapes} == {20}
@@ -311,7 +311,7 @@ def test_the_metrics_of_all_processes_are_added_up_and_outlive_a_process(tmp_pat
         assert (memory or 0) > max(map(resident_bytes, processes))
 
         os.kill(processes[0], signal.SIGKILL)
-        server.hear("Application startup complete", times=3)
+        server.wait_for_output("Application startup complete", times=3)
         after = scraped(url)
 
         assert after.value("quakegraph_requests_total", operation="query", code="OK") == 20

@@ -27,7 +27,7 @@ from tests.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.processes import TIMEOUT_S
 from tests.schemas import printed
-from tests.service import Service, serving, unhurried
+from tests.service import Service, serving, without_timeouts
 from tests.settings import Settings
 
 TABS = ["LatestEarthquakes", "ByMagnitudeAndBox", "NextPageByCursor", "LiveEarthquakes", "Ingest", "RequestLogs"]
@@ -58,7 +58,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
     """Where the service is, with two routes more: the page in both kinds, whichever of them the service has."""
     file = tmp_path_factory.mktemp("graphiql") / "week.db"
     file.write_bytes(week_file.read_bytes())
-    app = create_app(unhurried(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9")))
+    app = create_app(without_timeouts(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9")))
     assert isinstance(app, RequestIds)
     assert isinstance(app.app, Starlette)
     app.app.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
@@ -88,7 +88,7 @@ async def test_the_token_of_the_printed_address_is_sent_and_shown_nowhere_else(v
     token = shared_secret(settings).issue("graphiql", SCOPES, 3600)
     page, result = visit.page, visit.page.locator(".result-window")
     logs = page.locator(".graphiql-tab-button").nth(TABS.index("RequestLogs"))
-    with serving(create_app(unhurried(settings))) as url:
+    with serving(create_app(without_timeouts(settings))) as url:
         await page.goto(f"{url}/graphql")
         await logs.click()
         await page.evaluate(WHEN_READ, "RequestLogs")
@@ -134,7 +134,7 @@ async def test_a_subscription_shows_what_is_stored_while_it_runs(visit: Visit, t
     settings = Settings(store=f"sqlite:///{tmp_path}/empty.db", public_read=False)
     token = shared_secret(settings).issue("graphiql", SCOPES, 3600)
     page, result = visit.page, visit.page.locator(".result-window")
-    with serving(create_app(unhurried(settings))) as url:
+    with serving(create_app(without_timeouts(settings))) as url:
         await page.goto(f"{url}/graphql#token={token}")
         await page.locator(".graphiql-tab-button").nth(TABS.index("LiveEarthquakes")).click()
         await page.evaluate(WHEN_READ, "LiveEarthquakes")

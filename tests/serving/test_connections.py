@@ -469,10 +469,10 @@ def test_an_incomplete_handshake_is_refused(lacking: bytes) -> None:
 
 @dataclass
 class Talker:
-    """An application that accepts a WebSocket, and says as much as it is told to, and then its last."""
+    """An application that accepts a WebSocket, and sends a message for each release of `wanted`, then ends it."""
 
     wanted: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
-    said: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    sent: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     ends: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -482,7 +482,7 @@ class Talker:
         await send({"type": "websocket.accept"})
         while await asyncio.to_thread(self.wanted.acquire, timeout=TIMEOUT_S) and not self.ends:
             await send({"type": "websocket.send", "bytes": bytes(16 * 1024)})
-            self.said.release()
+            self.sent.release()
 
 
 def test_a_socket_whose_messages_are_not_read_ends() -> None:
@@ -514,7 +514,7 @@ def test_a_socket_whose_last_message_is_not_read_ends() -> None:
         state = server.server.server_state
         while not any(connection.transport.get_write_buffer_size() > 0 for connection in list(state.connections)):
             talker.wanted.release()
-            assert talker.said.acquire(timeout=TIMEOUT_S)
+            assert talker.sent.acquire(timeout=TIMEOUT_S)
         talker.ends = True
         talker.wanted.release()
 
@@ -529,7 +529,7 @@ def test_a_socket_whose_client_has_just_said_that_it_leaves_does_not_hinder_the_
         state = server.server.server_state
         while not any(connection.transport.get_write_buffer_size() > 0 for connection in list(state.connections)):
             talker.wanted.release()
-            assert talker.said.acquire(timeout=TIMEOUT_S)
+            assert talker.sent.acquire(timeout=TIMEOUT_S)
         client.send(b"\x88\x80" + bytes(4))  # a close frame, whose answer waits behind the rest
         _eventually(lambda: all(connection.transport.is_closing() for connection in list(state.connections)))
         assert len(state.connections) == 1

@@ -51,9 +51,9 @@ def ready(server: Server) -> httpx.Response:
 
 def started(server: Server, workers: str) -> list[int]:
     """The processes that serve, once all of them do."""
-    server.hear("Application startup complete", times=int(workers))
+    server.wait_for_output("Application startup complete", times=int(workers))
     mark = "Started server process ["
-    return [int(line.rpartition("[")[2].rstrip("]")) for line in server.said if mark in line]
+    return [int(line.rpartition("[")[2].rstrip("]")) for line in server.output if mark in line]
 
 
 # Under load
@@ -153,7 +153,7 @@ def test_a_draining_service_reports_it_and_still_answers(tmp_path: Path, workers
         assert (before.status, before.getheader("Connection"), ready(server).status_code) == (200, None, 200)
 
         server.process.send_signal(signal.SIGTERM)
-        server.hear("Draining", times=int(workers))
+        server.wait_for_output("Draining", times=int(workers))
 
         not_ready = ready(server)
         assert (not_ready.status_code, not_ready.json()) == (503, {"status": "draining"})
@@ -171,9 +171,9 @@ def test_ctrl_c_ends_the_service_without_a_drain(tmp_path: Path, workers: str) -
     with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
         started(server, workers)
         assert server.end(signal.SIGINT) == 0
-        server.hear_out()
+        server.read_to_end()
 
-    assert [line for line in server.said if "Draining" in line] == []
+    assert [line for line in server.output if "Draining" in line] == []
 
 
 @WORKERS
@@ -181,7 +181,7 @@ def test_ctrl_c_ends_a_drain(tmp_path: Path, workers: str) -> None:
     with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
         started(server, workers)
         server.process.send_signal(signal.SIGTERM)
-        server.hear("Draining", times=int(workers))
+        server.wait_for_output("Draining", times=int(workers))
 
         assert server.end(signal.SIGINT) == 0
 
@@ -193,7 +193,7 @@ def test_open_connections_are_served_after_the_listener_closes(tmp_path: Path, w
         connection = http.client.HTTPConnection(*address(server), timeout=TIMEOUT_S)
         connection.connect()
         server.process.send_signal(signal.SIGTERM)
-        server.hear("No new connection is accepted", times=int(workers))
+        server.wait_for_output("No new connection is accepted", times=int(workers))
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(address(server), timeout=TIMEOUT_S)
 
@@ -263,11 +263,11 @@ def test_the_end_of_one_worker_fails_no_request(tmp_path: Path) -> None:
         one, _ = started(server, "2")
 
         os.kill(one, signal.SIGTERM)
-        server.hear("A worker ended and is replaced")
+        server.wait_for_output("A worker ended and is replaced")
 
         for _ in range(20):
             assert server.ask(TOTAL).status_code == 200
-        server.hear("Application startup complete", times=3)
+        server.wait_for_output("Application startup complete", times=3)
         assert server.end() == 0
 
 
@@ -276,8 +276,8 @@ def test_workers_end_with_their_supervisor(tmp_path: Path) -> None:
         started(server, "2")
 
         assert server.end(signal.SIGKILL) == -signal.SIGKILL
-        server.hear_out()  # until none of them can say anything
+        server.read_to_end()  # until none of them can say anything
 
-        assert sum("Finished server process" in line for line in server.said) == 2
+        assert sum("Finished server process" in line for line in server.output) == 2
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(address(server), timeout=TIMEOUT_S)

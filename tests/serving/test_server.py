@@ -42,8 +42,8 @@ def test_the_graph_and_graphiql_are_where_the_first_line_says(tmp_path: Path, wo
         answer = server.ask(TOTAL)
         page = httpx.get(server.url, headers={"Accept": "text/html"}, trust_env=False, timeout=TIMEOUT_S)
 
-        server.hear("Dashboard: ")
-        assert server.said[:2] == [f"GraphiQL: {server.url}", f"Dashboard: {server.url.removesuffix('graphql')}"]
+        server.wait_for_output("Dashboard: ")
+        assert server.output[:2] == [f"GraphiQL: {server.url}", f"Dashboard: {server.url.removesuffix('graphql')}"]
         assert (answer.status_code, answer.json()) == (200, {"data": {"events": {"totalCount": 0}}})
         assert (page.status_code, "<title>" in page.text) == (200, True)
         assert server.end() == 0
@@ -103,8 +103,8 @@ def test_a_secret_that_others_can_read_stops_the_start(tmp_path: Path) -> None:
 def test_the_dashboards_address_has_a_token_if_reading_needs_one(tmp_path: Path) -> None:
     closed = {"GRAPH_JWT_SECRET": "", "GRAPH_PUBLIC_READ": "false"}
     with serving(folder=tmp_path, settings=closed) as server:
-        server.hear("Dashboard: ")
-        token = server.said[1].partition("#token=")[2]
+        server.wait_for_output("Dashboard: ")
+        token = server.output[1].partition("#token=")[2]
         reader = {"Authorization": f"Bearer {token}"}
         answer = httpx.post(server.url, json={"query": TOTAL}, headers=reader, timeout=TIMEOUT_S, trust_env=False)
 
@@ -131,10 +131,10 @@ def test_each_option_is_also_a_variable_and_the_option_wins(tmp_path: Path) -> N
 
 def test_the_demo_is_loaded_into_an_empty_catalogue_and_no_other(tmp_path: Path) -> None:
     with serving("--demo", folder=tmp_path) as server:
-        assert server.said[0] == "Loaded 2,124 real events of a week in 2023 as a demo."
+        assert server.output[0] == "Loaded 2,124 real events of a week in 2023 as a demo."
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
     with serving("--demo", "--workers", "2", folder=tmp_path) as server:
-        assert server.said[0].startswith("GraphiQL: ")
+        assert server.output[0].startswith("GraphiQL: ")
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
 
     assert [log["upserted"] for log in logs_in(tmp_path / "quakegraph.db") if log["logType"] == "INGEST"] == [2124]
@@ -142,7 +142,7 @@ def test_the_demo_is_loaded_into_an_empty_catalogue_and_no_other(tmp_path: Path)
 
 def test_polling_ingests_from_the_address_that_is_set(tmp_path: Path, usgs: UsgsServer) -> None:
     with serving("--poll", "3600", folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server:
-        server.hear("Polled USGS new=2124 fetched=2124")
+        server.wait_for_output("Polled USGS new=2124 fetched=2124")
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
 
     assert [request.path for request in usgs.requests] == ["/earthquakes/feed/v1.0/summary/all_month.geojson"]
@@ -151,8 +151,8 @@ def test_polling_ingests_from_the_address_that_is_set(tmp_path: Path, usgs: Usgs
 def test_one_of_two_workers_polls(tmp_path: Path, usgs: UsgsServer) -> None:
     options = ("--poll", "3600", "--workers", "2")
     with serving(*options, folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server:
-        server.hear("Polled USGS ")
-        server.hear("Application startup complete", times=2)
+        server.wait_for_output("Polled USGS ")
+        server.wait_for_output("Application startup complete", times=2)
 
     assert len(usgs.requests) == 1
 
@@ -212,8 +212,8 @@ async def test_workers_that_still_start_end_in_silence(tmp_path: Path, number: s
     with serving("--workers", "3", folder=tmp_path) as server:
         await eventually(lambda: len(descendants(server.process.pid)) == 4)  # a tracker, and three that import
         assert await asyncio.to_thread(server.end, number) == 0
-        server.hear_out()
-    assert [line.partition(": ")[0] for line in server.said] == ["GraphiQL", "Dashboard"]
+        server.read_to_end()
+    assert [line.partition(": ")[0] for line in server.output] == ["GraphiQL", "Dashboard"]
 
 
 @pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.SIGINT)])
@@ -240,7 +240,7 @@ def test_requests_in_flight_are_finished_before_the_end(tmp_path: Path, usgs: Us
         assert catalogue.asked.wait(TIMEOUT_S)
         assert server.ask(TOTAL).status_code == 200
         server.process.send_signal(signal.SIGTERM)
-        server.hear("Waiting for connections to close")
+        server.wait_for_output("Waiting for connections to close")
         assert not answer.done()
 
         catalogue.released.set()

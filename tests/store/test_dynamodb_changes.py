@@ -81,7 +81,7 @@ async def ring(rings: Rings, times: int = 1) -> None:
             await anext(rings)
 
 
-async def change_is_told(table: OneEntity, rings: Rings, pauses: list[float]) -> None:
+async def change_rings(table: OneEntity, rings: Rings, pauses: list[float]) -> None:
     """A change rings by its record: long before a listing would."""
     pauses.clear()
     await table.put(sample(number=uuid4().hex))
@@ -125,7 +125,7 @@ async def test_each_change_rings_by_its_record(
 ) -> None:
     await ring(rings)
     for _ in range(3):
-        await change_is_told(table, rings, pauses)
+        await change_rings(table, rings, pauses)
 
     assert [len(fault_proxy.of(name)) for name in ("DescribeTable", "DescribeStream", "GetShardIterator")] == [1, 1, 1]
     assert warnings(caplog) == []
@@ -171,7 +171,7 @@ async def test_a_table_without_a_stream_rings_every_second_and_is_reported_once(
 
     await create_stream(prefix)
     await back_to_reading(rings, pauses)
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
 @pytest.mark.usefixtures("switched_on_again")
@@ -187,7 +187,7 @@ async def test_a_stream_that_is_switched_off_is_looked_for_again(
     assert len(warnings(caplog)) == 1
     await create_stream(prefix)
     await back_to_reading(rings, pauses)
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
 @pytest.mark.parametrize("operation", ["DescribeTable", "DescribeStream", "GetShardIterator", "GetRecords"])
@@ -236,7 +236,7 @@ async def test_temporary_failures_only_slow_the_rings_down(
     await ring(rings)  # of the first reading
     assert pauses == [SWEEP_S] * 3
 
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
     assert len(warnings(caplog)) == 1
 
 
@@ -269,7 +269,7 @@ async def test_a_read_with_an_expired_iterator_starts_again(
 
     assert pauses == [ROUND_S, SWEEP_S]
     assert [request["ShardIteratorType"] for request in fault_proxy.of("GetShardIterator")] == ["LATEST"] * 2
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
 @pytest.mark.parametrize("body", [b"no JSON", b"[]", b"{}", b""])
@@ -286,7 +286,7 @@ async def test_a_malformed_answer_only_slows_the_rings_down(
     fault_proxy.rule = pass_on
     await back_to_reading(rings, pauses)
 
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
 async def test_a_stream_that_never_answers_only_makes_it_slower(
@@ -327,7 +327,7 @@ async def test_an_invalid_endpoint_for_streams_only_slows_the_rings_down(
     assert "cannot be read: it cannot be found: check AWS_REGION, AWS_ENDPOINT_URL and" in told
     monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS")
     await back_to_reading(rings, pauses)
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
 async def test_the_children_of_a_closed_shard_are_read(

@@ -35,7 +35,7 @@ async def table(name: str) -> AsyncIterator[OneEntity]:
         yield table
 
 
-def ways(fault_proxy: FaultProxy) -> list[bool]:
+def sent_by_botocore(fault_proxy: FaultProxy) -> list[bool]:
     """Of each request, whether botocore sent it, which tells its attempts."""
     return ["amz-sdk-request" in head for head in fault_proxy.heads]
 
@@ -53,14 +53,14 @@ async def test_successful_calls_are_sent_once_without_botocore(table: OneEntity,
 
     asked = ["GetItem", "BatchGetItem", "Query", "Query", "PutItem", "BatchWriteItem", "Scan"]
     assert [operation for operation, _ in fault_proxy.requests] == asked
-    assert ways(fault_proxy) == [DIRECT] * 7
+    assert sent_by_botocore(fault_proxy) == [DIRECT] * 7
 
 
 async def test_calls_that_must_not_arrive_twice_go_through_botocore(table: OneEntity, fault_proxy: FaultProxy) -> None:
     assert not await table.put(timed("t3", 3), if_absent=True)
     assert await table.update(Update(SAMPLE.key_of(timed("t3", 3)), add={"mag": 1}))
 
-    assert ways(fault_proxy) == [BY_BOTOCORES] * 2
+    assert sent_by_botocore(fault_proxy) == [BY_BOTOCORES] * 2
 
 
 async def hang_up(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
@@ -94,7 +94,7 @@ async def test_a_failed_call_and_the_next_ones_go_through_botocore(
     for _ in range(BY_BOTOCORE + 2):
         assert await table.get((found["pk"], found["sk"])) == found
 
-    assert ways(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1), DIRECT]
+    assert sent_by_botocore(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1), DIRECT]
 
 
 async def test_a_call_without_an_answer_in_time_and_the_next_ones_go_through_botocore(
@@ -112,7 +112,7 @@ async def test_a_call_without_an_answer_in_time_and_the_next_ones_go_through_bot
         for _ in range(BY_BOTOCORE + 1):
             assert await table.get((found["pk"], found["sk"])) == found
 
-    assert ways(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1)]
+    assert sent_by_botocore(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1)]
     over.set()
 
 
@@ -149,7 +149,7 @@ async def test_units_are_counted_either_way(name: str, fault_proxy: FaultProxy) 
         await table.get(("p", "s"))
         await table.put_many([timed("t9", 9)])
 
-    assert ways(fault_proxy) == [DIRECT] * 3 + [BY_BOTOCORES] * 2
+    assert sent_by_botocore(fault_proxy) == [DIRECT] * 3 + [BY_BOTOCORES] * 2
     (index,) = {units for kind, units in recorder.consumed if kind == "write"}
     assert recorder.consumed == [("write", index), ("read", 1.0), ("read", 1.0), ("write", index)]
 
@@ -164,4 +164,4 @@ async def test_through_a_proxy_botocore_knows_the_way(
     async with open_samples(name) as table:
         assert await table.get(("p", "s")) is None
 
-    assert ways(fault_proxy) == [BY_BOTOCORES]
+    assert sent_by_botocore(fault_proxy) == [BY_BOTOCORES]

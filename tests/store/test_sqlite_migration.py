@@ -209,11 +209,11 @@ async def test_an_opening_that_is_cancelled_ends_the_migration(path: Path, monke
     loop = asyncio.get_running_loop()
     add = Progress.add
 
-    def telling(progress: Progress, rows: int) -> None:
+    def add_and_notify(progress: Progress, rows: int) -> None:
         add(progress, rows)
         loop.call_soon_threadsafe(begun.set)
 
-    monkeypatch.setattr(Progress, "add", telling)
+    monkeypatch.setattr(Progress, "add", add_and_notify)
 
     async def opened() -> None:
         async with open_sqlite(path, EVERY):

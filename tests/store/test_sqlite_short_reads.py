@@ -160,11 +160,11 @@ async def test_the_loop_closes_its_own_connection_and_a_later_read_only_fails(
     closed_by: list[int] = []
     close = ShortReads.close
 
-    def noting(short: ShortReads) -> None:
+    def close_and_record(short: ShortReads) -> None:
         closed_by.append(threading.get_ident())
         close(short)
 
-    monkeypatch.setattr(ShortReads, "close", noting)
+    monkeypatch.setattr(ShortReads, "close", close_and_record)
     reads = 0
 
     async def read_on(table: OneEntity) -> None:

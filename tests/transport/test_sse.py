@@ -91,7 +91,7 @@ async def test_a_cursor_resumes_after_its_event(service: LiveService) -> None:
         await stream.block()
         await service.has_subscriptions(1)
         service.store("us1", "us2", "us3")
-        cursor = (await stream.told())["events"]["cursor"]
+        cursor = (await stream.next_data())["events"]["cursor"]
     service.store("us4")
 
     async with event_stream(service.url, variables={"after": cursor}) as stream:

@@ -52,7 +52,7 @@ async def stored(database: Database) -> list[RequestLog]:
     return [RequestLog(item) for item in (await database.query(Query(entity=LOG, partitions=[("20240302",)]))).items]
 
 
-def told(record: logging.LogRecord, *keywords: str) -> tuple[object, ...]:
+def logged_values(record: logging.LogRecord, *keywords: str) -> tuple[object, ...]:
     """What a line says, and what it was about."""
     return record.getMessage(), *(vars(record)["keywords"][keyword] for keyword in keywords)
 
@@ -93,7 +93,9 @@ async def test_logs_are_stored_in_order_after_an_outage_of_the_store(
     assert database.written == [[*before, after]]
     assert buffer.lost == 0
     assert {record.levelno for record in caplog.records} == {logging.WARNING}
-    assert [told(record, "waiting") for record in caplog.records] == [("Request logs wait for the store", 3)] * 2
+    assert [logged_values(record, "waiting") for record in caplog.records] == [
+        ("Request logs wait for the store", 3)
+    ] * 2
 
 
 async def test_a_full_buffer_drops_the_newest_and_says_how_many(
@@ -109,7 +111,7 @@ async def test_a_full_buffer_drops_the_newest_and_says_how_many(
 
     assert await stored(database) == waiting[:3]
     assert buffer.lost == 3
-    assert [told(record, "lost", "since_start") for record in caplog.records] == [
+    assert [logged_values(record, "lost", "since_start") for record in caplog.records] == [
         ("Request logs were lost", 2, 2),
         ("Request logs were lost", 1, 3),
     ]
@@ -122,7 +124,7 @@ async def test_logs_lost_at_the_end_are_reported(
 
     await filled(logs, some_logs(3)).close()
 
-    assert told(caplog.records[-1], "lost", "since_start") == ("Request logs were lost", 3, 3)
+    assert logged_values(caplog.records[-1], "lost", "since_start") == ("Request logs were lost", 3, 3)
     assert caplog.records[-1].levelno == logging.ERROR
 
 
@@ -136,7 +138,7 @@ async def test_a_log_that_cannot_be_written_holds_up_no_later_one(
 
     assert await stored(database) == [a_log(NOW)]
     assert buffer.lost == 1
-    assert told(caplog.records[-1], "lost", "since_start") == ("Request logs were lost", 1, 1)
+    assert logged_values(caplog.records[-1], "lost", "since_start") == ("Request logs were lost", 1, 1)
 
 
 async def test_a_log_is_written_within_a_second(database: HeldDatabase, logs: RequestLogs) -> None:

@@ -281,7 +281,7 @@ async def test_a_connection_that_falls_silent_is_replaced(own_visit: Visit, open
         await page.clock.fast_forward(30_000)
         async with page.expect_event("console", lambda message: message.text == "beat"):
             await page.evaluate("setTimeout(() => console.log('beat'), 300)")
-            subscription.say(":\n\n")
+            subscription.send(":\n\n")
     await expect(page.locator("#connection")).to_have_text("Live")
     assert len(subscription.asked) == 1
 
@@ -327,7 +327,7 @@ async def test_the_pauses_grow_while_it_opens_and_fails_and_are_short_again_once
     await page.clock.install()
     await live(page, url)
     for longest in (1, 2, 4, 8, 16):
-        subscription.say(f"event: next\ndata: {json.dumps(error)}\n\n")
+        subscription.send(f"event: next\ndata: {json.dumps(error)}\n\n")
         await expect(connection).to_contain_text("Reconnecting in ")
         seconds = int(re.findall(r"\d+", await connection.text_content() or "")[0])
         assert longest / 2 <= seconds <= longest
@@ -371,7 +371,7 @@ async def test_an_error_in_the_stream_is_shown(visit: Visit, opened: Opener) -> 
         "data": None,
         "errors": [{"message": "The token has expired.", "extensions": {"code": "UNAUTHENTICATED"}}],
     }
-    subscription.say(f"event: next\ndata: {json.dumps(errors)}\n\n")
+    subscription.send(f"event: next\ndata: {json.dumps(errors)}\n\n")
 
     await expect(visit.page.locator("#connection")).to_have_text("Not live: The token has expired.")
 

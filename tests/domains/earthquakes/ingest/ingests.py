@@ -33,7 +33,7 @@ TTL = NOW // 1000 + 7 * 86_400
 ORIGIN = {"geometry": {"type": "Point", "coordinates": [-117.6, 35.6, 8.25]}}
 
 
-def standing_still() -> int:
+def always_now() -> int:
     """A clock that always says `NOW`."""
     return NOW
 
@@ -55,7 +55,7 @@ class Station:
 
 
 @asynccontextmanager
-async def a_station(engine: str, usgs: UsgsServer, clock: Clock = standing_still) -> AsyncIterator[Station]:
+async def a_station(engine: str, usgs: UsgsServer, clock: Clock = always_now) -> AsyncIterator[Station]:
     """A station on that engine, with nothing stored yet."""
     usgs.forget()
     async with (
@@ -67,7 +67,7 @@ async def a_station(engine: str, usgs: UsgsServer, clock: Clock = standing_still
 
 
 def an_ingest(
-    database: Database, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = standing_still
+    database: Database, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = always_now
 ) -> Ingest:
     """An ingest whose pauses are noted in place of waited for."""
 

@@ -84,7 +84,7 @@ async def state_in(station: Station) -> PollState:
     return PollState.of(await poll_lease(station.database, station.clock).state())
 
 
-def asked(station: Station) -> list[str]:
+def requested_paths(station: Station) -> list[str]:
     """The paths that USGS was asked for."""
     return [request.path for request in station.usgs.requests]
 
@@ -115,7 +115,7 @@ async def test_the_first_poll_ingests_a_month(station: Station, time: HeldTime) 
     (log,) = await logs_in(station.database)
     assert (log["route"], log["status"], log["fetched"], log["upserted"]) == ("/ingest/recent", 200, MONTH, MONTH)
     assert len(await events_in(station.database)) == MONTH
-    assert asked(station) == [ALL_MONTH]
+    assert requested_paths(station) == [ALL_MONTH]
 
 
 async def test_each_lease_belongs_to_one_of_three_processes(station: Station, time: HeldTime) -> None:
@@ -254,7 +254,7 @@ async def test_an_attempt_that_a_wrong_clock_put_off_is_made_now(station: Statio
 
     await begun(station, time)
 
-    assert len(asked(station)) == 2
+    assert len(requested_paths(station)) == 2
 
 
 async def test_an_outage_begins_when_the_last_success_began(
@@ -272,7 +272,7 @@ async def test_an_outage_begins_when_the_last_success_began(
         await begun(station, time)
     await begun(station, time)
 
-    assert asked(station) == [ALL_MONTH, ALL_WEEK]
+    assert requested_paths(station) == [ALL_MONTH, ALL_WEEK]
 
 
 async def test_the_weekly_feed_is_fetched_once_a_day_for_late_events(station: Station, time: HeldTime) -> None:
@@ -280,7 +280,7 @@ async def test_the_weekly_feed_is_fetched_once_a_day_for_late_events(station: St
         await begun(station, time)
         time.move(6 * 3600)
 
-    assert asked(station) == [ALL_MONTH, ALL_DAY, ALL_DAY, ALL_DAY, ALL_WEEK, ALL_DAY, ALL_DAY]
+    assert requested_paths(station) == [ALL_MONTH, ALL_DAY, ALL_DAY, ALL_DAY, ALL_WEEK, ALL_DAY, ALL_DAY]
 
 
 async def test_a_feed_without_any_events_is_not_believed(station: Station, time: HeldTime) -> None:
@@ -334,7 +334,7 @@ async def test_each_feed_has_a_version_of_its_own(station: Station, time: HeldTi
     time.move(10 * 86_400)
     await begun(station, time)
 
-    assert asked(station) == [ALL_MONTH, ALL_DAY, ALL_MONTH]
+    assert requested_paths(station) == [ALL_MONTH, ALL_DAY, ALL_MONTH]
     assert conditions(station) == (month.etag, month.last_modified)
     assert (await state_in(station)).validators(UsgsFeed.ALL_DAY).etag
 
@@ -533,11 +533,11 @@ async def test_after_an_outage_the_feed_covers_all_of_it(
             await begun(station, time)
     time.move(hours * 3600 - time.passed_s)
     await begun(station, time)
-    assert asked(station)[-1] == path
+    assert requested_paths(station)[-1] == path
 
     time.move(MINUTE)
     await begun(station, time)
-    assert asked(station)[-1] == ALL_DAY
+    assert requested_paths(station)[-1] == ALL_DAY
 
 
 @pytest.mark.parametrize(

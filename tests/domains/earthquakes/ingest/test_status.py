@@ -185,25 +185,25 @@ async def test_metrics_are_answered_without_reading_the_store(station: Station, 
     known = reader(database, time)
     measure_ingest_status(known, metrics)
 
-    def told() -> list[float | None]:
+    def metric_values() -> list[float | None]:
         metrics.sample()
         names = ("poll_last_success_timestamp_seconds", "poll_failures", "newest_event_lag_seconds")
         return [metrics.registry.get_sample_value(f"quakegraph_{name}") for name in names]
 
-    assert told() == [0, 0, inf]
+    assert metric_values() == [0, 0, inf]
     await known.status()
-    assert told() == [0, 0, inf]
+    assert metric_values() == [0, 0, inf]
     async with polled(station, time):
         await known.status()
-        assert told() == [NOW / 1000, 0, lag_s()]
+        assert metric_values() == [NOW / 1000, 0, lag_s()]
         station.usgs.answer_next(status(503))
         time.move(60)
         await time.all_asleep()
         database.calls.clear()
-        assert told() == [NOW / 1000, 0, lag_s(60)]
+        assert metric_values() == [NOW / 1000, 0, lag_s(60)]
         assert database.calls == []
         await known.status()
-        assert told() == [NOW / 1000, 1, lag_s(60)]
+        assert metric_values() == [NOW / 1000, 1, lag_s(60)]
 
 
 # As a service tells it
