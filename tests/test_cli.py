@@ -79,7 +79,7 @@ def test_the_help_of_a_command_explains_its_options_and_gives_an_example(words: 
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
-def test_without_a_command_one_is_taught_how_to_begin(arguments: list[str]) -> None:
+def test_without_a_command_the_help_shows_how_to_begin(arguments: list[str]) -> None:
     result = quakegraph(*arguments)
 
     said = result.stdout + result.stderr

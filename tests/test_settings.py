@@ -305,7 +305,7 @@ def test_tokens_are_checked_in_one_way(environment: pytest.MonkeyPatch) -> None:
         Settings()
 
 
-def test_a_secret_is_shown_nowhere() -> None:
+def test_secrets_are_never_printed() -> None:
     settings = Settings(jwt_secret=SecretStr("x" * 32))
 
     assert "x" * 32 not in f"{settings!r} {settings} {settings.model_dump()}"

@@ -158,7 +158,7 @@ async def test_forged_names_of_keys_cause_no_more_fetches_than_the_pause_allows(
     assert provider.requests == 2
 
 
-async def test_callers_who_come_at_once_share_one_fetch(checked: Checked, provider: KeyServer) -> None:
+async def test_simultaneous_callers_share_one_fetch(checked: Checked, provider: KeyServer) -> None:
     subjects = await asyncio.gather(*[checked.subject(RSA.token()) for _ in range(50)])
 
     assert (set(subjects), provider.requests) == ({"ada"}, 1)

@@ -15,7 +15,7 @@ def location(folder: Path) -> StoreLocation:
     return StoreLocation.of(f"sqlite:///{folder}/quakes.db")
 
 
-def test_a_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
+def test_a_secret_is_created_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     secret = own_secret(location(tmp_path))
 
     assert len(secret) == 64

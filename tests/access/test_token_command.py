@@ -25,7 +25,7 @@ def test_the_command_prints_a_token_alone_on_a_line() -> None:
 @pytest.mark.parametrize(
     ("expires", "seconds"), [(None, 3600), ("90s", 90), ("30m", 1800), ("12h", 43_200), ("7d", 604_800)]
 )
-def test_a_token_holds_as_long_as_it_should(expires: str | None, seconds: int) -> None:
+def test_a_token_is_valid_for_its_lifetime(expires: str | None, seconds: int) -> None:
     options = ["--expires", expires] if expires else []
     claims = claims_of(quakegraph("token", "--scope", "events:read", "--subject", "a", *options).stdout.strip())
 

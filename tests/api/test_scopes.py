@@ -185,7 +185,7 @@ def test_ids_that_name_what_is_allowed_or_nothing_need_no_scope_more(service: Se
     assert codes(id=AN_EVENT, ids=[A_LOG] * 101) == {"BAD_USER_INPUT"}  # more than one may ask for, and none is read
 
 
-def test_a_token_that_does_not_hold_is_refused_even_where_none_is_needed(week: Service) -> None:
+def test_an_invalid_token_is_refused_even_if_none_is_needed(week: Service) -> None:
     forged = {"Authorization": bearer()["Authorization"][:-2] + "xx"}
 
     answer = answered(week, "{ __typename }", forged)

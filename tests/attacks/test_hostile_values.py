@@ -301,7 +301,7 @@ def test_an_id_of_one_type_finds_nothing_of_another(week: Service) -> None:
         (b"\0" * 1000, {}, 400),
     ],
 )
-def test_a_body_that_is_odd_is_refused_or_read_as_json_says(
+def test_an_unusual_body_is_refused_or_read_as_json(
     week: Service, body: bytes, headers: dict[str, str], status: int
 ) -> None:
     assert send(week, body, **headers).status_code == status

@@ -88,7 +88,7 @@ def test_each_fault_of_a_request_has_its_code(week: Service, query: str, code: s
     assert refusal(week, query)[0] == code
 
 
-def test_a_number_that_no_magnitude_comes_near_is_the_callers_mistake(week: Service) -> None:
+def test_an_impossible_number_in_a_filter_is_bad_user_input(week: Service) -> None:
     """Also one that overflows, or that a store could not compare with."""
     for number in ("1e400", "-1e400", "1e200", "1e-200"):
         for bound in ("minMagnitude", "maxMagnitude", "minDepth", "maxDepth"):

@@ -251,7 +251,7 @@ def test_a_command_is_split_as_a_shell_splits_it() -> None:
 
 
 @pytest.mark.parametrize("text", ["quakegraph serve --prot 8000", "quakegraph sing", "export GRAPH_PROT=1", "rm -r x"])
-def test_a_command_that_is_not_possible_is_found(text: str, folder: Path) -> None:
+def test_an_impossible_command_is_detected(text: str, folder: Path) -> None:
     (command,) = commands(text)
 
     with pytest.raises((click.UsageError, KeyError, AssertionError, pytest.fail.Exception)):

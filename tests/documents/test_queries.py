@@ -110,7 +110,7 @@ def test_the_readme_has_five_queries_each_with_its_answer() -> None:
     assert all(query.answer for query in readme)
 
 
-def test_a_block_that_is_tested_elsewhere_is_tested_elsewhere() -> None:
+def test_a_block_marked_as_tested_names_an_existing_file() -> None:
     for document in DOCUMENTS:
         for block in document.blocks:
             assert block.test is None or (ROOT / block.test).is_file()

@@ -143,7 +143,7 @@ def test_the_best_notes_of_an_area_come_by_rating(service: Service) -> None:
     assert walked(service, BEST, 10, backward=False, area="Ridgecrest") == ["elsewhere"]
 
 
-def test_a_cursor_is_one_of_its_connection_alone(service: Service) -> None:
+def test_a_cursor_is_valid_only_for_its_connection(service: Service) -> None:
     write(service, "a")
     write(service, "b", area="Ridgecrest")
     by_time = service.ask(NOTES)["page"]["pageInfo"]["endCursor"]
@@ -274,7 +274,7 @@ def test_its_table_is_in_the_template_and_in_the_policy() -> None:
         assert f"arn:aws:dynamodb:*:*:table/{resource}" in serve["Resource"]
 
 
-def test_a_domain_that_is_off_leaves_nothing(store: str) -> None:
+def test_a_domain_that_is_off_adds_nothing(store: str) -> None:
     names = [domain.name for domain in DOMAINS]
     off = {"GRAPH_DOMAINS": ",".join(names)}
     with running(settings_of(DOMAINS)(store=store, domains=tuple(names)), domains=ALL) as service:

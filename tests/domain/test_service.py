@@ -52,7 +52,7 @@ def tabs(service: Service) -> list[str]:
 # A domain that is added
 
 
-def test_a_domain_that_is_added_has_everything(tmp_path: Path) -> None:
+def test_an_added_domain_has_everything(tmp_path: Path) -> None:
     with running(settings(tmp_path, ALL), domains=ALL) as service:
         service.ask(INGEST)
         assert service.ask('mutation { fileReport(eventId: "us1") }') == {"fileReport": 1}
@@ -161,7 +161,7 @@ def test_a_domain_that_is_off_has_no_field_type_scope_tab_metric_or_node(alone: 
         assert service.http.get("/readyz").json()["polling"]["status"] == "off"
 
 
-def test_nothing_is_logged_where_request_logs_are_off(alone: CoreSettings, tmp_path: Path) -> None:
+def test_nothing_is_logged_if_request_logs_are_off(alone: CoreSettings, tmp_path: Path) -> None:
     clock = HeldClock()
     with running(alone, clock=clock) as service:
         assert service.ask(INGEST) == {"ingestEvents": {"upserted": 1}}

@@ -123,7 +123,7 @@ sys.stdin.read()
 """
 
 
-def test_a_process_that_will_not_stop_writing_holds_up_ingests_alone(tmp_path: Path, usgs: UsgsServer) -> None:
+def test_a_process_that_keeps_the_write_lock_blocks_only_ingests(tmp_path: Path, usgs: UsgsServer) -> None:
     store = tmp_path / "quakes.db"
     with (
         running(settings(store, usgs)) as patient,
@@ -163,7 +163,7 @@ def test_two_processes_that_write_at_once_count_each_event_once(tmp_path: Path, 
     check_summaries(store)
 
 
-def test_a_file_with_a_broken_middle_gives_right_answers_or_none(
+def test_a_file_damaged_in_the_middle_never_gives_wrong_answers(
     tmp_path: Path, week_file: Path, week: Service, usgs: UsgsServer
 ) -> None:
     """Whichever page is broken: a query that does not need it is answered, and one that does says so."""

@@ -88,7 +88,7 @@ async def test_only_what_passes_the_filter_is_sent(notes: Notebook, broadcast: B
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
-async def test_a_thousand_subscribers_that_join_while_records_are_stored_miss_none_and_get_none_twice(
+async def test_subscribers_that_join_while_records_are_stored_get_each_once(
     notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
     chance = random.Random(1)
@@ -321,7 +321,7 @@ async def test_subscribers_outlast_the_end_of_notifications(database: Database, 
         assert sent(await some(notices, 2)) == ["b", "c"]
 
 
-async def test_a_filter_that_fails_ends_its_own_subscription_alone(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+async def test_a_failing_filter_ends_only_its_own_subscription(notes: Notebook, broadcast: Broadcast[Note]) -> None:
     def fails(note: Note) -> bool:
         if note.note_id == "b":
             raise ValueError("a defect")
@@ -341,7 +341,7 @@ async def test_a_filter_that_fails_ends_its_own_subscription_alone(notes: Notebo
         assert broadcast.subscriptions == 1
 
 
-async def test_a_subscriber_that_leaves_while_others_are_handed_a_record_costs_nothing(
+async def test_a_subscriber_may_leave_while_a_record_is_handed_to_others(
     notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
     async with AsyncExitStack() as stack:

@@ -96,7 +96,7 @@ async def test_a_number_whose_transaction_was_not_sent_is_given_again(notes: Not
     assert await changes(notes) == [Change(1, ("a",)), Change(2, ("b",))]
 
 
-async def test_a_transaction_that_others_overtook_is_refused_whole(database: Database, notes: Notebook) -> None:
+async def test_an_overtaken_transaction_changes_nothing(database: Database, notes: Notebook) -> None:
     async with notes.sequence.reserve() as reservation:
         await Notebook(database).write("theirs")
 

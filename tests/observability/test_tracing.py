@@ -183,7 +183,7 @@ def test_the_service_is_named_by_opentelemetrys_variables(
     assert [resource["service.name"] for resource in collector.resources] == [name]
 
 
-def test_a_collector_that_is_away_fails_no_request(
+def test_an_unreachable_collector_fails_no_request(
     tmp_path: Path, usgs: UsgsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", NOWHERE)
@@ -195,7 +195,7 @@ def test_a_collector_that_is_away_fails_no_request(
 # Without it
 
 
-def test_nothing_of_opentelemetry_is_imported_where_tracing_is_off(tmp_path: Path) -> None:
+def test_opentelemetry_is_not_imported_if_tracing_is_off(tmp_path: Path) -> None:
     program = """
 import asyncio, sys
 import graph.cli

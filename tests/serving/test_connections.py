@@ -407,7 +407,7 @@ def test_a_flood_of_silent_connections_does_not_block_other_clients() -> None:
         assert len(server.server.server_state.connections) == 10
 
 
-def test_many_connections_that_come_at_once_do_not_take_more_room() -> None:
+def test_many_simultaneous_connections_stay_within_the_limit() -> None:
     asked, released = threading.Event(), threading.Event()
 
     async def hold_up(scope: Scope, receive: Receive, send: Send) -> None:

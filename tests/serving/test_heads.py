@@ -238,7 +238,7 @@ def test_a_client_that_keeps_sending_can_read_the_refusal(server: Served) -> Non
     server.holds_nothing()
 
 
-def test_a_client_that_does_not_leave_after_the_refusal_is_let_go() -> None:
+def test_a_client_that_stays_after_a_refusal_is_disconnected() -> None:
     with served(hello, request_timeout=SHORT_S) as server:
         client = server.connect()
         client.send(LINE + headers(1000))

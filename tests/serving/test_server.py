@@ -252,9 +252,7 @@ def test_requests_in_flight_are_finished_before_the_end(tmp_path: Path, usgs: Us
     assert sorted((log["route"], log["status"]) for log in logs) == [("/earthquakes", 200), ("/ingest/recent", 200)]
 
 
-def test_a_request_that_does_not_finish_holds_up_the_end_no_longer_than_is_set(
-    tmp_path: Path, usgs: UsgsServer
-) -> None:
+def test_an_endless_request_delays_the_end_by_the_shutdown_timeout_at_most(tmp_path: Path, usgs: UsgsServer) -> None:
     asked = threading.Event()
 
     async def note_and_stall(scope: Scope, receive: Receive, send: Send) -> None:

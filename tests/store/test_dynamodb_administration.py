@@ -43,7 +43,7 @@ async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards
     ]
 
 
-async def test_a_stream_that_is_not_wanted_is_not_spoken_of_and_one_that_is_on_stays_on(prefix: str) -> None:
+async def test_an_unwanted_stream_is_not_mentioned_and_an_existing_one_stays_on(prefix: str) -> None:
     assert STREAMING not in await create_tables([SAMPLE], prefix=prefix, stream=False)
     assert STREAMING in await create_tables([SAMPLE], prefix=prefix)
     await create_tables([SAMPLE], prefix=prefix, stream=False)

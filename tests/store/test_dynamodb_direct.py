@@ -116,7 +116,7 @@ async def test_a_call_without_an_answer_in_time_and_the_next_ones_go_through_bot
     over.set()
 
 
-async def test_both_ways_ask_the_same(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_direct_and_botocore_requests_are_equal(table: OneEntity, fault_proxy: FaultProxy) -> None:
     fault_proxy.rule = first(hang_up)
     await table.get(("p", "s"))
 

@@ -85,7 +85,7 @@ async def test_unprocessed_keys_are_read_again(table: OneEntity, fault_proxy: Fa
     assert pauses == []
 
 
-async def test_a_batch_that_was_left_whole_is_sent_again_after_a_pause(
+async def test_a_batch_without_progress_is_sent_again_after_a_pause(
     table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
     fault_proxy.rule = first(processing_at_most(0))

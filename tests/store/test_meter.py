@@ -70,7 +70,7 @@ async def test_the_error_of_a_call_is_its_outcome(table: OneEntity) -> None:
     assert recorder.calls == [("put", "InvalidItem"), ("put", "CancelledError")]
 
 
-async def test_a_database_that_is_opened_with_a_meter_is_metered(tmp_path: Path) -> None:
+async def test_a_database_opened_with_a_meter_is_metered(tmp_path: Path) -> None:
     recorder = Recorder()
     async with StoreLocation("sqlite", str(tmp_path / "table.db")).open([SAMPLE], meter=recorder) as database:
         await database.ping()

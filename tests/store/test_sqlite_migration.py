@@ -316,7 +316,7 @@ async def test_an_entity_that_gains_an_attribute_gains_a_column(tmp_path: Path) 
         assert await database.get(grown.key_for("p00001")) == taller
 
 
-async def test_an_index_that_is_declared_otherwise_is_made_anew(tmp_path: Path) -> None:
+async def test_an_index_with_another_declaration_is_created_again(tmp_path: Path) -> None:
     path = tmp_path / "some.db"
     async with open_sqlite(path, EVERY) as database:
         await database.put_many([Put(PERSON, person) for person in people(10)])

@@ -147,7 +147,7 @@ async def test_a_page_of_a_named_origin_may_ask(visit: Visit, page: str, tmp_pat
 
 
 @pytest.mark.parametrize(("origin", "allowed"), [("https://a.example", True), ("https://b.example", False)])
-def test_cors_is_open_to_the_named_origins_alone(
+def test_cors_is_open_only_to_the_named_origins(
     tmp_path: Path, usgs: UsgsServer, week: Service, origin: str, allowed: bool
 ) -> None:
     preflight = {

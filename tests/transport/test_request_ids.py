@@ -43,7 +43,7 @@ def test_each_request_gets_a_new_id_whatever_it_sends(week: Service) -> None:
     assert len(ids | {sent}) == 4
 
 
-def test_an_answer_of_the_graph_is_kept_by_no_cache(week: Service) -> None:
+def test_answers_of_the_graph_are_not_cached(week: Service) -> None:
     assert week.http.get("/graphql?query={__typename}").headers["Cache-Control"] == "no-store"
 
 

@@ -229,7 +229,7 @@ async def test_a_token_in_connection_init_grants_its_scopes(service: LiveService
         assert await client.next_data("q") == {"events": {"totalCount": 1}}
 
 
-async def test_a_token_in_the_head_gives_its_scopes(service: LiveService) -> None:
+async def test_a_token_in_the_header_grants_its_scopes(service: LiveService) -> None:
     async with initialised(service.url, headers=bearer(LOGS_READ)) as client:
         await client.ask("q", LOGS)
         assert await client.next_data("q") == {"requestLogs": {"nodes": []}}
@@ -373,14 +373,14 @@ async def test_pages_of_named_origins_and_of_the_service_may_connect(
         assert refused.value.response.status_code == 403
 
 
-async def test_a_star_lets_pages_of_all_origins_connect(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_star_allows_pages_of_all_origins(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, cors_origins=("*",)) as service:
         async with initialised(service.url, origin="https://any.example") as client:
             await client.quiet()
 
 
 @pytest.mark.parametrize("path", ["/", "/graphiql/x.js", "/graphql/", "/metrics"])
-async def test_there_is_no_socket_on_another_path(service: LiveService, path: str) -> None:
+async def test_other_paths_have_no_websocket(service: LiveService, path: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
         async with socket_to(service.url, path=path):
             pass

@@ -126,7 +126,7 @@ async def test_a_cancellation_that_came_from_within_is_a_crash(caplog: pytest.Lo
     assert logged(caplog) == [(logging.ERROR, "A background task has crashed, and starts again", True)]
 
 
-async def test_a_task_can_be_stopped_alone() -> None:
+async def test_one_task_can_be_stopped() -> None:
     async with BackgroundTasks() as tasks:
         stopped = tasks.start("stopped", asyncio.Event().wait)
         other = tasks.start("other", asyncio.Event().wait)

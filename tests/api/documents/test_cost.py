@@ -158,7 +158,7 @@ def test_the_introspection_of_tools_fits_and_circles_do_not() -> None:
     assert priced(parse(f"{{ __schema {{ types {{ {circle} }} }} }}")) > LIMIT
 
 
-def test_fragments_that_multiply_are_given_up() -> None:
+def test_multiplying_fragments_are_refused() -> None:
     """Two in two, and so on, each under a name of its own: more fields than are ever counted."""
     fragments = [
         f"fragment F{i} on __Type {{ a: ofType {{ ...F{i + 1} }} b: ofType {{ ...F{i + 1} }} }}" for i in range(40)

@@ -63,7 +63,7 @@ def test_a_named_document_takes_variables_and_the_name_of_an_operation(service: 
     assert answer.json() == {"data": {"event": None}}
 
 
-def test_a_document_that_is_sent_without_its_name_is_not_kept(service: Service) -> None:
+def test_a_document_sent_without_its_hash_is_not_kept(service: Service) -> None:
     post(service, query=QUERY)
 
     assert code_of(post(service, extensions=named(QUERY))) == "PERSISTED_QUERY_NOT_FOUND"
@@ -77,7 +77,7 @@ def test_a_document_that_cannot_be_executed_is_not_kept(tmp_path: Path, usgs: Us
         assert code_of(post(service, extensions=named(document))) == "PERSISTED_QUERY_NOT_FOUND"
 
 
-def test_a_document_is_kept_under_its_own_hash_alone(service: Service) -> None:
+def test_a_document_is_kept_only_under_its_own_hash(service: Service) -> None:
     other = "{ events { totalCount } }"
 
     refused = post(service, query=QUERY, extensions=named(other))
@@ -123,7 +123,7 @@ def test_no_name_at_all_is_as_if_there_were_none(service: Service) -> None:
         ("\N{EARTH GLOBE EUROPE-AFRICA}" * 500, 489),  # four bytes each
     ],
 )
-def test_no_more_is_kept_than_there_is_room_for(filler: str, number_kept: int) -> None:
+def test_the_number_of_kept_documents_is_bounded(filler: str, number_kept: int) -> None:
     kept = AutomaticDocuments()
     for number in range(10_000):
         text = f"{{__typename}}#{number:04}{filler}"

@@ -135,7 +135,7 @@ def test_a_record_keeps_no_document_alive() -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_whatever_an_attribute_holds_is_answered_alike(place: str) -> None:
+def test_both_executions_answer_any_attribute_alike(place: str) -> None:
     text = f"{{ stones {{ key {PLACES[place]} }} perhaps {{ {PLACES[place]} }} first {{ {PLACES[place]} }} }}"
     plan = plan_of(text)
     with asyncio.Runner() as runner:

@@ -179,9 +179,7 @@ async def test_a_cursor_outside_the_selection_is_before_or_after_all_of_it(engin
 
 @pytest.mark.parametrize("ascending", [False, True])
 @pytest.mark.parametrize("backward", [False, True])
-async def test_a_client_that_pages_between_two_cursors_comes_to_an_end(
-    engine: str, ascending: bool, backward: bool
-) -> None:
+async def test_paging_between_two_cursors_ends(engine: str, ascending: bool, backward: bool) -> None:
     async with stored(engine, events_at(*range(NOON, NOON + 8))) as database:
         catalogue = catalogue_of(database)
         order = await in_order(catalogue, ascending=ascending)

@@ -69,9 +69,7 @@ class Stalling:
         await stall(scope, receive, send)
 
 
-def test_a_window_with_more_than_usgs_gives_at_once_is_ingested_whole(
-    holdings: Holdings, settings: dict[str, str]
-) -> None:
+def test_a_window_beyond_the_limit_of_usgs_is_ingested_completely(holdings: Holdings, settings: dict[str, str]) -> None:
     first = quakegraph(*ASKED, settings=settings)
     again = quakegraph(*ASKED, settings=settings)
 

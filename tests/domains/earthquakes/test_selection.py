@@ -22,7 +22,7 @@ longitudes = st.floats(-180, 180) | st.sampled_from([-180.0, 180.0, 0.0])
 
 
 @given(lat=latitudes, lon=longitudes, radius_km=st.floats(0, 20_050), at_lat=latitudes, at_lon=longitudes)
-def test_a_circle_holds_what_is_near_enough_and_its_condition_loses_none_of_it(
+def test_the_condition_of_a_circle_keeps_all_points_within_it(
     lat: float, lon: float, radius_km: float, at_lat: float, at_lon: float
 ) -> None:
     circle = Circle(lat, lon, radius_km)

@@ -184,7 +184,7 @@ async def test_days_are_read_whole_from_their_first_to_their_last_millisecond(en
         assert [log async for some in logs.of_days(date(2024, 3, 1), day, None) for log in some] == []
 
 
-async def test_a_day_of_more_logs_than_are_read_at_once_is_read_whole(engine: str) -> None:
+async def test_a_day_with_many_logs_is_read_completely(engine: str) -> None:
     many = [a_log(MIDNIGHT + number, number) for number in range(2001)]
     async with stored_logs(engine, many) as logs:
         assert [log async for some in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), None) for log in some] == many

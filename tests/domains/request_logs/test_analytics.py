@@ -80,7 +80,7 @@ async def test_hits_count_pages_with_a_next_page_and_their_mean_size(engine: str
     ]
 
 
-async def test_filters_that_are_used_as_often_come_in_one_order_always() -> None:
+async def test_equally_popular_filters_have_a_fixed_order() -> None:
     ties = [a_log(MIDNIGHT, number, page_size=size) for number, size in enumerate((7, 3, 9, 1, 5))]
     async with stored_logs("sqlite", ties) as logs, stored_logs("sqlite", []) as others:
         await others.insert_many(

@@ -68,7 +68,7 @@ async def test_all_that_wait_are_written_in_order_a_thousand_at_a_time(
     assert [log for some in database.written for log in some] == await stored(database) == waiting
 
 
-async def test_nothing_is_written_where_nothing_waits(database: HeldDatabase, logs: RequestLogs) -> None:
+async def test_nothing_is_written_without_waiting_logs(database: HeldDatabase, logs: RequestLogs) -> None:
     buffer = filled(logs, some_logs(1))
     await buffer.flush()
     await buffer.flush()
@@ -128,7 +128,7 @@ async def test_logs_lost_at_the_end_are_reported(
     assert caplog.records[-1].levelno == logging.ERROR
 
 
-async def test_a_log_that_cannot_be_written_holds_up_no_later_one(
+async def test_a_log_that_cannot_be_written_does_not_block_later_ones(
     database: HeldDatabase, logs: RequestLogs, caplog: pytest.LogCaptureFixture
 ) -> None:
     buffer = filled(logs, [a_log(MIDNIGHT, route="\udfff")])  # half a surrogate pair, which no store takes

@@ -497,7 +497,7 @@ async def test_small_pages_of_the_graph_are_put_together(visit: Visit, opened: O
     assert len(await rows(visit.page)) == 20
 
 
-async def test_a_token_from_the_address_is_sent_and_shown_nowhere_else(visit: Visit, opened: Opener) -> None:
+async def test_a_token_from_the_address_is_sent_and_not_shown(visit: Visit, opened: Opener) -> None:
     url, subscription = opened(public_read=False)
     page = visit.page
     await page.goto(url)
@@ -518,7 +518,7 @@ async def test_a_token_from_the_address_is_sent_and_shown_nowhere_else(visit: Vi
     assert token not in "".join(visit.requested)
 
 
-async def test_a_token_comes_into_a_page_that_is_open(visit: Visit, opened: Opener) -> None:
+async def test_an_open_page_takes_a_token_from_its_address(visit: Visit, opened: Opener) -> None:
     url, subscription = opened(public_read=False)
     page = visit.page
     await page.goto(f"{url}/?minMagnitude=4.5")

@@ -259,7 +259,7 @@ async def test_after_a_lost_connection_it_resumes_from_the_last_cursor(visit: Vi
     await expect(page.locator("#map circle[data-event-id=new2]")).to_be_visible()
 
 
-async def test_an_end_that_is_announced_is_a_break_too(visit: Visit, opened: Opener) -> None:
+async def test_an_announced_end_of_the_stream_is_a_lost_connection(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     await live(visit.page, url)
 

@@ -301,7 +301,7 @@ async def test_two_at_once_store_every_event_once(station: Station) -> None:
         assert await done_in(station.database, QUERY) == []
 
 
-async def test_two_that_begin_at_once_share_their_marks(station: Station) -> None:
+async def test_two_simultaneous_backfills_share_their_marks(station: Station) -> None:
     first, second = (BackfillMarks(station.database, QUERY, station.clock) for _ in range(2))
     await first.begin()
     await second.begin()

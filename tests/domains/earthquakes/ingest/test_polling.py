@@ -340,7 +340,7 @@ async def test_each_feed_has_a_version_of_its_own(station: Station, time: HeldTi
 
 
 @pytest.mark.parametrize("etag", ["é", "x" * 201])
-async def test_a_version_that_cannot_be_sent_back_is_not_kept(station: Station, time: HeldTime, etag: str) -> None:
+async def test_invalid_validators_are_not_kept(station: Station, time: HeldTime, etag: str) -> None:
     await begun(station, time)
     station.usgs.answer_next(version("us1", etag=etag, last_modified="today"))
     for _ in range(2):
@@ -372,7 +372,7 @@ class Failing(WatchedDatabase):
             raise failure
 
 
-async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Station, time: HeldTime) -> None:
+async def test_a_partly_stored_version_is_fetched_again(station: Station, time: HeldTime) -> None:
     await begun(station, time)
     time.move(MINUTE)
     station.usgs.answer_next(version("us1", etag='"1"'))

@@ -129,7 +129,7 @@ async def test_a_polling_process_reports_polling_before_its_first_poll(station: 
     assert (status.state, status.newest_event_lag_seconds) == ("ok", None)
 
 
-async def test_an_event_that_is_yet_to_come_hides_no_gap(station: Station, time: HeldTime) -> None:
+async def test_a_future_event_is_not_the_newest_event(station: Station, time: HeldTime) -> None:
     given = [a_feature("us1", time=NOW - 90_000), a_feature("us2", time=NOW + 86_400_000)]
     await station.ingest.file(file_of(given))
 

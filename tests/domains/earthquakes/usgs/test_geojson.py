@@ -105,7 +105,7 @@ def test_every_form_of_a_file_holds_the_same_features(content: bytes, wrap: Call
 
 @pytest.mark.parametrize("content", [b'{"features": [%b]}' % b",".join(LINES[:150]), b"\n".join(LINES[:150])])
 @pytest.mark.parametrize("wrap", [lambda content: content, gzip.compress], ids=["plain", "gzipped"])
-def test_a_stream_that_gives_a_byte_at_a_time_is_read_alike(content: bytes, wrap: Callable[[bytes], bytes]) -> None:
+def test_a_stream_of_single_bytes_is_read_correctly(content: bytes, wrap: Callable[[bytes], bytes]) -> None:
     assert list(read_features(Dripping(wrap(content)))) == FEATURES[:150]
 
 
@@ -307,7 +307,7 @@ def test_json_nested_without_end_is_refused(opening: bytes) -> None:
     assert features == [{"id": 1}]
 
 
-def test_brackets_in_text_do_not_add_up() -> None:
+def test_brackets_in_text_are_not_counted() -> None:
     feature = {"type": "Feature", "properties": {"place": "[" * 5}}
 
     assert len(read(orjson.dumps({"features": [feature] * 10_000}))) == 10_000
