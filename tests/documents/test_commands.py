@@ -120,7 +120,7 @@ def check_export(arguments: list[str], folder: Path) -> None:
 
 
 def check_quakegraph(arguments: list[str], folder: Path) -> None:
-    """Parse the arguments by click's own rules."""
+    """Parse the arguments by click's own rules, with the program's context: a command keeps its first help option."""
     command: click.Command = main
     rest = list(arguments)
     while isinstance(command, click.Group) and rest:
@@ -128,7 +128,7 @@ def check_quakegraph(arguments: list[str], folder: Path) -> None:
     if isinstance(command, click.Group):
         return
     try:
-        options = command.make_context(command.name, rest).params
+        options = command.make_context(command.name, rest, click.Context(main, **main.context_settings)).params
     except click.exceptions.Exit:  # --help
         return
     if command.name == "serve":
