@@ -1,4 +1,4 @@
-"""Other code in documents: Python is quoted from the tests, JSON and JavaScript's queries can be read."""
+"""Tests other code in documents: Python is quoted from the tests; JSON and the queries in JavaScript can be parsed."""
 
 import json
 

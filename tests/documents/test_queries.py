@@ -1,4 +1,4 @@
-"""Each query of a document is executed against the demo's week, in order, and has the answer that stands below it."""
+"""Executes each query of a document on the demo's week, in order, and compares the answer with the one below it."""
 
 import json
 import re
@@ -36,7 +36,7 @@ SCHEMA = build_schema((ROOT / "schema.graphql").read_text())
 
 @dataclass(frozen=True)
 class Query:
-    """A query of a document, with what stands below it."""
+    """A query of a document, with the blocks below it."""
 
     text: str
     variables: Any = None
@@ -44,13 +44,13 @@ class Query:
 
     @property
     def type(self) -> OperationType:
-        """Of its operation."""
+        """The type of its operation."""
         operations = [node for node in parse(self.text).definitions if isinstance(node, OperationDefinitionNode)]
         return operations[0].operation
 
 
 def queries(document: Document) -> Iterator[Query]:
-    """Those that no other test executes."""
+    """The queries of a document that no other test executes."""
     blocks = [*document.blocks, Block("", "", None)]
     for at, block in enumerate(blocks):
         if block.language != "graphql" or block.test:
@@ -138,7 +138,7 @@ def test_a_fragment_of_a_frontend_is_valid() -> None:
 
 
 def problems(relay: str) -> list[GraphQLError]:
-    """What the schema has against a fragment in Relay's own dialect."""
+    """The validation errors of a fragment with Relay's own directives."""
     document = parse(relay)
     fragment = document.definitions[0]
     assert isinstance(fragment, FragmentDefinitionNode)

@@ -1,4 +1,4 @@
-"""Ingests to test with, and what they leave in a database: events, logs, and summaries beside a recount."""
+"""Ingests for tests, and the contents of their databases: events, logs, and summaries with a recount."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
@@ -40,7 +40,7 @@ def always_now() -> int:
 
 @dataclass(frozen=True)
 class Station:
-    """An empty database, a USGS, and an ingest between them that never really waits."""
+    """An empty database, a USGS server, and an ingest between them whose pauses take no time."""
 
     database: Database
     usgs: UsgsServer
@@ -56,7 +56,7 @@ class Station:
 
 @asynccontextmanager
 async def a_station(engine: str, usgs: UsgsServer, clock: Clock = always_now) -> AsyncIterator[Station]:
-    """A station on that engine, with nothing stored yet."""
+    """A station on an engine, with an empty database."""
     usgs.forget()
     async with (
         empty_database(engine, ENTITIES, clock=clock) as database,
@@ -69,7 +69,7 @@ async def a_station(engine: str, usgs: UsgsServer, clock: Clock = always_now) ->
 def an_ingest(
     database: Database, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = always_now
 ) -> Ingest:
-    """An ingest whose pauses are noted in place of waited for."""
+    """An ingest that records its pauses instead of waiting."""
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
@@ -79,13 +79,13 @@ def an_ingest(
 
 
 def a_feature(event_id: Any = "us7000abcd", **properties: Any) -> dict[str, Any]:
-    """A feature as USGS gives it, which breaks no rule."""
+    """A valid feature as USGS sends it."""
     given = {"mag": 4.5, "place": "10 km S of Here", "time": NOW, **properties}
     return {"type": "Feature", "id": event_id, "properties": given, **ORIGIN}
 
 
 def located(event_id: str, *coordinates: Any) -> dict[str, Any]:
-    """Such a feature at other coordinates: longitude, latitude, depth."""
+    """A valid feature with other coordinates: longitude, latitude, depth."""
     return a_feature(event_id) | {"geometry": {"type": "Point", "coordinates": list(coordinates)}}
 
 
