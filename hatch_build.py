@@ -1,9 +1,9 @@
 """The build hook that puts GraphiQL's files into `graph/pages/graphiql/static/`, and so into the wheel.
 
-`graph/pages/graphiql/files.toml` says which files, from which release of which npm package, and what
-each must hash to. After a build the folder has exactly those files, or none of them: where npm is
-missing or reaches nothing, the build warns and goes on, since the page can do without them. What
-npm delivers and does not hash to what is pinned is never written, and fails the build.
+`graph/pages/graphiql/files.toml` lists the files, the npm packages that have them, and their hashes.
+After a build, the folder has exactly these files, or none. Without npm or its registry, the build
+warns and continues, since the page works without the files. A file with another hash is never
+written, and fails the build.
 """
 
 import base64
@@ -19,7 +19,7 @@ from typing import Any
 from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PATIENCE_S = 120  # for npm; the tarballs are 5 MB together
+TIMEOUT_S = 120  # for npm; the tarballs are 5 MB together
 RETRY_ONCE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # in ms; npm would wait for over a minute
 
 
@@ -28,11 +28,11 @@ class NpmUnavailable(Exception):
 
 
 class WrongHash(Exception):
-    """Something is not what the list of files pins."""
+    """A package or a file does not have its pinned hash."""
 
 
 class GraphiQLFiles(BuildHookInterface[BuilderConfig]):
-    """Fetches what is missing before the wheel, editable or not, is put together."""
+    """Fetches missing files before the wheel, editable or not, is built."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         source = Path(self.root, "graph", "pages", "graphiql")
@@ -58,7 +58,7 @@ def up_to_date(static: Path, packages: list[dict[str, Any]]) -> bool:
 
 
 def clear(static: Path) -> None:
-    """Remove what an earlier build put there, for another version or not to its end."""
+    """Remove the files of an earlier build, which may have been for another version or incomplete."""
     for path in built(static):
         path.unlink()
 
@@ -69,7 +69,7 @@ def built(static: Path) -> list[Path]:
 
 
 def fetch(packages: list[dict[str, Any]]) -> dict[str, bytes]:
-    """The content of each listed file, by its name, once every hash was found right."""
+    """Fetch the listed files and check every hash. Returns the content of each file by its name."""
     with tempfile.TemporaryDirectory() as folder:
         npm_pack([f"{package['name']}@{package['version']}" for package in packages], Path(folder))
         tarballs = {integrity("sha512", path.read_bytes()): path for path in Path(folder).glob("*.tgz")}
@@ -84,13 +84,13 @@ def fetch(packages: list[dict[str, Any]]) -> dict[str, bytes]:
 
 
 def npm_pack(releases: list[str], folder: Path) -> None:
-    """Let npm put the tarballs of these releases into the folder; it knows the registry, the proxy and the cache."""
+    """Download the tarballs with npm, which knows the registry, the proxy and the cache."""
     npm = shutil.which("npm")
     if npm is None:
         raise NpmUnavailable("npm was not found")
     command = [npm, "pack", "--loglevel=error", "--ignore-scripts", "--prefer-offline", *RETRY_ONCE, *releases]
     try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=PATIENCE_S)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=TIMEOUT_S)
     except subprocess.CalledProcessError as failed:
         raise NpmUnavailable(failed.stderr.partition("\n")[0] or "npm failed") from failed
     except (OSError, subprocess.TimeoutExpired) as failed:
@@ -98,7 +98,7 @@ def npm_pack(releases: list[str], folder: Path) -> None:
 
 
 def extract(tarball: tarfile.TarFile, file: dict[str, str]) -> bytes:
-    """One file of an npm tarball, in which everything lies under `package/`."""
+    """Extract one file of an npm tarball. All its files are under `package/`."""
     member = tarball.extractfile(f"package/{file['path']}")
     content = member.read() if member else b""
     if integrity("sha384", content) != file["integrity"]:
@@ -107,5 +107,5 @@ def extract(tarball: tarfile.TarFile, file: dict[str, str]) -> bytes:
 
 
 def integrity(algorithm: str, content: bytes) -> str:
-    """The hash as npm and browsers write it."""
+    """The hash in the notation of npm and browsers."""
     return f"{algorithm}-{base64.b64encode(hashlib.new(algorithm, content).digest()).decode()}"

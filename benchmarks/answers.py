@@ -1,6 +1,6 @@
-"""Checks that a server answers right: each answer is compared, value by value, with what plain SQL finds.
+"""Checks the answers of a server: compares each, value by value, with the result of plain SQL.
 
-Events of one millisecond may come in any order, since every store has its own, but always in the same order.
+Events of one millisecond may come in any order, since every store has its own order, but always in the same one.
 """
 
 import sqlite3
@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.servers import Connection, Refused, Server
 from benchmarks.workload import Count, Lookup, Page, Question, Selection
 
-TRIES = 3  # a plan that was compiled or cached must answer as the first did
+TRIES = 3  # a compiled or cached plan must give the same answer as the first execution
 FROM_SELECTION = "FROM events WHERE event_ts_ms >= ? AND event_ts_ms < ? AND mag >= ?"
 EVENT = """
   SELECT event_id AS eventId, event_ts_ms AS eventTsMs, mag, place, lat, lon, depth, source, day_bucket AS dayBucket
@@ -20,39 +20,39 @@ EVENT = """
 
 
 class Wrong(Exception):
-    """The server answers otherwise than it should; the message says how."""
+    """The answer of the server is wrong; the message says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A request whose answer is right."""
+    """A request whose answer was checked."""
 
     body: bytes
     answer_bytes: int
-    alone_s: float  # how long its answer takes when nothing else is asked
+    unloaded_s: float  # time of its answer without any other load
 
 
 class Reference:
-    """What the answers should be."""
+    """The right answers."""
 
     def __init__(self, peers_file: Path) -> None:
         self._db = sqlite3.connect(f"file:{peers_file}?mode=ro", uri=True)
         self._db.row_factory = sqlite3.Row
 
     def event(self, event_id: str) -> dict[str, Any]:
-        """An event, but for the time of its ingest."""
+        """An event, without the time of its ingest."""
         row = self._db.execute(EVENT, (event_id,)).fetchone()
         return dict(row) if row else {}
 
     def times(self, page: Page) -> tuple[list[int], bool]:
-        """The origin times on a page, and whether more follows."""
+        """The origin times on a page, and whether there is a next page."""
         sql = f"SELECT event_ts_ms {FROM_SELECTION} ORDER BY event_ts_ms DESC LIMIT ? OFFSET ?"
         extent = (page.first + 1, (page.number - 1) * page.first)
         times = [time for (time,) in self._db.execute(sql, (*_bounds(page.selection), *extent))]
         return times[: page.first], len(times) > page.first
 
     def count(self, selection: Selection) -> int:
-        """How many events match."""
+        """The number of matching events."""
         found = self._db.execute(f"SELECT count(*) {FROM_SELECTION}", _bounds(selection)).fetchone()
         return int(found[0])
 
@@ -63,10 +63,10 @@ def _bounds(selection: Selection) -> tuple[float, float, float]:
 
 
 def verified(server: Server, question: Question, reference: Reference) -> Verified:
-    """Ask, and compare.
+    """Send a query, and check its answer.
 
     Raises:
-        Wrong: The answer is not the right one.
+        Wrong: The answer is wrong.
     """
     connection, dialect = Connection(server), server.contender.dialect
     try:
@@ -75,16 +75,16 @@ def verified(server: Server, question: Question, reference: Reference) -> Verifi
             after = connection.ask(dialect.body(question, after))["events"]["pageInfo"]["endCursor"]
         body = dialect.body(question, after)
         _compare(question, connection.ask(body), reference)
-        first, alone_s = connection.post(body), float("inf")
+        first, unloaded_s = connection.post(body), float("inf")
         for _ in range(TRIES):
             began = perf_counter()
             again = connection.post(body)
-            alone_s = min(alone_s, perf_counter() - began)
+            unloaded_s = min(unloaded_s, perf_counter() - began)
             if again != first:
                 raise Wrong("the same request was answered differently")
     except Refused as refused:
         raise Wrong(str(refused)) from refused
-    return Verified(body, len(first), alone_s)
+    return Verified(body, len(first), unloaded_s)
 
 
 def _compare(question: Question, data: Any, reference: Reference) -> None:
@@ -109,7 +109,7 @@ def _compare_page(page: Any, times: list[int], more: bool, reference: Reference)
 
 
 def _stored(node: dict[str, Any]) -> dict[str, Any]:
-    """The event, but for the time of its ingest, which is each server's own."""
+    """The event without the time of its ingest, which differs between servers."""
     return {name: value for name, value in node.items() if name != "ingestedAt"}
 
 

@@ -1,9 +1,9 @@
-"""Attacks on our own service on this machine: what one client can cause with a few kilobytes.
+"""Attacks on our own service on this machine, as one client could make with a few kilobytes.
 
     python -m benchmarks.attacks NAME HOST PORT SECONDS
 
-repeats one attack for so many seconds and prints the answers as JSON. `benchmarks.hostile` runs it beside a
-normal client.
+repeats one attack for this number of seconds and prints the number of answers by code, as JSON.
+`benchmarks.hostile` runs it beside a normal client.
 """
 
 import asyncio
@@ -21,15 +21,15 @@ from time import monotonic
 import orjson
 import websockets
 
-CONNECTIONS = 50  # that an attack keeps busy
-NICENESS = 10  # so that the normal client's processor time is not the attacker's
+CONNECTIONS = 50  # kept busy by an attack
+NICENESS = 10  # so that the attacker does not take processor time from the normal client
 ANSWER_BYTES = 64 * 1024
 LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
-LEFT_ALONE_S = 30.0  # after which an answer is not waited for any more
+ANSWER_TIMEOUT_S = 30.0  # the longest wait for an answer
 
 
 def ten(field: str) -> str:
-    """A query with ten times the field, in which `%d` becomes the number of each."""
+    """A query with the field ten times, under aliases; `%d` becomes the number of the alias."""
     return "{ " + " ".join(f"f{number}: {field.replace('%d', str(number))}" for number in range(10)) + " }"
 
 
@@ -50,34 +50,34 @@ LARGE_PAGE = "{ events(first: 1000) { edges { cursor node { id eventId time mag 
 
 @dataclass
 class Attack:
-    """One attacker: where it sends, for how long, and what came back."""
+    """One attacker: its target, the end of its time, and the answers by code."""
 
     host: str
     port: int
     until: float
     answers: Counter[str] = field(default_factory=Counter)
-    chance: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
+    rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
 
     @property
-    def goes_on(self) -> bool:
+    def has_time(self) -> bool:
         """Whether time is left."""
         return monotonic() < self.until
 
-    async def posted(self, query: str, *, again: int = 1) -> None:
-        """Send a query over a connection of its own, and wait for the answers."""
+    async def post(self, query: str, *, times: int = 1) -> None:
+        """Send a query one or more times over a new connection, and wait for the answers."""
         async with self.connection() as (reader, writer):
-            for _ in range(again):
+            for _ in range(times):
                 writer.write(request(query))
                 self.answers[await _answer(reader)] += 1
 
-    async def left(self, query: str) -> None:
+    async def post_and_disconnect(self, query: str) -> None:
         """Send a query, and close the connection at once."""
         async with self.connection() as (_, writer):
             writer.write(request(query))
             await writer.drain()
         self.answers["left"] += 1
 
-    async def sent(self, raw: bytes) -> None:
+    async def send_raw(self, raw: bytes) -> None:
         """Send bytes, and wait for the answer or the end."""
         async with self.connection() as (reader, writer):
             writer.write(raw)
@@ -86,14 +86,14 @@ class Attack:
             self.answers[await _answer(reader)] += 1
 
     async def operations(self, query: str, number: int) -> None:
-        """Send so many operations over one WebSocket, and wait for their ends."""
+        """Send `number` operations over one WebSocket, and wait until they end."""
         async with self.socket() as socket:
             for each in range(number):
                 payload = {"type": "subscribe", "id": str(each), "payload": {"query": query}}
                 await socket.send(orjson.dumps(payload).decode())
             ended = 0
             while ended < number:
-                message = orjson.loads(await asyncio.wait_for(socket.recv(), LEFT_ALONE_S))
+                message = orjson.loads(await asyncio.wait_for(socket.recv(), ANSWER_TIMEOUT_S))
                 if message["type"] == "error":
                     self.answers[message["payload"][0]["extensions"]["code"]] += 1
                 if message["type"] == "next":
@@ -102,7 +102,7 @@ class Attack:
                 ended += message["type"] in ("complete", "error")
 
     async def messages(self, message: str, number: int) -> None:
-        """Send a message over one WebSocket again and again, faster than it is taken."""
+        """Send a message `number` times over one WebSocket, faster than the service reads it."""
         async with self.socket() as socket:
             for _ in range(number):
                 await socket.send(message)
@@ -123,7 +123,7 @@ class Attack:
 
     @asynccontextmanager
     async def socket(self) -> AsyncIterator[websockets.ClientConnection]:
-        """A WebSocket that is greeted."""
+        """A WebSocket after `connection_init`."""
         url = f"ws://{self.host}:{self.port}/graphql"
         protocol = websockets.Subprotocol("graphql-transport-ws")
         async with websockets.connect(url, subprotocols=[protocol], max_size=None, ping_interval=None) as socket:
@@ -133,20 +133,20 @@ class Attack:
 
     def distinct_query(self) -> str:
         """A query that was never sent before."""
-        name = "".join(self.chance.choices(string.ascii_lowercase, k=12))
-        first, least = self.chance.randrange(50), self.chance.random() * 5
+        name = "".join(self.rng.choices(string.ascii_lowercase, k=12))
+        first, least = self.rng.randrange(50), self.rng.random() * 5
         return f"query {name} {{ events(first: {first}, filter: {{minMagnitude: {least}}}) {{ nodes {{ id mag }} }} }}"
 
 
 def request(query: str) -> bytes:
-    """A request of HTTP."""
+    """An HTTP request."""
     body = orjson.dumps({"query": query})
     head = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: */*\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def many_headers(number: int) -> bytes:
-    """A request with so many headers."""
+    """A request with this number of headers."""
     headers = b"".join(b"a%d: b\r\n" % each for each in range(number))
     return b"GET /graphql HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n"
 
@@ -154,7 +154,7 @@ def many_headers(number: int) -> bytes:
 async def _answer(reader: asyncio.StreamReader) -> str:
     """The status of an answer, or the code of its first error."""
     try:
-        async with asyncio.timeout(LEFT_ALONE_S):
+        async with asyncio.timeout(ANSWER_TIMEOUT_S):
             head = await reader.readuntil(b"\r\n\r\n")
             status = head.split(b" ", 2)[1].decode()
             length = next(
@@ -172,46 +172,46 @@ async def _answer(reader: asyncio.StreamReader) -> str:
 Action = Callable[[Attack], Awaitable[None]]
 
 ATTACKS: dict[str, Action] = {
-    "filters that match nothing, left at once": lambda a: a.left(NO_MATCH),
-    "filters that match nothing": lambda a: a.posted(NO_MATCH),
+    "filters that match nothing, left at once": lambda a: a.post_and_disconnect(NO_MATCH),
+    "filters that match nothing": lambda a: a.post(NO_MATCH),
     "fifty operations of ten totals on a socket": lambda a: a.operations(TEN_TOTALS, 50),
-    "ten totals of an area in a year": lambda a: a.posted(TEN_AREAS),
-    "390 operations in a document": lambda a: a.posted(OPERATIONS, again=10),
-    "480 equal names in a selection": lambda a: a.posted(EQUAL_NAMES, again=10),
-    "200,000 headers": lambda a: a.sent(many_headers(200_000)),
-    "distinct documents": lambda a: a.posted(a.distinct_query(), again=1),
-    "ten logs a request": lambda a: a.posted(TEN_LOGS, again=50),
-    "series by day, ten magnitudes": lambda a: a.posted(SERIES, again=5),
+    "ten totals of an area in a year": lambda a: a.post(TEN_AREAS),
+    "390 operations in a document": lambda a: a.post(OPERATIONS, times=10),
+    "480 equal names in a selection": lambda a: a.post(EQUAL_NAMES, times=10),
+    "200,000 headers": lambda a: a.send_raw(many_headers(200_000)),
+    "distinct documents": lambda a: a.post(a.distinct_query(), times=1),
+    "ten logs a request": lambda a: a.post(TEN_LOGS, times=50),
+    "series by day, ten magnitudes": lambda a: a.post(SERIES, times=5),
     "pings": lambda a: a.messages('{"type":"ping"}', 5000),
     "pongs": lambda a: a.messages('{"type":"pong"}', 5000),
     "completes": lambda a: a.messages('{"type":"complete","id":"x"}', 5000),
-    "pages that are not selected": lambda a: a.posted(UNREAD_PAGES, again=5),
-    "neighbours in ten years": lambda a: a.posted(NEIGHBOURS),
-    "pages of a thousand": lambda a: a.posted(LARGE_PAGE),
+    "pages that are not selected": lambda a: a.post(UNREAD_PAGES, times=5),
+    "neighbours in ten years": lambda a: a.post(NEIGHBOURS),
+    "pages of a thousand": lambda a: a.post(LARGE_PAGE),
 }
 
 
 async def _mixture(attack: Attack) -> None:
-    """Any of the others."""
-    await attack.chance.choice(list(ATTACKS.values()))(attack)
+    """Run a random one of the attacks."""
+    await attack.rng.choice(list(ATTACKS.values()))(attack)
 
 
 MIXTURE = "a random mixture"
 
 
 async def run(name: str, attack: Attack) -> None:
-    """Keep so many connections busy with it until the time is over."""
+    """Repeat the attack on `CONNECTIONS` connections until the time is over."""
     action = _mixture if name == MIXTURE else ATTACKS[name]
 
-    async def again_and_again() -> None:
-        while attack.goes_on:
+    async def repeat() -> None:
+        while attack.has_time:
             try:
                 await action(attack)
             except (OSError, TimeoutError, asyncio.IncompleteReadError, websockets.WebSocketException) as error:
                 attack.answers[type(error).__name__] += 1
                 await asyncio.sleep(0.01)
 
-    await asyncio.gather(*(again_and_again() for _ in range(CONNECTIONS)))
+    await asyncio.gather(*(repeat() for _ in range(CONNECTIONS)))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Where the benchmarks keep what takes long to make: catalogues, installed packages, the last table."""
+"""The folder where the benchmarks keep what takes long to make: catalogues, installed packages, the last table."""
 
 import os
 from pathlib import Path

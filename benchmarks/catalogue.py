@@ -1,11 +1,11 @@
-"""A synthetic earthquake catalogue: one USGS-style GeoJSON feature a line, the same bytes for the same arguments.
+"""A synthetic earthquake catalogue, one USGS-style GeoJSON feature on each line. Equal arguments give equal bytes.
 
     python -m benchmarks.catalogue --events 1000000 > catalogue.ndjson
 
-Origin times never decrease from line to line. One event in 500 has the time of the line before it, so that pages
-end within ties. Magnitudes follow Gutenberg and Richter with b = 1 above 0.5: a million events have about 10,000 of
-M2.5 and more, and one of M6.5. One event in 20,000 is drawn from M6.0 upwards instead, so that there are strong
-events to find.
+Origin times never decrease from line to line. One event in 500 has the time of the line before it, so that some
+pages end between events of one time. Magnitudes follow Gutenberg and Richter with b = 1 above 0.5: a million events
+have about 10,000 of M2.5 and more, and one of M6.5. One event in 20,000 is drawn from M6.0 upwards instead, so that
+there are strong events to find.
 """
 
 import math
@@ -26,7 +26,7 @@ GREATEST_MAG = 9.1
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Where events are drawn from."""
+    """A region in which events are drawn."""
 
     name: str
     lat: float  # degrees north
@@ -56,7 +56,7 @@ COMPASS = ("N", "NNE", "NE", "ENE", "E", "ESE", "SE", "SSE", "S", "SSW", "SW", "
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Which catalogue: the arguments that its bytes follow from."""
+    """A catalogue, by the arguments that determine its bytes."""
 
     events: int = 1_000_000
     start: datetime = datetime(2015, 1, 1, tzinfo=UTC)
@@ -65,35 +65,35 @@ class Catalogue:
 
     def lines(self) -> Iterator[bytes]:
         """The file, line by line."""
-        chance = random.Random(self.seed)  # noqa: S311 - reproducible on purpose
+        rng = random.Random(self.seed)  # noqa: S311 - reproducible on purpose
         first, span = int(self.start.timestamp() * 1000), self.days * DAY_MS
-        offsets = sorted(chance.randrange(span) for _ in range(self.events))
+        offsets = sorted(rng.randrange(span) for _ in range(self.events))
         for number in range(self.events):
             if number and number % TIE_EVERY == 0:
                 offsets[number] = offsets[number - 1]
-            yield orjson.dumps(_feature(number, first + offsets[number], chance), option=orjson.OPT_APPEND_NEWLINE)
+            yield orjson.dumps(_feature(number, first + offsets[number], rng), option=orjson.OPT_APPEND_NEWLINE)
 
 
 USUAL = Catalogue()
 
 
 def event_id(number: int) -> str:
-    """The id of the event on that line, from 0 on."""
+    """The id of the event on a line; the first line is 0."""
     return f"sy{number:08x}"
 
 
-def _feature(number: int, time_ms: int, chance: random.Random) -> dict[str, object]:
+def _feature(number: int, time_ms: int, rng: random.Random) -> dict[str, object]:
     """Draw an event. The order of the draws is part of the format."""
-    region = REGIONS[chance.randrange(len(REGIONS))]
+    region = REGIONS[rng.randrange(len(REGIONS))]
     least = 6.0 if number % STRONG_EVERY == FIRST_STRONG else 0.5
-    mag = min(GREATEST_MAG, least - math.log10(1.0 - chance.random()))
-    lon = (region.lon + chance.gauss(0, region.spread) + 180.0) % 360.0 - 180.0
+    mag = min(GREATEST_MAG, least - math.log10(1.0 - rng.random()))
+    lon = (region.lon + rng.gauss(0, region.spread) + 180.0) % 360.0 - 180.0
     return {
         "type": "Feature",
         "id": event_id(number),
         "properties": {
             "mag": round(mag, 2),
-            "place": f"{chance.randrange(1, 180)} km {chance.choice(COMPASS)} of {region.name}",
+            "place": f"{rng.randrange(1, 180)} km {rng.choice(COMPASS)} of {region.name}",
             "time": time_ms,
             "updated": time_ms + 600_000,
             "tz": None,
@@ -109,8 +109,8 @@ def _feature(number: int, time_ms: int, chance: random.Random) -> dict[str, obje
             "type": "Point",
             "coordinates": [
                 round(lon, 4),
-                round(max(-89.9, min(89.9, region.lat + chance.gauss(0, region.spread))), 4),
-                round(chance.expovariate(1 / region.depth), 2),
+                round(max(-89.9, min(89.9, region.lat + rng.gauss(0, region.spread))), 4),
+                round(rng.expovariate(1 / region.depth), 2),
             ],
         },
     }

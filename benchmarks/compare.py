@@ -1,11 +1,11 @@
-"""This service beside what else could be built, on one machine and on the same events.
+"""Compares this service with other servers, on one machine and on the same events.
 
     python -m benchmarks.compare --quick        # 100,000 events
     python -m benchmarks.compare                # a million
 
-makes the catalogue, loads it and starts every server on one CPU. It checks that all answer right, measures them
-alternately from another CPU, and prints a table, which it also keeps in the cache as `comparison.md`. It runs on Linux.
-It ends with status 1 if a server answered wrong.
+makes the catalogue, loads it and starts every server on one CPU. It checks the answers of all servers, measures the
+servers alternately from another CPU, and prints a table, which it also writes to `comparison.md` in the cache. It
+runs on Linux. It ends with status 1 if an answer was wrong.
 """
 
 import shutil
@@ -34,21 +34,21 @@ from benchmarks.table import Row, markdown
 from benchmarks.workload import queries
 
 BEGAN = monotonic()
-LEAST_EVENTS = 50_000  # so that there is a page 200, and more behind it
+LEAST_EVENTS = 50_000  # so that there is a page 200, and events after it
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is compared, and for how long."""
+    """Which servers are compared, on how many events, and for how long."""
 
     events: int
     keys: Sequence[str]  # of NAMES
     rounds: int
-    seconds: float  # a query, server and round
+    seconds: float  # for each query, server and round
 
 
 def compare(plan: Plan) -> tuple[list[Row], Circumstances]:
-    """Load, start, verify, measure, and end what was started."""
+    """Load the events, start the servers, check and measure them, and stop them."""
     cpus, node, lacking = Cpus.of_this_machine(), None, ""
     try:
         node = installed()
@@ -59,7 +59,7 @@ def compare(plan: Plan) -> tuple[list[Row], Circumstances]:
     with ExitStack() as until_end:
         folder = Path(until_end.enter_context(TemporaryDirectory(prefix="run-", dir=CACHE)))
         until_end.enter_context(on_cpu(cpus.load))
-        _tell(f"making and loading {plan.events:,} events")
+        _log(f"making and loading {plan.events:,} events")
         peers_file, our_store = stores.peers_file(plan.events), folder / "ours.db"
         import_rate = stores.import_ours(plan.events, our_store, cpus.server) if "ours" in plan.keys else None
         contests = [
@@ -73,26 +73,26 @@ def compare(plan: Plan) -> tuple[list[Row], Circumstances]:
 
 
 def _measure(contests: Sequence[Contest], plan: Plan, load: Generator, reference: Reference) -> None:
-    """Each query in rounds, so that a slow minute of the machine meets every server; then the ingests, likewise."""
+    """Measure queries, then ingests. Servers alternate, so that a slow minute of the machine affects all of them."""
     asked = queries(plan.events)
-    _tell("checking the answers")
+    _log("checking the answers")
     for contest in contests:
         contest.verify(asked, reference)
     for number in range(plan.rounds):
-        _tell(f"round {number + 1} of {plan.rounds}")
+        _log(f"round {number + 1} of {plan.rounds}")
         for query in asked:
             for contest in contests:
                 contest.load(query, load, plan.seconds)
     for number in range(plan.rounds):
-        _tell(f"ingest {number + 1} of {plan.rounds}")
+        _log(f"ingest {number + 1} of {plan.rounds}")
         for contest in contests:
             contest.ingest(number)
     for contest in contests:
-        contest.weigh()
+        contest.measure_memory()
 
 
 def _contenders(keys: Sequence[str], our_store: Path, peers_file: Path, node: Node | None) -> Iterator[Contender]:
-    """Those that can run here. Each peer gets a file of its own, as each writes to it in the end."""
+    """The servers that can run on this machine. Each peer gets its own copy of the file, since ingests write to it."""
     for key in keys:
         if key == "ours":
             yield our_service(our_store)
@@ -101,7 +101,7 @@ def _contenders(keys: Sequence[str], our_store: Path, peers_file: Path, node: No
             yield node_peer(key, store, node) if node and key == "mercurius" else python_peer(key, store)
 
 
-def _tell(what: str) -> None:
+def _log(what: str) -> None:
     click.echo(f"[{monotonic() - BEGAN:4.0f} s] {what}", err=True)
 
 
@@ -116,11 +116,11 @@ def _keys(_context: click.Context, _parameter: click.Parameter, given: str) -> l
 @click.option("--quick", is_flag=True, help="100,000 events, 2 rounds of 1 second.")
 @click.option("--events", type=click.IntRange(min=LEAST_EVENTS), help="Events of the catalogue.  [default: 1000000]")
 @click.option("--only", callback=_keys, default=",".join(NAMES), show_default=True, help="Servers to compare.")
-@click.option("--rounds", type=click.IntRange(min=1), help="Turns that each server has with each query.  [default: 3]")
-@click.option("--seconds", type=click.FloatRange(min=0.1), help="How long a turn takes.  [default: 3]")
+@click.option("--rounds", type=click.IntRange(min=1), help="Measurements of each server with each query.  [default: 3]")
+@click.option("--seconds", type=click.FloatRange(min=0.1), help="Length of one measurement.  [default: 3]")
 def main(quick: bool, events: int | None, only: list[str], rounds: int | None, seconds: float | None) -> None:
-    """Measure this service beside its peers, and print a table."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that the servers are ended too
+    """Compare this service with other servers, and print a table."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that the servers are stopped too
     usual = (100_000, 2, 1.0) if quick else (1_000_000, 3, 3.0)
     plan = Plan(events or usual[0], only, rounds or usual[1], seconds or usual[2])
     rows, here = compare(plan)
@@ -129,7 +129,7 @@ def main(quick: bool, events: int | None, only: list[str], rounds: int | None, s
     page = markdown(rows, [query.name for query in asked], f"{plan.events:,} events", told)
     saved = CACHE / "comparison.md"
     saved.write_text(page, encoding="utf-8")
-    _tell(f"done; kept in {saved}")
+    _log(f"done; kept in {saved}")
     click.echo(page)
     sys.exit(1 if any(row.wrong for row in rows) else 0)
 

@@ -1,4 +1,4 @@
-"""The servers that are compared, and how each is started: this service with its defaults, and its peers."""
+"""The servers that are compared, and the commands that start them: this service with its defaults, and its peers."""
 
 import os
 import secrets
@@ -24,21 +24,21 @@ NAMES = {
 class Contender:
     """A server that can be started on a store."""
 
-    key: str  # of NAMES, or what another benchmark calls it
-    command: Callable[[int], list[str]]  # for a port
+    key: str  # one of NAMES, or another benchmark's name for it
+    command: Callable[[int], list[str]]  # the command that serves on a port
     environment: Mapping[str, str]
     dialect: Dialect = PEERS
     headers: Mapping[str, str] = field(default_factory=dict)  # of an ingest
 
     @property
     def name(self) -> str:
-        """What it is called in the table."""
+        """Its name in the table."""
         return NAMES.get(self.key, self.key)
 
 
 def our_service(store: Path) -> Contender:
-    """This service in its default configuration; with a secret, so that there are tokens for its ingest."""
-    environment = surroundings() | {"GRAPH_JWT_SECRET": secrets.token_urlsafe(32)}
+    """This service with its default settings, and a secret for the token of its ingest."""
+    environment = clean_environment() | {"GRAPH_JWT_SECRET": secrets.token_urlsafe(32)}
     quakegraph = [sys.executable, "-m", "graph"]
     issue = [*quakegraph, "token", "--scope", "events:write", "--subject", "benchmark", "--expires", "1d"]
     issued = subprocess.run(issue, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
@@ -52,18 +52,18 @@ def our_service(store: Path) -> Contender:
 
 
 def python_peer(key: str, store: Path) -> Contender:
-    """A peer under uvicorn, with the event loop and the parser that ours has."""
+    """A peer under uvicorn, with the same event loop and HTTP parser as ours."""
     settings = ["--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning"]
     uvicorn = [sys.executable, "-m", "uvicorn", f"benchmarks.peers.{key}_app:app", *settings]
-    return Contender(key, lambda port: [*uvicorn, "--port", str(port)], surroundings() | {"EVENTS_DB": str(store)})
+    return Contender(key, lambda port: [*uvicorn, "--port", str(port)], clean_environment() | {"EVENTS_DB": str(store)})
 
 
 def node_peer(key: str, store: Path, node: Node) -> Contender:
     """A peer under Node."""
-    environment = surroundings() | {"EVENTS_DB": str(store), "NODE_ENV": "production"}
+    environment = clean_environment() | {"EVENTS_DB": str(store), "NODE_ENV": "production"}
     return Contender(key, lambda port: [*node.command(f"{key}.mjs"), str(port)], environment)
 
 
-def surroundings() -> dict[str, str]:
-    """This process's environment, without what would change the service's defaults."""
+def clean_environment() -> dict[str, str]:
+    """The environment of this process, without variables that would change the service's defaults."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GRAPH_")}

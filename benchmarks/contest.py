@@ -12,13 +12,13 @@ from benchmarks.servers import Connection, Refused, Server
 from benchmarks.table import INGEST, Row
 from benchmarks.workload import INGEST_CALL, INGEST_CALLS, SINCE_INGEST, Count, Query
 
-SLOW_S = 0.04  # of an answer alone, from which on a few seconds hold too few, so that requests are counted instead
+SLOW_S = 0.04  # slower answers are measured by a number of requests, since few of them fit into some seconds
 LEAST_REQUESTS = 2 * CONNECTIONS
 WARM_UP_S = 1.0
 
 
 class Contest:
-    """What is asked of one server."""
+    """The measurements of one server."""
 
     def __init__(self, server: Server) -> None:
         self.row = Row(server.contender.key, server.contender.name)
@@ -26,8 +26,8 @@ class Contest:
         self._requests: dict[str, Verified] = {}  # by the query's name
 
     def verify(self, queries: Iterable[Query], reference: Reference) -> None:
-        """Find out which queries it answers right; no other is measured."""
-        with self._server.turn():
+        """Check the answer to each query. Queries with a wrong answer are not measured."""
+        with self._server.awake():
             for query in queries:
                 try:
                     self._requests[query.name] = verified(self._server, query.question, reference)
@@ -35,14 +35,14 @@ class Contest:
                     self._fault(query.name, str(wrong))
 
     def load(self, query: Query, generator: Generator, seconds: float) -> None:
-        """One round of a query; before the first, a while that is not counted."""
+        """Measure one round of a query. The first round begins with a warm-up that is not counted."""
         if query.name in self.row.wrong:
             return
         request, requests = self._requests[query.name], None
-        if request.alone_s >= SLOW_S:
-            requests = ceil(max(LEAST_REQUESTS, seconds / request.alone_s) / CONNECTIONS) * CONNECTIONS
+        if request.unloaded_s >= SLOW_S:
+            requests = ceil(max(LEAST_REQUESTS, seconds / request.unloaded_s) / CONNECTIONS) * CONNECTIONS
         rounds = self.row.rounds.setdefault(query.name, [])
-        with self._server.turn():
+        with self._server.awake():
             if not rounds and requests is None:
                 generator.load(self._server.url, request, WARM_UP_S, None)
             measured = generator.load(self._server.url, request, seconds, requests)
@@ -51,12 +51,12 @@ class Contest:
             self._fault(query.name, f"{measured.wrong} wrong answers under load")
 
     def ingest(self, run: int) -> None:
-        """Mutations one after another on one connection, and the number of events that is there afterwards."""
+        """Measure mutations, one after another on one connection, and check the number of events afterwards."""
         contender = self._server.contender
         bodies = contender.dialect.ingest_bodies(run)
         connection = Connection(self._server, contender.headers)
         try:
-            with self._server.turn():
+            with self._server.awake():
                 began = perf_counter()
                 for body in bodies:
                     connection.ask(body)
@@ -68,8 +68,8 @@ class Contest:
             if found != (expected := (run + 1) * INGEST_CALLS * INGEST_CALL):
                 self._fault(INGEST, f"left {found} events, expected {expected}")
 
-    def weigh(self) -> None:
-        """Note the memory it takes by now."""
+    def measure_memory(self) -> None:
+        """Record its present memory."""
         self.row.memory_mb = self._server.memory_mb()
 
     def _fault(self, column: str, reason: str) -> None:

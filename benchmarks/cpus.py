@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cpus:
-    """Their numbers; None where the machine does not let us choose."""
+    """The numbers of the CPUs; None if the machine does not let us choose."""
 
     server: int | None
     load: int | None
@@ -21,13 +21,13 @@ class Cpus:
 
     def __str__(self) -> str:
         if self.server is None:
-            return "Servers and load share what CPUs there are, which is not two: compare with care"
+            return "Servers and load share their CPUs, since there are not two: compare with care"
         return f"The servers run on CPU {self.server}, the load on CPU {self.load}"
 
 
 @contextmanager
 def on_cpu(number: int | None) -> Iterator[None]:
-    """Processes started within stay on that CPU."""
+    """Processes that are started within the `with` stay on this CPU."""
     if number is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""Positions deep in the catalogue: the cursors behind so many events."""
+"""Finds cursors deep in the catalogue, after a number of events."""
 
 from collections.abc import Collection
 
@@ -14,7 +14,7 @@ DOCUMENT = """query Cursor($first: Int!, $after: String, $filter: EventFilter) {
 
 
 def cursors_behind(connection: Connection, places: Collection[int], selection: Selection) -> dict[int, str | None]:
-    """Number of events → the cursor behind them, all of them found on one walk; None behind no event."""
+    """Number of events → the cursor after them, or None after 0 events. All are found on one walk."""
     found: dict[int, str | None] = {}
     at, cursor = 0, None
     for place in sorted(places):

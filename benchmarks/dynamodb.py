@@ -1,9 +1,9 @@
-"""Our service on DynamoDB beside the same graph written the ordinary way, on DynamoDB Local.
+"""Compares our service on DynamoDB with an ordinary implementation of the same graph, on DynamoDB Local.
 
     python -m benchmarks.dynamodb [--events 20000] [--rounds 3]
 
-The emulator is slow, so the comparison is of processor time for a request and of what the request reads from
-DynamoDB. Both services get the same requests and must give the same answers.
+The emulator is slow, so only the services' processor time and their reads from DynamoDB are compared. Both services
+get the same requests and must give the same answers.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from benchmarks.catalogue import DAY_MS
 from benchmarks.cpus import Cpus, on_cpu
 from benchmarks.depth import cursors_behind
 from benchmarks.dynamodb_contestants import Contestant, ordinary_service, our_service
-from benchmarks.dynamodb_wire import Reads
+from benchmarks.dynamodb_traffic import Reads
 from benchmarks.newest import Newest
 from benchmarks.workload import OURS, Page
 from scripts import dynamodb_local
@@ -47,7 +47,7 @@ MONTH = 30  # days
 
 
 class Window(NamedTuple):
-    """What the original platform is asked for a page. There, a cursor moves the end."""
+    """The conditions of a page of the original platform. Its cursor moves the end of the time range."""
 
     start_ms: int
     end_ms: int  # inclusive
@@ -56,21 +56,23 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, in which only the cursor is each service's own; and what it took."""
+    """A question to both services, and the processor time of each. Only the cursor differs between the requests."""
 
     name: str
     ours: bytes
     ordinary: bytes
-    window: Window | None = None  # of a page
+    window: Window | None = None  # for a page only
     ours_ms: list[float] = field(default_factory=list)
     ordinary_ms: list[float] = field(default_factory=list)
 
 
 @click.command()
 @click.option("--events", type=click.IntRange(min=12_000), default=20_000, show_default=True, help="Events to load.")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Rounds, of which the median.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Rounds; their median is printed."
+)
 def main(events: int, rounds: int) -> None:
-    """Compare our service on DynamoDB with the same graph written the ordinary way."""
+    """Compare our service on DynamoDB with an ordinary implementation of the same graph."""
     cpus = Cpus.of_this_machine()
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_DYNAMODB"):
         os.environ.pop(name, None)
@@ -91,7 +93,7 @@ def main(events: int, rounds: int) -> None:
 
 
 def loaded(events: int) -> Newest:
-    """The newest events, in a new table."""
+    """Load the newest events into a new table."""
     create = [sys.executable, "-m", "graph", "tables", "create", "--store", STORE]
     subprocess.run(create, cwd=CHECKOUT, stdout=subprocess.DEVNULL, check=True)
     newest = Newest.of(events)
@@ -100,7 +102,7 @@ def loaded(events: int) -> Newest:
 
 
 def all_cases(newest: Newest, ours: Contestant, ordinary: Contestant) -> list[Case]:
-    """What is asked. Each page names its window, which the ordinary service cannot do without."""
+    """The questions. Each page names its time range, since the ordinary service needs one."""
     start_ms, end_ms, strong = newest.start_ms, newest.end_ms, newest.strong
     place = (DEEP_PAGE - 1) * PAGE
     deep, ordinary_deep = (
@@ -121,20 +123,20 @@ def all_cases(newest: Newest, ours: Contestant, ordinary: Contestant) -> list[Ca
 
 
 def check(case: Case, ours: Contestant, ordinary: Contestant) -> None:
-    """Refuse to compare what is not the same."""
+    """Check that both services give the same answer."""
     if without_cursors(ours.ask(case.ours)) != without_cursors(ordinary.ask(case.ordinary)):
         raise click.ClickException(f"{case.name}: the services answer differently")
 
 
 def without_cursors(data: Any) -> Any:
-    """An answer's data, less what is each service's own."""
+    """The data of an answer without cursors, which differ between the services."""
     if isinstance(data, dict):
         return {name: without_cursors(part) for name, part in data.items() if name not in ("cursor", "endCursor")}
     return [without_cursors(part) for part in data] if isinstance(data, list) else data
 
 
 def cpu_table(cases: list[Case]) -> str:
-    """Processor time."""
+    """The table of processor time."""
     rows = []
     for case in cases:
         ours, ordinary = median(case.ours_ms), median(case.ordinary_ms)
@@ -143,7 +145,7 @@ def cpu_table(cases: list[Case]) -> str:
 
 
 def reads_table(cases: list[Case], ours: Contestant, ordinary: Contestant) -> str:
-    """Calls and read units, the original platform's beside."""
+    """The table of calls and read units, with those of the original platform."""
     rows = []
     for case in cases:
         original = asyncio.run(original_reads(case.window)) if case.window else None
@@ -156,7 +158,7 @@ def reads_table(cases: list[Case], ours: Contestant, ordinary: Contestant) -> st
 
 
 async def original_reads(window: Window) -> Reads:
-    """What the original platform reads for a page."""
+    """The reads of the original platform for a page."""
     async with aioboto3.Session().resource("dynamodb") as dynamodb:
         return await original_platform.reads(await dynamodb.Table(TABLE), *window, PAGE)
 

@@ -1,4 +1,4 @@
-"""The two services on DynamoDB that are compared, and how the work of each is measured."""
+"""The two services on DynamoDB that are compared, and the measurement of their work."""
 
 import os
 import secrets
@@ -12,23 +12,23 @@ from time import sleep
 from typing import Any
 
 from benchmarks.contenders import Contender
-from benchmarks.dynamodb_wire import Reads, Wire, counting
+from benchmarks.dynamodb_traffic import Reads, Traffic, counting
 from benchmarks.servers import Connection, Server, running
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 
 CONNECTIONS = 4
 CPU_SECONDS = 0.7  # of a service for one question in one round: seventy clock ticks
-LOOK_AFTER = 20  # requests
-SETTLE_SECONDS = 1.2  # in which our service writes the last of its request logs, which count too
+BATCH = 20  # requests between two looks at the processor time
+SETTLE_SECONDS = 1.2  # in which our service writes its last request logs, which are part of its work
 COUNTED = 10  # requests whose calls and units are counted
 
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A service, and its own way to DynamoDB."""
+    """A service, and the proxy through which it reaches DynamoDB."""
 
     server: Server
-    wire: Wire
+    traffic: Traffic
 
     def connection(self) -> Connection:
         """A new connection to the service."""
@@ -44,28 +44,28 @@ class Contestant:
         began, requests = self.server.cpu_seconds(), 0
 
         def some(connection: Connection) -> None:
-            for _ in range(LOOK_AFTER // CONNECTIONS):
+            for _ in range(BATCH // CONNECTIONS):
                 connection.post(body)
 
         with ThreadPoolExecutor(CONNECTIONS) as threads:
             while self.server.cpu_seconds() - began < CPU_SECONDS:
                 list(threads.map(some, connections))
-                requests += LOOK_AFTER
+                requests += BATCH
         sleep(SETTLE_SECONDS)
         return (self.server.cpu_seconds() - began) / requests * 1000
 
     def reads(self, body: bytes) -> Reads:
-        """What it reads for one request. Writes are left out: only our service has request logs."""
-        before = self.wire.reads
+        """The reads of the service for one request. Writes are not counted, since only our service has request logs."""
+        before = self.traffic.reads
         for _ in range(COUNTED):
             self.ask(body)
-        after = self.wire.reads
+        after = self.traffic.reads
         return Reads((after.calls - before.calls) / COUNTED, (after.units - before.units) / COUNTED)
 
 
 @contextmanager
 def our_service(endpoint: str, table: str, cpu: int | None, folder: Path) -> Iterator[Contestant]:
-    """`quakegraph serve` in its default configuration."""
+    """`quakegraph serve` with its default settings."""
 
     def command(port: int) -> list[str]:
         return [
@@ -85,7 +85,7 @@ def our_service(endpoint: str, table: str, cpu: int | None, folder: Path) -> Ite
 
 @contextmanager
 def ordinary_service(endpoint: str, table: str, cpu: int | None, folder: Path) -> Iterator[Contestant]:
-    """The ordinary one, in the same server with the same event loop and HTTP parser."""
+    """The ordinary service, in the same server with the same event loop and HTTP parser."""
 
     def command(port: int) -> list[str]:
         settings = ["--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning"]
@@ -104,9 +104,9 @@ def _contestant(
     cpu: int | None,
     folder: Path,
 ) -> Iterator[Contestant]:
-    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("GRAPH_")}
-    with counting(endpoint) as wire:
-        environment = surroundings | settings | {"AWS_ENDPOINT_URL": wire.url}
+    clean_environment = {name: value for name, value in os.environ.items() if not name.startswith("GRAPH_")}
+    with counting(endpoint) as traffic:
+        environment = clean_environment | settings | {"AWS_ENDPOINT_URL": traffic.url}
         contender = Contender(key, lambda port: [sys.executable, *arguments(port)], environment)
         with running(contender, cpu, folder) as server:
-            yield Contestant(server, wire)
+            yield Contestant(server, traffic)

@@ -1,12 +1,12 @@
-"""A normal client beside attackers: how long it waits for its answers, and what memory the service takes.
+"""Measures a normal client beside attackers: how long it waits for its answers, and the service's memory.
 
     python -m benchmarks.hostile [--store sqlite:///FILE] [--seconds 5] [--only WORDS]
 
-attacks `quakegraph serve` on the usual catalogue of a million events, with one attack of `benchmarks.attacks` after
-the other and with a random mixture of all. The normal client connects from another address of this machine. It
-requests pages, events, counts and areas, each request a different one. The command ends with status 1 if the
-client's p99 exceeds 100 ms or the service's memory 250 MB. The service and the load each have a CPU of their own;
-the machine should do nothing else.
+attacks `quakegraph serve` on the usual catalogue of a million events: first with each attack of `benchmarks.attacks`,
+then with a random mixture of them. The normal client connects from another address of this machine. It requests
+pages, events, counts and areas, and never the same one twice. The command ends with status 1 if the client's p99
+exceeds 100 ms or the service's memory 250 MB. The service has one CPU and the load another; the machine should do
+nothing else.
 """
 
 import http.client
@@ -28,7 +28,7 @@ from benchmarks import markdown
 from benchmarks.attacks import ATTACKS, MIXTURE
 from benchmarks.cache import CHECKOUT
 from benchmarks.catalogue import DAY_MS, USUAL
-from benchmarks.contenders import our_service, surroundings
+from benchmarks.contenders import clean_environment, our_service
 from benchmarks.cpus import Cpus, on_cpu
 from benchmarks.servers import JSON, Server, running
 from benchmarks.stores import import_ours
@@ -38,9 +38,9 @@ MOST_P99_MS = 100.0
 MOST_MEMORY_MB = 250.0
 NORMAL_ADDRESS = "127.0.0.2"  # so that the normal client is another caller than the attackers
 PAUSE_S = 0.01  # between an answer and the next request
-QUIET_S = 1.0  # before an attack, in which the one before ends
-GUARD_S = 120
-NOTHING = "no attack"
+QUIET_S = 1.0  # between two attacks, so that the first one ends
+TIMEOUT_S = 120
+NO_ATTACK = "no attack"
 
 PAGE = """query ($first: Int, $filter: EventFilter) {
   events(first: $first, filter: $filter) { nodes { eventId time mag place lat lon depth } pageInfo { endCursor } }
@@ -50,19 +50,19 @@ COUNT = "query ($filter: EventFilter) { events(filter: $filter) { totalCount } }
 
 
 def requests() -> Iterator[bytes]:
-    """What the normal client asks, each time something else."""
-    chance = random.Random(2)  # noqa: S311
+    """The requests of the normal client, each a different one."""
+    rng = random.Random(2)  # noqa: S311
     begin_ms = int(USUAL.start.timestamp() * 1000)
 
     def month(**others: Any) -> dict[str, Any]:
-        start = begin_ms + chance.randrange(USUAL.days - 30) * DAY_MS
+        start = begin_ms + rng.randrange(USUAL.days - 30) * DAY_MS
         return {"startTime": iso(start), "endTime": iso(start + 30 * DAY_MS), **others}
 
     while True:
-        area = {"circle": {"lat": chance.uniform(-60, 60), "lon": chance.uniform(-180, 180), "radiusKm": 500}}
+        area = {"circle": {"lat": rng.uniform(-60, 60), "lon": rng.uniform(-180, 180), "radiusKm": 500}}
         for query, variables in (
-            (PAGE, {"first": 20, "filter": month(minMagnitude=chance.choice([0.5, 1.0, 2.0]))}),
-            (EVENT, {"id": f"{chance.choice(['nc', 'us', 'ci'])}{chance.randrange(10**8)}"}),
+            (PAGE, {"first": 20, "filter": month(minMagnitude=rng.choice([0.5, 1.0, 2.0]))}),
+            (EVENT, {"id": f"{rng.choice(['nc', 'us', 'ci'])}{rng.randrange(10**8)}"}),
             (COUNT, {"filter": month()}),
             (PAGE, {"first": 20, "filter": month(**area)}),
         ):
@@ -70,14 +70,14 @@ def requests() -> Iterator[bytes]:
 
 
 class NormalClient:
-    """One that asks, waits for the answer, and asks again."""
+    """A client that sends a request, waits for the answer, and sends the next one."""
 
     def __init__(self, port: int) -> None:
-        self._http = http.client.HTTPConnection("127.0.0.1", port, GUARD_S, source_address=(NORMAL_ADDRESS, 0))
+        self._http = http.client.HTTPConnection("127.0.0.1", port, TIMEOUT_S, source_address=(NORMAL_ADDRESS, 0))
         self._requests = requests()
 
-    def answered_in(self) -> float:
-        """Milliseconds from a request to the last byte of its answer, which must have data and no error."""
+    def measure_request(self) -> float:
+        """Send a request. Returns the milliseconds to the last byte of its answer, which must have no errors."""
         body = next(self._requests)
         began = perf_counter()
         self._http.request("POST", "/graphql", body, JSON)
@@ -90,21 +90,21 @@ class NormalClient:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of one attack."""
+    """The result of one attack."""
 
     attack: str
     answers: dict[str, int]
-    milliseconds: list[float]  # of the normal client
-    memory_mb: float  # the most that was resident
+    milliseconds: list[float]  # each answer to the normal client
+    memory_mb: float  # largest resident memory
 
     @property
     def p99(self) -> float:
-        """Milliseconds that 99 of 100 answers took at most."""
+        """Milliseconds of the 99th percentile."""
         return quantiles(self.milliseconds, n=100)[98]
 
     @property
     def holds(self) -> bool:
-        """Whether it stays within the bounds."""
+        """Whether the result is within the bounds."""
         return self.p99 <= MOST_P99_MS and self.memory_mb <= MOST_MEMORY_MB
 
     def cells(self) -> list[str]:
@@ -116,11 +116,11 @@ class Row:
 
 
 @click.command()
-@click.option("--store", metavar="URL", help="sqlite:///FILE, a copy: request logs are written into it.")
+@click.option("--store", metavar="URL", help="sqlite:///FILE. Use a copy, since request logs are written to it.")
 @click.option("--seconds", type=float, default=5.0, show_default=True, help="Seconds of each attack.")
 @click.option("--only", metavar="WORDS", default="", help="Only attacks whose name has these words.")
 def main(store: str | None, seconds: float, only: str) -> None:
-    """Attack our service, and measure what a normal client notices."""
+    """Attack our service, and measure a normal client meanwhile."""
     cpus = Cpus.of_this_machine()
     with TemporaryDirectory() as folder:
         path = Path(store.removeprefix("sqlite:///")) if store else Path(folder) / "hostile.db"
@@ -129,7 +129,7 @@ def main(store: str | None, seconds: float, only: str) -> None:
         with running(our_service(path), cpus.server, Path(folder)) as server:
             click.echo(f"{cpus}.\n")
             client = NormalClient(server.port)
-            names = [name for name in (NOTHING, *ATTACKS, MIXTURE) if only in name]
+            names = [name for name in (NO_ATTACK, *ATTACKS, MIXTURE) if only in name]
             rows = [measured(name, server, client, seconds, cpus) for name in names]
     head = ["attack", "requests", "p50 ms", "p99 ms", "worst ms", "most MB", "answers to the attacker"]
     click.echo(markdown.table(head, [row.cells() for row in rows]))
@@ -138,33 +138,33 @@ def main(store: str | None, seconds: float, only: str) -> None:
 
 
 def measured(name: str, server: Server, client: NormalClient, seconds: float, cpus: Cpus) -> Row:
-    """Ask as the normal client while the attack goes on."""
+    """Measure the normal client during one attack."""
     sleep(QUIET_S)
     process = server.process.pid
-    Path(f"/proc/{process}/clear_refs").write_text("5")  # the high-water mark of memory begins anew
+    Path(f"/proc/{process}/clear_refs").write_text("5")  # resets the high-water mark of memory
     took: list[float] = []
     end = monotonic() + seconds
     attacker: subprocess.Popen[bytes] | None = None
     with on_cpu(cpus.load):
-        if name != NOTHING:
+        if name != NO_ATTACK:
             arguments = (name, "127.0.0.1", str(server.port), str(seconds))
             attacker = subprocess.Popen(
                 [sys.executable, "-m", "benchmarks.attacks", *arguments],
                 cwd=CHECKOUT,
-                env=surroundings(),
+                env=clean_environment(),
                 stdout=subprocess.PIPE,
             )
-        while monotonic() < end or (attacker and attacker.poll() is None and monotonic() < end + GUARD_S):
-            took.append(client.answered_in())
+        while monotonic() < end or (attacker and attacker.poll() is None and monotonic() < end + TIMEOUT_S):
+            took.append(client.measure_request())
             sleep(PAUSE_S)
     answers: dict[str, int] = {}
     if attacker:
-        answers = orjson.loads(attacker.communicate(timeout=GUARD_S)[0] or b"{}")
+        answers = orjson.loads(attacker.communicate(timeout=TIMEOUT_S)[0] or b"{}")
     return Row(name, answers, took, high_water_mb(process))
 
 
 def high_water_mb(process: int) -> float:
-    """The most memory that was resident, MB of a million bytes."""
+    """The largest resident memory, MB of a million bytes."""
     status = Path(f"/proc/{process}/status").read_text().splitlines()
     fields = dict(line.split(":", 1) for line in status)
     return int(fields["VmHWM"].split()[0]) * 1024 / 1e6

@@ -1,6 +1,6 @@
-"""Load generators: one request over and over, on a number of connections, each as soon as the last was answered.
+"""Load generators. Each repeats one request on several connections, and never waits between answer and request.
 
-autocannon comes as a package of npm. Where npm is missing, an installed wrk takes its place.
+autocannon is an npm package. Without npm, an installed wrk is used.
 """
 
 import json
@@ -24,33 +24,33 @@ HEADERS_BYTES = 1024  # of an answer, at most
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What came of a load."""
+    """The result of a load."""
 
     rate: float  # answers a second
     p50: float  # milliseconds
     p99: float
-    wrong: int  # answers of another status or size, and none at all
-    busy: float  # part of its CPU that the generator took
+    wrong: int  # answers of another status or size, and requests without an answer
+    busy: float  # fraction of its CPU that the generator used
 
 
 class Generator(Protocol):
-    """What can load a server."""
+    """A load generator."""
 
     name: str
 
     def load(self, url: str, request: Verified, seconds: float, requests: int | None) -> Measurement:
-        """Ask for so many seconds, or so many times."""
+        """Repeat the request for a time, or a number of times."""
 
 
 class Autocannon:
-    """The package of npm."""
+    """The npm package autocannon."""
 
     def __init__(self, node: Node) -> None:
         self._command = node.command("load.mjs")
         self.name = f"autocannon {node.version('autocannon')}"
 
     def load(self, url: str, request: Verified, seconds: float, requests: int | None) -> Measurement:
-        asked = {
+        options = {
             "url": url,
             "headers": JSON,
             "body": request.body.decode(),
@@ -59,13 +59,13 @@ class Autocannon:
             "seconds": seconds,
             "requests": requests,
         }
-        output, busy = _run(self._command, json.dumps(asked))
+        output, busy = _run(self._command, json.dumps(options))
         found = json.loads(output)
         return Measurement(found["requests"] / found["seconds"], found["p50"], found["p99"], found["wrong"], busy)
 
 
 class Wrk:
-    """The program of that name, which counts seconds only."""
+    """The program wrk, which can run for a time only."""
 
     name = "wrk"
 
@@ -73,7 +73,7 @@ class Wrk:
         self._program = program
 
     def load(self, url: str, request: Verified, seconds: float, requests: int | None) -> Measurement:
-        extent = round(max(seconds, (requests or 0) * request.alone_s, 1))
+        extent = round(max(seconds, (requests or 0) * request.unloaded_s, 1))
         settings = ["-t1", f"-c{CONNECTIONS}", f"-d{extent}s", "--timeout", "120s", "--latency"]
         with NamedTemporaryFile() as body:
             body.write(request.body)
@@ -87,7 +87,7 @@ class Wrk:
 
 
 def _run(command: list[str], given: str = "") -> tuple[str, float]:
-    """What the program prints, and which part of a CPU it took."""
+    """Run a program. Returns its output, and the fraction of a CPU that it used."""
     before, began = _cpu_seconds(), perf_counter()
     done = subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout, (_cpu_seconds() - before) / (perf_counter() - began)
@@ -99,9 +99,9 @@ def _cpu_seconds() -> float:
 
 
 def generator(node: Node | None) -> Generator:
-    """The one that this machine has."""
+    """The generator that this machine has."""
     if node:
         return Autocannon(node)
     if wrk := shutil.which("wrk"):
         return Wrk(wrk)
-    raise RuntimeError("there is nothing to load with: install npm, or wrk")
+    raise RuntimeError("there is no load generator: install npm or wrk")

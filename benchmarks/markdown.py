@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose first column is words and whose others are numbers, padded to be read as it is."""
+    """A table with text in its first column and numbers in the others, padded to be readable as text."""
     widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]
     lines = [
         [

@@ -1,9 +1,9 @@
-"""The time of each step of a query, beside the ordinary way to do it. Takes a minute, without a server.
+"""Measures each step of a query, and the ordinary way to do the same. It takes a minute and needs no server.
 
     python -m benchmarks.micro
 
-prints the median of seven runs of each way, in microseconds, and the ratio of the two. It shows a change of a step
-that a load test would not show.
+prints the median of seven runs of each way, in microseconds, and the ratio of the two. It shows changes of single
+steps that a load test would not show.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ Step = Callable[[], Awaitable[object]]
 
 
 async def microseconds(step: Step) -> float:
-    """The median of what the step takes, of runs that each do it for a while."""
+    """The median time of a step over several runs, each of which repeats it for a while."""
     await step()
     runs = []
     for _ in range(RUNS):
@@ -81,7 +81,7 @@ async def microseconds(step: Step) -> float:
     return median(runs)
 
 
-def at_once(function: Callable[[], object]) -> Step:
+def as_step(function: Callable[[], object]) -> Step:
     """A function as a step."""
 
     async def step() -> object:
@@ -96,14 +96,14 @@ RECORDING = Recording(Metrics())  # it has no recorder, so nothing is stored
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The service over a small store, and a query of a page of a hundred."""
+    """The service over a small store, and a query for a page of 100."""
 
     services: Services
     documents: Documents
     variables: dict[str, Any]
 
     def context(self) -> Context:
-        """What resolvers get. Logs go nowhere."""
+        """The context of resolvers. No request logs are stored."""
         return Context(
             services=self.services,
             recording=RECORDING,
@@ -113,8 +113,8 @@ class Bench:
             request_id="benchmark",
         )
 
-    async def ordinarily(self) -> object:
-        """The page by graphql-core's own executor."""
+    async def by_graphql_core(self) -> object:
+        """Execute the query with graphql-core's own executor."""
         document = self.documents.of(PAGE).operation(None).plan.document
         result: Any = execute(
             SCHEMA,
@@ -126,7 +126,7 @@ class Bench:
         return await result
 
     async def compiled(self) -> object:
-        """The page as the service executes it."""
+        """Execute the query as the service does."""
         plan = self.documents.of(PAGE).operation(None).plan
         variables = plan.variables(self.variables, max_errors=1, hide_suggestions=False)
         assert not isinstance(variables, list)
@@ -134,7 +134,7 @@ class Bench:
 
 
 def events(number: int) -> list[dict[str, Any]]:
-    """Events as a client gives them, one a minute."""
+    """Events as a client sends them, one for each minute."""
     return [
         {
             "eventId": f"bench{at:06}",
@@ -151,7 +151,7 @@ def events(number: int) -> list[dict[str, Any]]:
 
 
 def answer_of_dynamodb() -> tuple[dict[str, Any], Any]:
-    """A page of a hundred as DynamoDB answers it, and the shape that botocore has of it."""
+    """DynamoDB's answer with a page of 100, and botocore's shape of it."""
     items = [encode_item({**event, "pk": f"EVENT#{event['eventId']}", "sk": "EVENT"}) for event in events(100)]
     body = orjson.dumps({"Items": items, "Count": 100, "ScannedCount": 100})
     model = Session().get_service_model("dynamodb")
@@ -159,7 +159,7 @@ def answer_of_dynamodb() -> tuple[dict[str, Any], Any]:
 
 
 def signing() -> tuple[Step, Step]:
-    """A request of DynamoDB signed as the service does, and by botocore alone."""
+    """Two steps that sign a request to DynamoDB: by the service, and by botocore alone."""
     url, region = "http://127.0.0.1:8000/", "eu-central-1"
     credentials = ReadOnlyCredentials("AKIDEXAMPLE", "secret", None)
     body = orjson.dumps({"TableName": "earthquake-events", "Key": {"pk": {"S": "EVENT#us1"}, "sk": {"S": "EVENT"}}})
@@ -169,11 +169,11 @@ def signing() -> tuple[Step, Step]:
         headers = {"content-type": CONTENT_TYPE, "x-amz-target": "DynamoDB_20120810.GetItem"}
         SigV4Auth(credentials, SERVICE, region).add_auth(AWSRequest("POST", url, headers, body))
 
-    return at_once(lambda: signer.headers("GetItem", body, credentials)), at_once(ordinary)
+    return as_step(lambda: signer.headers("GetItem", body, credentials)), as_step(ordinary)
 
 
-async def stays() -> Any:
-    """The channel of a client that waits."""
+async def stay_connected() -> Any:
+    """The channel of a client that stays connected."""
     await asyncio.Event().wait()
 
 
@@ -182,8 +182,8 @@ async def nothing() -> None:
 
 
 async def with_timeout() -> None:
-    """The work under a deadline, watched from its beginning."""
-    watching = asyncio.ensure_future(stays())
+    """Run work with a timeout and a task that watches the client."""
+    watching = asyncio.ensure_future(stay_connected())
     try:
         async with asyncio.timeout(30.0):
             await nothing()
@@ -193,7 +193,7 @@ async def with_timeout() -> None:
 
 
 async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
-    """Step, and what it takes here and in the ordinary way, where there is one."""
+    """Each step with its time in the service, and in the ordinary way if there is one."""
     operation = bench.documents.of(INGEST).operation(None)
     sent = {"events": events(500)}
     definitions = operation.plan.operation.variable_definitions or ()
@@ -201,39 +201,39 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
     strong = Selection(magnitudes=MagnitudeRange(4.5))
     catalogue = bench.services.of(Catalogue)
 
-    async def twice(step: str, ours: Step, ordinary: Step) -> tuple[str, float, float]:
+    async def compared(step: str, ours: Step, ordinary: Step) -> tuple[str, float, float]:
         return step, await microseconds(ours), await microseconds(ordinary)
 
-    async def once(step: str, ours: Step) -> tuple[str, float, None]:
+    async def measured_alone(step: str, ours: Step) -> tuple[str, float, None]:
         return step, await microseconds(ours), None
 
     return [
-        await twice("execute a page of 100, its rows in memory", bench.compiled, bench.ordinarily),
-        await twice(
+        await compared("execute a page of 100, its rows in memory", bench.compiled, bench.by_graphql_core),
+        await compared(
             "find a document",
-            at_once(lambda: bench.documents.of(PAGE)),
-            at_once(lambda: validate(SCHEMA, parse(PAGE))),
+            as_step(lambda: bench.documents.of(PAGE)),
+            as_step(lambda: validate(SCHEMA, parse(PAGE))),
         ),
-        await twice(
+        await compared(
             "coerce the variables of an ingest of 500",
-            at_once(lambda: operation.plan.variables(sent, max_errors=1, hide_suggestions=False)),
-            at_once(lambda: get_variable_values(SCHEMA, definitions, sent)),
+            as_step(lambda: operation.plan.variables(sent, max_errors=1, hide_suggestions=False)),
+            as_step(lambda: get_variable_values(SCHEMA, definitions, sent)),
         ),
-        await twice(
+        await compared(
             "parse 100 items of DynamoDB",
             lambda: PlainParser().parse(answer, shape),
             lambda: AioJSONParser().parse(answer, shape),
         ),
-        await twice("sign a request of DynamoDB", *signing()),
-        await twice(
+        await compared("sign a request of DynamoDB", *signing()),
+        await compared(
             "run with a timeout what never waits",
-            lambda: run_with_timeout(30.0, nothing(), while_connected=stays),
+            lambda: run_with_timeout(30.0, nothing(), while_connected=stay_connected),
             with_timeout,
         ),
-        await once("look up an event", lambda: catalogue.event("bench001000")),
-        await once("read a page of 100", lambda: catalogue.page(Selection(), Paging(100))),
-        await once("read the strongest hundred", lambda: catalogue.page(strong, Paging(100))),
-        await once("count the strong ones", lambda: catalogue.total(strong)),
+        await measured_alone("look up an event", lambda: catalogue.event("bench001000")),
+        await measured_alone("read a page of 100", lambda: catalogue.page(Selection(), Paging(100))),
+        await measured_alone("read the strongest hundred", lambda: catalogue.page(strong, Paging(100))),
+        await measured_alone("count the strong ones", lambda: catalogue.total(strong)),
     ]
 
 

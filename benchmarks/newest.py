@@ -1,4 +1,4 @@
-"""The newest events of the usual catalogue: a file to ingest, a store of ours, and what can be requested of it."""
+"""The newest events of the usual catalogue: a file of them, its ingest, and selections of them."""
 
 import subprocess
 import sys
@@ -18,17 +18,17 @@ SPARSE = 20  # events
 
 @dataclass(frozen=True, slots=True)
 class Newest:
-    """So many events: the last lines of the catalogue."""
+    """The last lines of the catalogue."""
 
     events: int
-    file: Path  # a GeoJSON feature a line
+    file: Path  # one GeoJSON feature on each line
     start_ms: int  # origin time of the oldest
     end_ms: int  # origin time of the newest
-    strong: float  # magnitude that about twenty of them reach, to a tenth
+    strong: float  # a tenth of magnitude that about twenty of them reach
 
     @classmethod
     def of(cls, events: int) -> "Newest":
-        """Those events, from the cache where they are in it."""
+        """The newest `events` events, from the cache if it has them."""
         file = _file(events)
         with file.open("rb") as lines:
             found = [orjson.loads(line)["properties"] for line in lines]
@@ -37,25 +37,25 @@ class Newest:
 
     @property
     def everything(self) -> Selection:
-        """All of them, by their times."""
+        """All of them, selected by time."""
         return Selection(self.start_ms, self.end_ms + 1)
 
     @property
     def sparse(self) -> Selection:
-        """The strongest."""
+        """About twenty of them: the strongest."""
         return Selection(self.start_ms, self.end_ms + 1, self.strong)
 
     @property
     def middle(self) -> Lookup:
-        """One of them."""
+        """The event in the middle."""
         return Lookup(event_id(USUAL.events - self.events // 2))
 
     def last_days(self, days: int, min_mag: float | None = None) -> Selection:
-        """Those of the last days."""
+        """The events of the last days."""
         return Selection(self.end_ms + 1 - days * DAY_MS, self.end_ms + 1, min_mag)
 
     def ingest_into(self, store: str) -> None:
-        """Ingest the file by our own command line."""
+        """Ingest the file with `quakegraph ingest`."""
         command = [sys.executable, "-m", "graph", "ingest", str(self.file), "--store", store]
         subprocess.run(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL, check=True)
 

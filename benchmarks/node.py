@@ -1,4 +1,4 @@
-"""Node and its packages: installed by `npm ci` under the hashes of the lock file, once, and kept in the cache."""
+"""Installs Node's packages into the cache, once, with `npm ci` and the hashes of the lock file."""
 
 import hashlib
 import json
@@ -11,36 +11,36 @@ from pathlib import Path
 from benchmarks.cache import CACHE
 
 SOURCES = Path(__file__).resolve().parent / "peers" / "node"
-LEAST_NODE = 22  # of better-sqlite3
+LEAST_NODE = 22  # required by better-sqlite3
 
 
 class Unavailable(Exception):
-    """There is no Node to run these with; the message says why."""
+    """Node or its packages are not available; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A folder with the scripts and what they import, and the Node that runs them."""
+    """A folder with the scripts and their packages, and the Node that runs them."""
 
     folder: Path
     program: str
 
     def command(self, script: str) -> list[str]:
-        """How to run one of the scripts."""
+        """The command that runs one of the scripts."""
         return [self.program, str(self.folder / script)]
 
     def release(self) -> str:
-        """Which Node it is."""
+        """The version of Node."""
         return _release(self.program)
 
     def version(self, package: str) -> str:
-        """The release of an installed package."""
+        """The version of an installed package."""
         manifest = json.loads((self.folder / "node_modules" / package / "package.json").read_bytes())
         return str(manifest["version"])
 
 
 def installed() -> Node:
-    """Install what is missing.
+    """Install the packages if the cache does not have them.
 
     Raises:
         Unavailable: npm is missing or fails, or there is no Node that is new enough.
@@ -49,7 +49,7 @@ def installed() -> Node:
     folder = CACHE / f"node-{hashlib.sha256(lock).hexdigest()[:12]}"
     if not folder.is_dir():
         _install(folder)
-    for script in SOURCES.glob("*.mjs"):  # beside the packages, where Node looks for what they import
+    for script in SOURCES.glob("*.mjs"):  # beside the packages, so that Node finds their imports
         shutil.copy(script, folder)
     return Node(folder, _program(folder))
 
@@ -64,7 +64,7 @@ def _install(folder: Path) -> None:
         scratch.mkdir()
         for file in ("package.json", "package-lock.json"):
             shutil.copy(SOURCES / file, scratch)
-        # No package of these needs its scripts, and what is not run cannot do harm.
+        # None of these packages needs its install scripts, and a script that does not run cannot do harm.
         command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
         done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -73,7 +73,7 @@ def _install(folder: Path) -> None:
 
 
 def _program(folder: Path) -> str:
-    """The Node of the lock file, so that figures compare between machines; another where it has none for this one."""
+    """The Node of the lock file, so that results of machines can be compared; without one for this machine, its own."""
     if pinned := next(folder.glob("node_modules/node-linux-*/bin/node"), None):
         return str(pinned)
     found = shutil.which("node")

@@ -1,4 +1,4 @@
-"""The notes below the table: how it was measured, and what the servers do differently."""
+"""The notes below the table: the circumstances of the measurement, and the differences between the servers."""
 
 import platform
 import sqlite3
@@ -20,7 +20,7 @@ NODE_PACKAGES = ("mercurius", "graphql-jit", "fastify", "better-sqlite3")
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """Under which the rows were measured."""
+    """The circumstances in which the rows were measured."""
 
     rounds: int
     seconds: float
@@ -33,28 +33,29 @@ class Circumstances:
 
 
 def notes(rows: Sequence[Row], here: Circumstances) -> Iterator[str]:
-    """A sentence or two each."""
+    """The notes, each of a sentence or two."""
     busiest = max((each.busy for row in rows for rounds in row.rounds.values() for each in rounds), default=0)
     yield (
-        f"{here.cpus}. {here.generator} asks on {CONNECTIONS} connections, on each as soon as it is answered, and took "
-        f"{busiest:.0%} of its CPU at most. The servers take turns of {here.seconds:g} s a query; a cell is the median "
-        f"of {here.rounds}. Where an answer takes {SLOW_S * 1000:.0f} ms or more alone, a turn is a number of requests."
+        f"{here.cpus}. {here.generator} sends requests on {CONNECTIONS} connections, each as soon as the last one was "
+        f"answered, and used {busiest:.0%} of its CPU at most. The servers alternate, {here.seconds:g} s for each "
+        f"query. A cell is the median of {here.rounds} rounds. If one answer without load takes {SLOW_S * 1000:.0f} "
+        "ms or more, a round is a number of requests instead."
     )
     if here.lacking:
         yield f"Mercurius is left out: {here.lacking}."
     if here.import_rate:
         yield (
-            f"The command line, `quakegraph ingest`, took the catalogue in on one CPU at **{here.import_rate:,.0f} "
-            "events/s**, its start included."
+            f"`quakegraph ingest` imported the catalogue on one CPU at **{here.import_rate:,.0f} events/s**, its start "
+            "included."
         )
         yield (
-            "Ours runs in its default configuration: requests are checked for who asks and what they cost, and "
-            "logged. It plans pages and counts by summaries of each day and year, which it keeps at every ingest. Its "
-            f"indexes: {', '.join(here.our_indexes)}."
+            "Ours runs with its default settings: it checks callers and costs, and writes request logs. It plans pages "
+            "and counts with summaries of each day and year, which every ingest updates. Its indexes: "
+            f"{', '.join(here.our_indexes)}."
         )
         yield (
-            "A query is asked again and again, so ours finds the rows of its answer among the 4,096 that it read "
-            "last, and what it made of them. `python -m benchmarks.scaling` tells what a page costs that it never met."
+            "Each query is repeated, so ours still has the rows of the answer among the 4,096 that it read last, and "
+            "their JSON. `python -m benchmarks.scaling` measures pages that were never read before."
         )
     yield f"The peers have the primary key and one index, {PEERS_INDEX}; none on magnitude, and no summaries."
     yield (

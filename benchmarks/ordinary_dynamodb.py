@@ -1,4 +1,4 @@
-"""The same graph on the same table, written the ordinary way: the peer of our service on DynamoDB.
+"""An ordinary implementation of the same graph on the same table: the peer of our service on DynamoDB.
 
 It uses Strawberry's own types, execution and ASGI application, with its caches of parsed and validated documents,
 on an `aioboto3` resource. A page queries one day after the other, from the newest, until it is full. There are no
@@ -108,7 +108,7 @@ class Query:
 
 
 async def page(table: "Table", filter: EventFilter, wanted: int, after: str | None) -> list[Item]:
-    """The newest so many items that match, or that match and are older than the cursor."""
+    """The newest matching items, `wanted` at most, and older than the cursor if there is one."""
     start_ms, end_ms = millis(filter.start_time), millis(filter.end_time)
     request: dict[str, Any] = {
         "IndexName": "TimeOrderedIndex",
@@ -151,28 +151,28 @@ def millis(time: datetime) -> int:
 
 
 def cursor_of(item: Item) -> str:
-    """An item's place in time."""
+    """The cursor of an item: its time and id."""
     return b64encode(f"{item['eventTsMs']}:{item['eventId']}".encode()).decode()
 
 
 def key_of(cursor: str) -> dict[str, Any]:
-    """The key of the index that a cursor stands for."""
+    """The key of a cursor's item in the index."""
     time_ms, _, event_id = b64decode(cursor).decode().partition(":")
     day = datetime.fromtimestamp(int(time_ms) / 1000, UTC)
     return {"gsi1pk": f"DAY#{day:%Y%m%d}", "gsi1sk": int(time_ms), "pk": f"EVENT#{event_id}", "sk": "EVENT"}
 
 
 class Endpoint(GraphQL[Any, None]):
-    """The graph, whose resolvers find the table in their context."""
+    """The graph. Resolvers find the table in their context."""
 
     async def get_context(self, request: Any, response: Any) -> dict[str, Any]:
-        """What a resolver sees."""
+        """The context of resolvers."""
         return {"table": request.app.state.table}
 
 
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
-    """One resource for as long as the process serves."""
+    """Open one DynamoDB resource for the life of the process."""
     async with aioboto3.Session().resource("dynamodb") as dynamodb:
         app.state.table = await dynamodb.Table(os.environ["TABLE"])
         yield

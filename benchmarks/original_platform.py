@@ -1,8 +1,8 @@
-"""What the original platform, which designed this table, reads for a page: the algorithm of its documents.
+"""The reads of the original platform for a page, by the algorithm in its documents. It designed this table.
 
-It queries every day bucket of the time range, each for at most three times the page. It sorts all that comes back
-and cuts the page off. A cursor moves the end of the range. DynamoDB filters by magnitude, and charges for what it
-reads, not for what passes the filter.
+It queries every day bucket of the time range, each for at most three times the page. It sorts all results and cuts
+the page off. A cursor moves the end of the range. DynamoDB filters by magnitude, and charges for all items that it
+reads, also for those that the filter drops.
 """
 
 from decimal import Decimal
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from boto3.dynamodb.conditions import Attr, Key  # type: ignore[import-untyped]
 
-from benchmarks.dynamodb_wire import Reads
+from benchmarks.dynamodb_traffic import Reads
 from benchmarks.ordinary_dynamodb import days
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb.service_resource import Table
 
-OVER_READ = 3  # items asked of each day for one on the page
+OVER_READ = 3  # items read from each day for each item of the page
 
 
 async def reads(table: "Table", start_ms: int, end_ms: int, min_mag: float | None, size: int) -> Reads:
-    """What a page of that size takes, out of a window whose ends are both within it."""
+    """The reads for a page of this size, in a time range with inclusive ends."""
     request: dict[str, Any] = {
         "IndexName": "TimeOrderedIndex",
         "ScanIndexForward": False,

@@ -1,4 +1,4 @@
-"""How the time of a query grows with its time range, the depth of its page and the catalogue, on SQLite.
+"""Measures how the time of a query grows with its time range, the depth of its page and the catalogue, on SQLite.
 
     python -m benchmarks.scaling [--store sqlite:///FILE] [--rounds 200]
 
@@ -35,7 +35,7 @@ WINDOWS = {"1 day": 1, "7 days": 7, "30 days": 30, "1 year": 365, "10 years": US
 DEPTHS = (1, 10, 100, 1_000, 10_000)
 SIZES = (10_000, 100_000, USUAL.events)
 TIMES = ("for the first time", "for the second time", "from then on")
-WALK = 40  # pages: as many events as the service remembers at least
+WALK = 40  # pages, with about as many events as the service keeps in memory
 STARTS = 5
 FILE = "quakegraph.db"
 WARM_UP = 5  # rounds that do not count
@@ -43,17 +43,17 @@ WARM_UP = 5  # rounds that do not count
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where is measured: services on the newest so many events, each with a connection."""
+    """The services that are measured, by the number of their events, each with a connection."""
 
     newest: Mapping[int, Newest]
     connections: Mapping[int, Connection]
     rounds: int
 
     def medians(self, requests: Mapping[str, tuple[Connection, bytes]]) -> dict[str, float]:
-        """The name of a request → milliseconds."""
+        """The median time of each request in milliseconds, by its name."""
         for _ in range(WARM_UP):
             for connection, body in requests.values():
-                connection.ask(body)  # which refuses an answer with errors
+                connection.ask(body)  # raises on an answer with errors
         took: dict[str, list[float]] = {name: [] for name in requests}
         for _ in range(self.rounds):
             for name, (connection, body) in requests.items():
@@ -66,7 +66,7 @@ class Scene:
 @click.command()
 @click.option("--store", metavar="URL", help="sqlite:///FILE with the whole usual catalogue.")
 @click.option("--rounds", type=click.IntRange(min=1), default=200, show_default=True, help="Requests of each kind.")
-@click.option("--again", is_flag=True, help="Ingest anew what the cache may have of an earlier version.")
+@click.option("--again", is_flag=True, help="Ingest again, even if the cache has the store.")
 def main(store: str | None, rounds: int, again: bool) -> None:
     """Measure how our service on SQLite scales."""
     cpus = Cpus.of_this_machine()
@@ -75,14 +75,14 @@ def main(store: str | None, rounds: int, again: bool) -> None:
     stores = {size: given.get(size) or ingested(newest[size], again) for size in SIZES}
     with on_cpu(cpus.load), serving(stores, cpus) as connections:
         scene = Scene(newest, connections, rounds)
-        print(of_windows(scene), of_depths(scene), of_sizes(scene), of_walks(scene), sep="\n\n")
+        print(windows_table(scene), depths_table(scene), sizes_table(scene), walks_table(scene), sep="\n\n")
     with on_cpu(cpus.load):
         starts = [start_seconds(our_service(stores[USUAL.events]), cpus.server) for _ in range(STARTS)]
     print(f"\nFrom the start of `quakegraph serve` to its first answer: {median(starts):.2f} s. {cpus}.")
 
 
 def ingested(newest: Newest, again: bool) -> Path:
-    """A store with these events, from the cache where it is in it."""
+    """A store with these events, from the cache if it has one."""
     folder = CACHE / f"newest-{newest.events}"
     if again:
         rmtree(folder, ignore_errors=True)
@@ -99,7 +99,7 @@ def ingested(newest: Newest, again: bool) -> Path:
 
 @contextmanager
 def serving(stores: Mapping[int, Path], cpus: Cpus) -> Iterator[dict[int, Connection]]:
-    """A service on each store, as a connection to it."""
+    """Run a service on each store. Yields a connection to each."""
     with ExitStack() as services:
         connections = {}
         for size, store in stores.items():
@@ -108,31 +108,31 @@ def serving(stores: Mapping[int, Path], cpus: Cpus) -> Iterator[dict[int, Connec
         yield connections
 
 
-def of_windows(scene: Scene) -> str:
-    """The first page of windows that end with the catalogue."""
+def windows_table(scene: Scene) -> str:
+    """The first page of ever longer time ranges, which end with the catalogue."""
     newest = scene.newest[USUAL.events]
     asked = {name: OURS.body(Page(PAGE, newest.last_days(days, 2))) for name, days in WINDOWS.items()}
-    return _of_pages(scene, "first 100 of M ≥ 2, window", asked)
+    return _pages_table(scene, "first 100 of M ≥ 2, window", asked)
 
 
-def of_depths(scene: Scene) -> str:
-    """Pages behind ever more pages."""
+def depths_table(scene: Scene) -> str:
+    """Pages at ever greater depths."""
     places = [(depth - 1) * PAGE for depth in DEPTHS]
     cursors = cursors_behind(scene.connections[USUAL.events], places, Selection())
     names = [f"{depth:,}" for depth in DEPTHS]
     asked = {name: OURS.body(Page(PAGE), cursors[place]) for name, place in zip(names, places, strict=True)}
-    return _of_pages(scene, "page of 100, by cursor", asked)
+    return _pages_table(scene, "page of 100, by cursor", asked)
 
 
-def _of_pages(scene: Scene, title: str, asked: Mapping[str, bytes]) -> str:
+def _pages_table(scene: Scene, title: str, asked: Mapping[str, bytes]) -> str:
     connection = scene.connections[USUAL.events]
     took = scene.medians({name: (connection, body) for name, body in asked.items()})
     found = {name: len(connection.ask(body)["events"]["edges"]) for name, body in asked.items()}
     return markdown.table([title, "events", "ms"], [[name, str(found[name]), f"{took[name]:.2f}"] for name in asked])
 
 
-def of_sizes(scene: Scene) -> str:
-    """The same questions to ever larger catalogues."""
+def sizes_table(scene: Scene) -> str:
+    """The same questions on ever larger catalogues."""
     rows = []
     for name, body_of in KINDS.items():
         asked = {f"{size:,}": (connection, body_of(scene, size)) for size, connection in scene.connections.items()}
@@ -145,8 +145,8 @@ def _middle(scene: Scene, size: int) -> bytes:
     return OURS.body(Page(PAGE), cursors_behind(scene.connections[size], [place], Selection())[place])
 
 
-def of_walks(scene: Scene) -> str:
-    """Pages one after the other, of which the service has met none; and again, when it makes what it keeps of them."""
+def walks_table(scene: Scene) -> str:
+    """Pages one after the other, which the service reads for the first time; then the same pages again, twice."""
     connection = scene.connections[USUAL.events]
     place = DEPTHS[-2] * PAGE * 2
     cursor = cursors_behind(connection, [place], Selection())[place]

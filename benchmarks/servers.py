@@ -1,7 +1,7 @@
-"""A running server: when it is awake, what it uses of the machine, and a connection to it.
+"""A running server, its use of processor time and memory, and a connection to it.
 
-Only the server that is measured is awake. SIGSTOP stops the others, since Node, for one, collects its garbage seconds
-later, in the time of the next server.
+Only the server that is being measured is awake. SIGSTOP stops the others. Otherwise, their late work would disturb the
+next measurement: Node, for example, collects its garbage seconds later.
 """
 
 import http.client
@@ -22,19 +22,19 @@ from benchmarks.cache import CHECKOUT
 from benchmarks.contenders import Contender
 from benchmarks.cpus import on_cpu
 
-PATIENCE_S = 60  # for a server to start, to become idle, or to end
-LOOK_S = 0.1
-IDLE_S = 0.02  # of CPU time between two looks, below which a server counts as idle
+TIMEOUT_S = 60  # for a server to start, to become idle, or to end
+POLL_S = 0.1
+IDLE_S = 0.02  # a server that uses less CPU time between two polls counts as idle
 JSON = {"Content-Type": "application/json"}
 
 
 class Refused(Exception):
-    """A request was not answered with data; the message has the answer."""
+    """A request was not answered with data. The message has the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One that listens."""
+    """A server that listens."""
 
     contender: Contender
     process: subprocess.Popen[bytes]
@@ -42,12 +42,12 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where it is asked."""
+        """The address of its graph."""
         return f"http://127.0.0.1:{self.port}/graphql"
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """It is awake within, and idle at both ends."""
+    def awake(self) -> Iterator[None]:
+        """Wake the server for the time of the `with`, and wait until it is idle before and after."""
         self.process.send_signal(signal.SIGCONT)
         self._settle()
         try:
@@ -63,15 +63,15 @@ class Server:
         return int(fields["VmRSS"].split()[0]) * 1024 / 1e6
 
     def _settle(self) -> None:
-        """Wait until it has no work left, so that what one turn left over is not done in the next."""
-        for _ in range(round(PATIENCE_S / LOOK_S)):
+        """Wait until the server is idle, so that no work is left over for the next measurement."""
+        for _ in range(round(TIMEOUT_S / POLL_S)):
             before = self.cpu_seconds()
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
             if self.cpu_seconds() - before <= IDLE_S:
                 return
 
     def cpu_seconds(self) -> float:
-        """Processor time that it has used, of user and system, in steps of a clock tick."""
+        """Processor time that it has used, user and system, to a clock tick."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -80,11 +80,11 @@ class Connection:
     """One connection to a server, kept open."""
 
     def __init__(self, server: Server, headers: Mapping[str, str] | None = None) -> None:
-        self._http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        self._http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
         self._headers = JSON | dict(headers or {})
 
     def post(self, body: bytes) -> bytes:
-        """The answer's bytes.
+        """Send a request. Returns the bytes of its answer.
 
         Raises:
             Refused: Its status is not 200.
@@ -105,10 +105,10 @@ class Connection:
         return None
 
     def ask(self, body: bytes) -> Any:
-        """The answer's data.
+        """Send a request. Returns the data of its answer.
 
         Raises:
-            Refused: There is none, or not all.
+            Refused: The answer has errors.
         """
         answer = orjson.loads(self.post(body))
         if answer.get("errors"):
@@ -118,7 +118,7 @@ class Connection:
 
 @contextmanager
 def running(contender: Contender, cpu: int | None, folder: Path) -> Iterator[Server]:
-    """Start it, and end it afterwards. What it prints goes to a log in the folder."""
+    """Run a server for the time of the `with`. Its output goes to a log in the folder."""
     port = _free_port()
     with (folder / f"{contender.key}.log").open("wb") as log, on_cpu(cpu):
         process = subprocess.Popen(
@@ -132,7 +132,7 @@ def running(contender: Contender, cpu: int | None, folder: Path) -> Iterator[Ser
         process.send_signal(signal.SIGCONT)
         process.terminate()
         try:
-            process.wait(PATIENCE_S)
+            process.wait(TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -145,11 +145,11 @@ def _free_port() -> int:
 
 
 def _wait_until_it_listens(server: Server, log: Path) -> None:
-    for _ in range(round(PATIENCE_S / LOOK_S)):
+    for _ in range(round(TIMEOUT_S / POLL_S)):
         if server.process.poll() is not None:
             break
         with socket.socket() as one:
             if one.connect_ex(("127.0.0.1", server.port)) == 0:
                 return
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
     raise RuntimeError(f"{server.contender.name} does not listen:\n{log.read_text()}")

@@ -1,12 +1,12 @@
-"""Checks that a running service stays as it is under load: memory, sockets, threads, latencies, errors.
+"""Checks that a service under load keeps its memory, sockets, threads and latencies, and answers without errors.
 
     quakegraph ingest catalogue.ndjson --store sqlite:///bench.db
     python benchmarks/soak.py --store sqlite:///bench.db --minutes 10 --rate 200
 
-starts `quakegraph serve` on that store. Use a copy, since events are ingested too. To measure a service that runs
-already on this machine, give `--url`, `--pid` and perhaps `--token`.
+starts `quakegraph serve` on that store. Use a copy, since events are ingested too. To measure a service that already
+runs on this machine, give `--url`, `--pid` and, for mutations, `--token`.
 
-Requests begin at a constant rate, whether or not those before them are answered. A latency counts from the moment when
+Requests begin at a constant rate, even if earlier ones are not answered yet. A latency counts from the moment when
 the request was due. The command ends with status 1 if memory grows, if sockets stay open, or if an answer is not the
 expected one.
 """
@@ -33,11 +33,11 @@ import httpx
 import jwt
 
 MOST_GROWTH = 0.5  # MiB a minute after the warm-up; at 200 requests a second, 44 bytes a request
-WARM_UP = 0.3  # part of the time in which caches fill
-BURSTS, BURST = 5, 500  # requests at once, before all else; see `soak`
+WARM_UP = 0.3  # fraction of the time, in which caches fill
+BURSTS, BURST = 5, 500  # requests at once, before the measurement; see `soak`
 SAMPLE_S = 5.0
-MOST_OPEN = 2000  # requests without an answer, beyond which the service does not keep up
-CLOSING_S = 60  # in which the service lets go of connections, once nobody asks
+MOST_OPEN = 2000  # with more requests without an answer, the service does not keep up
+CLOSING_S = 60  # in which the service closes its connections after the last request
 
 PAGE = """query ($first: Int, $after: String, $filter: EventFilter) {
   events(first: $first, after: $after, filter: $filter) {
@@ -53,7 +53,7 @@ OK = "OK"
 
 @dataclass(frozen=True)
 class Target:
-    """A service."""
+    """The service that is measured."""
 
     url: str
     pid: int
@@ -62,7 +62,7 @@ class Target:
 
 @dataclass
 class Catalogue:
-    """What can be asked for: found out before the load begins."""
+    """Ids and cursors for requests, read before the load begins."""
 
     newest_ms: int
     cursors: list[str]  # of several depths
@@ -71,17 +71,17 @@ class Catalogue:
 
 @dataclass
 class Outcome:
-    """What became of the requests."""
+    """The results of the requests."""
 
     milliseconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # by kind
     codes: Counter[tuple[str, str]] = field(default_factory=Counter)  # by kind and code
     unexpected: Counter[tuple[str, str]] = field(default_factory=Counter)
-    behind: int = 0  # most requests that were open at a time
+    behind: int = 0  # largest number of open requests at a time
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The process, or processes, at a moment."""
+    """The resources of the process and its children at a moment."""
 
     seconds: float
     rss: float  # MiB
@@ -91,7 +91,7 @@ class Sample:
 
     @classmethod
     def of(cls, pid: int, seconds: float) -> "Sample":
-        """Read it from /proc, the process's children included."""
+        """Read them from /proc."""
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         rss = files = sockets = threads = 0
         for one in [str(pid), *children]:
@@ -112,13 +112,13 @@ class Sample:
 
 
 class Clients:
-    """Everybody who asks."""
+    """All clients of the service."""
 
     def __init__(self, target: Target, catalogue: Catalogue, http: httpx.AsyncClient) -> None:
         self._target = target
         self._catalogue = catalogue
         self._http = http
-        self._chance = random.Random(1)  # noqa: S311
+        self._rng = random.Random(1)  # noqa: S311
         self._numbers = count(time_ms := int(time() * 1000))
         self._began_ms = time_ms
         self.kinds: dict[str, tuple[int, str, Callable[[], Awaitable[str]]]] = {  # weight, code, request
@@ -139,14 +139,14 @@ class Clients:
         self._weights = [weight for weight, _, _ in self.kinds.values()]
 
     def next_kind(self) -> str:
-        """What is asked now."""
-        return self._chance.choices(list(self.kinds), self._weights)[0]
+        """The kind of the next request."""
+        return self._rng.choices(list(self.kinds), self._weights)[0]
 
     def _any(self, things: list[str]) -> str:
-        return self._chance.choice(things)
+        return self._rng.choice(things)
 
     def _month(self, **others: Any) -> dict[str, Any]:
-        end = self._catalogue.newest_ms - self._chance.randrange(300) * 86_400_000
+        end = self._catalogue.newest_ms - self._rng.randrange(300) * 86_400_000
         return {"startTime": iso(end - 30 * 86_400_000), "endTime": iso(end), **others}
 
     def _page(self, **variables: Any) -> Awaitable[str]:
@@ -164,15 +164,15 @@ class Clients:
 
     async def _send(self, body: bytes) -> str:
         answer = await self._http.post(self._target.url, content=body, headers=self._headers())
-        told = answer.json()
-        return str(told["errors"][0]["extensions"]["code"]) if "errors" in told else OK
+        content = answer.json()
+        return str(content["errors"][0]["extensions"]["code"]) if "errors" in content else OK
 
     def _headers(self) -> dict[str, str]:
         authorization = {"Authorization": f"Bearer {self._target.token}"} if self._target.token else {}
         return {"Content-Type": "application/json", **authorization}
 
     async def _leave(self, part: float) -> str:
-        """Send so much of a request, and hang up."""
+        """Send a part of a request, and disconnect."""
         url = urlsplit(self._target.url)
         body = self._http.build_request("POST", self._target.url, json={"query": PAGE, "variables": {"first": 100}})
         content = body.content
@@ -186,7 +186,7 @@ class Clients:
 
 
 async def explore(target: Target, http: httpx.AsyncClient) -> Catalogue:
-    """Find out what there is to ask for."""
+    """Read ids and cursors of the catalogue."""
 
     async def page(**variables: Any) -> Any:
         answer = await http.post(target.url, json={"query": PAGE, "variables": variables})
@@ -209,7 +209,7 @@ async def explore(target: Target, http: httpx.AsyncClient) -> Catalogue:
 
 
 async def load(clients: Clients, rate: float, seconds: float, outcome: Outcome) -> None:
-    """Ask so many times a second for so long, and wait for the last answers."""
+    """Send requests at a constant rate, and wait for the last answers."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     open_ones: set[asyncio.Task[None]] = set()
@@ -243,7 +243,7 @@ async def load(clients: Clients, rate: float, seconds: float, outcome: Outcome) 
 
 @asynccontextmanager
 async def served(store: str) -> AsyncIterator[Target]:
-    """`quakegraph serve` on that store, from its first line to its end."""
+    """Run `quakegraph serve` on a store."""
     secret = secrets.token_hex(32)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "graph", "serve", "--port", "0", "--store", store),
@@ -276,7 +276,7 @@ async def _read(lines: asyncio.StreamReader, warnings: list[str]) -> None:
 
 
 async def sampling(pid: int, samples: list[Sample]) -> None:
-    """Look at the process now and then, and print what is seen."""
+    """Sample the process at intervals, and print every sixth sample."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     click.echo(f"{'seconds':>8}{'RSS MiB':>10}{'files':>8}{'sockets':>9}{'threads':>9}")
@@ -291,11 +291,11 @@ async def sampling(pid: int, samples: list[Sample]) -> None:
 
 
 async def soak(target: Target, rate: float, seconds: float) -> bool:
-    """Drive the load, print what came of it, and tell whether all is well.
+    """Apply the load, print the results, and return whether all is well.
 
-    A process keeps the memory that its greatest number of requests at a time has needed, so one moment
-    in which the machine is busy raises it by some MiB for good. That is no leak, yet tilts the line as
-    one would. So more requests than ever come by chance are sent at once, before it is measured.
+    A process keeps the memory that its largest number of simultaneous requests needed. So one busy moment of
+    the machine raises its memory by some MiB for ever. This is not a leak, but would look like one. Therefore,
+    bursts that are larger than any accidental one are sent before the measurement.
     """
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=50, keepalive_expiry=2)
     samples: list[Sample] = []
@@ -345,19 +345,19 @@ def _print_latencies(outcome: Outcome, seconds: float) -> None:
 
 
 def iso(time_ms: int) -> str:
-    """A time as the graph takes it."""
+    """A time in ISO 8601."""
     return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat()
 
 
 @click.command(help=__doc__)
-@click.option("--store", help="Where the catalogue is, of a service that is started here.")
-@click.option("--url", help="Where the graph is, of a service that runs already.")
-@click.option("--pid", type=int, help="Process of that service.")
+@click.option("--store", help="Store of a service that this command starts.")
+@click.option("--url", help="Address of the graph of a service that already runs.")
+@click.option("--pid", type=int, help="Process id of that service.")
 @click.option("--token", help="Token for its mutations; without one, none are sent.")
 @click.option("--minutes", default=10.0, show_default=True)
 @click.option("--rate", default=200.0, show_default=True, help="Requests a second.")
 def main(store: str | None, url: str | None, pid: int | None, token: str | None, minutes: float, rate: float) -> None:
-    """Run it."""
+    """Run the soak test."""
 
     async def run() -> bool:
         if store:

@@ -1,4 +1,4 @@
-"""The time of a service from its process's start to its first answer."""
+"""Measures the time from the start of a service's process to its first answer."""
 
 import socket
 import subprocess
@@ -11,13 +11,13 @@ from benchmarks.cpus import on_cpu
 from benchmarks.servers import JSON
 from benchmarks.workload import Lookup
 
-PATIENCE_S = 60.0
-LOOK_S = 0.001
-READY = Lookup("none")  # answered once the store is reached
+TIMEOUT_S = 60.0
+POLL_S = 0.001
+READY = Lookup("none")  # it is answered once the store can be reached
 
 
 def start_seconds(contender: Contender, cpu: int | None) -> float:
-    """Start it, wait for an answer, and end it."""
+    """Start a service, wait for its first answer, and stop it. Returns the seconds from start to answer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
     began = perf_counter()
@@ -27,17 +27,17 @@ def start_seconds(contender: Contender, cpu: int | None) -> float:
         )
     with process:
         try:
-            while perf_counter() - began < PATIENCE_S and process.poll() is None:
+            while perf_counter() - began < TIMEOUT_S and process.poll() is None:
                 if _answers(port, contender.dialect.body(READY)):
                     return perf_counter() - began
-                sleep(LOOK_S)
+                sleep(POLL_S)
             raise RuntimeError(f"{contender.name} does not start")
         finally:
             process.terminate()
 
 
 def _answers(port: int, body: bytes) -> bool:
-    http = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    http = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
     try:
         http.request("POST", "/graphql", body, JSON)
         return http.getresponse().status == 200

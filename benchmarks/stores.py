@@ -1,7 +1,7 @@
-"""The catalogue in the three forms that are needed: a file, SQLite as the peers read it, and a store of ours.
+"""The catalogue in three forms: a file, an SQLite file for the peers, and a store of ours.
 
-The first two are made once and kept in the cache. Ours is made anew each time, by the command line of this
-checkout, since that is measured too.
+The first two are made once and kept in the cache. Our store is made again each time, by `quakegraph ingest` of this
+checkout, since this import is measured too.
 """
 
 import os
@@ -17,10 +17,10 @@ import orjson
 
 from benchmarks.cache import CACHE, CHECKOUT
 from benchmarks.catalogue import DAY_MS, Catalogue
-from benchmarks.contenders import surroundings
+from benchmarks.contenders import clean_environment
 from benchmarks.cpus import on_cpu
 
-INGESTED_AT = 1_735_689_600_000  # of every event in the peers' file, epoch milliseconds
+INGESTED_AT = 1_735_689_600_000  # every event in the peers' file has this time, epoch milliseconds
 TABLE = """
 CREATE TABLE events (
   event_id TEXT PRIMARY KEY, event_ts_ms BIGINT NOT NULL, mag DOUBLE, place TEXT, lat DOUBLE, lon DOUBLE, depth DOUBLE,
@@ -29,7 +29,7 @@ PEERS_INDEX = "(event_ts_ms DESC, event_id)"
 
 
 def catalogue_file(events: int) -> Path:
-    """The catalogue as a GeoJSON feature a line."""
+    """The catalogue as a file with one GeoJSON feature on each line."""
 
     def write(scratch: Path) -> None:
         with scratch.open("wb") as file:
@@ -52,7 +52,7 @@ def peers_file(events: int) -> Path:
 
 
 def _once(path: Path, write: Callable[[Path], None]) -> Path:
-    """The file, made first where it is missing; half a file is never found under its name."""
+    """Make the file if it is missing. It gets its name when it is complete."""
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         scratch = path.with_name(f"{path.name}.{os.getpid()}")
@@ -80,12 +80,12 @@ def _rows(file: Path) -> Iterator[tuple[object, ...]]:
 
 
 def import_ours(events: int, store: Path, cpu: int | None) -> float:
-    """Fill a new store of ours by `quakegraph ingest`; how many events that took in a second, starting included."""
+    """Fill a new store of ours with `quakegraph ingest`. Returns the events per second, its start included."""
     file = catalogue_file(events)
     command = [sys.executable, "-m", "graph", "ingest", str(file), "--json", "--store", f"sqlite:///{store}"]
     with on_cpu(cpu):
         began = perf_counter()
-        done = subprocess.run(command, cwd=CHECKOUT, env=surroundings(), stdout=subprocess.PIPE, check=True)
+        done = subprocess.run(command, cwd=CHECKOUT, env=clean_environment(), stdout=subprocess.PIPE, check=True)
         took = perf_counter() - began
     upserted = orjson.loads(done.stdout)["upserted"]
     if upserted != events:
@@ -94,7 +94,7 @@ def import_ours(events: int, store: Path, cpu: int | None) -> float:
 
 
 def indexes(store: Path) -> list[str]:
-    """The indexes of our store, as it has them."""
+    """The indexes that our store really has."""
     db = sqlite3.connect(store)
     tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     found = []

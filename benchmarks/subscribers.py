@@ -1,11 +1,11 @@
-"""How soon many subscribers receive an event, and how much memory they take of the server.
+"""Measures how soon many subscribers receive an event, and how much memory of the server they take.
 
     python -m benchmarks.subscribers --subscribers 1000 --rounds 10
 
-starts `quakegraph serve` on an empty store, once for each transport. So many clients subscribe, and mutations store
-one event at a time. A time counts from the mutation's answer, after the commit, to the bytes at each subscriber; it
-is 0 for a subscriber that received them before. `--elsewhere` stores by the command line instead; its end counts as
-the commit.
+starts `quakegraph serve` on an empty store, once for each transport. All clients subscribe, then mutations store one
+event at a time. A time counts from the mutation's answer, which comes after the commit, to the bytes at a subscriber.
+It is 0 for a subscriber that received them before the answer. With `--elsewhere`, `quakegraph ingest` stores the event
+instead; its end counts as the commit.
 
 Clients read bytes and parse nothing, so that one CPU is enough for them.
 """
@@ -31,9 +31,9 @@ from benchmarks.cpus import Cpus
 from benchmarks.markdown import table
 from benchmarks.servers import Connection, Server, running
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 SPARE = 200  # connections and files beyond those of the subscribers
-CONNECTING = 50  # at the same time
+CONNECTING = 50  # connections that are opened at the same time
 QUERY = "subscription { events { event { eventId time mag place lat lon depth } cursor lost } }"
 INGEST = "mutation ($event: EventInput!) { ingestEvents(input: {events: [$event]}) { upserted } }"
 HANDSHAKE = (
@@ -44,21 +44,21 @@ HANDSHAKE = (
 
 
 @dataclass
-class Hearing:
-    """What all subscribers hear, by the event's id."""
+class Deliveries:
+    """The times at which subscribers received events, by the event's id."""
 
     times: dict[bytes, list[float]] = field(default_factory=dict)
 
-    def note(self, heard: bytes) -> None:
-        """Take in some bytes, in which an event may be."""
-        mark = heard.find(b'"eventId":"')
+    def record(self, data: bytes) -> None:
+        """Record bytes, which may hold an event."""
+        mark = data.find(b'"eventId":"')
         if mark >= 0:
-            event_id = heard[mark + 11 : heard.index(b'"', mark + 11)]
+            event_id = data[mark + 11 : data.index(b'"', mark + 11)]
             self.times.setdefault(event_id, []).append(perf_counter())
 
-    async def by_all(self, event_id: str, subscribers: int) -> Sequence[float]:
-        """When each subscriber heard of the event."""
-        async with asyncio.timeout(PATIENCE_S):
+    async def times_of(self, event_id: str, subscribers: int) -> Sequence[float]:
+        """Wait until all subscribers have received the event. Returns the times."""
+        async with asyncio.timeout(TIMEOUT_S):
             while len(self.times.get(event_id.encode(), ())) < subscribers:  # noqa: ASYNC110 - it must cost nothing
                 await asyncio.sleep(0.02)
         return self.times[event_id.encode()]
@@ -67,8 +67,8 @@ class Hearing:
 class Subscriber(asyncio.Protocol):
     """One client."""
 
-    def __init__(self, hearing: Hearing) -> None:
-        self._hearing = hearing
+    def __init__(self, deliveries: Deliveries) -> None:
+        self._deliveries = deliveries
         self._received: asyncio.Event = asyncio.Event()
         self.transport: asyncio.Transport
 
@@ -78,28 +78,28 @@ class Subscriber(asyncio.Protocol):
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Note what comes. A notice is small enough to come whole."""
+        """Record the bytes. A notice is so small that it comes in one piece."""
         self._received.set()
-        self._hearing.note(data)
+        self._deliveries.record(data)
 
     async def ask(self, data: bytes, *, answered: bool = True) -> None:
-        """Send something, and wait for the first bytes that come then."""
+        """Send data, and wait for the first bytes of the answer."""
         self._received.clear()
         self.transport.write(data)
         if answered:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 await self._received.wait()
 
 
 async def over_websocket(subscriber: Subscriber) -> None:
-    """Subscribe by graphql-transport-ws."""
+    """Subscribe with graphql-transport-ws."""
     await subscriber.ask(HANDSHAKE)
     await subscriber.ask(_frame({"type": "connection_init"}))
     await subscriber.ask(_frame({"type": "subscribe", "id": "1", "payload": {"query": QUERY}}), answered=False)
 
 
-async def as_events(subscriber: Subscriber) -> None:
-    """Subscribe by server-sent events."""
+async def over_server_sent_events(subscriber: Subscriber) -> None:
+    """Subscribe with server-sent events."""
     body = orjson.dumps({"query": QUERY})
     head = (
         "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
@@ -109,32 +109,32 @@ async def as_events(subscriber: Subscriber) -> None:
 
 TRANSPORTS: dict[str, Callable[[Subscriber], Awaitable[None]]] = {
     "WebSocket": over_websocket,
-    "server-sent events": as_events,
+    "server-sent events": over_server_sent_events,
 }
 
 
 def _frame(message: object) -> bytes:
-    """A text frame, whose mask is 0."""
+    """A text frame with a mask of 0."""
     data = orjson.dumps(message)
     size = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + len(data).to_bytes(2, "big")
     return b"\x81" + size + bytes(4) + data
 
 
 @dataclass(frozen=True)
-class Found:
-    """What one transport came to."""
+class Result:
+    """The result of one transport."""
 
-    megabytes: float  # that the server has grown by
-    medians: Sequence[float]  # seconds, one a round
-    lasts: Sequence[float]
-    cpu: float  # seconds of the server's, a round
+    megabytes: float  # growth of the server
+    medians: Sequence[float]  # seconds, one for each round
+    lasts: Sequence[float]  # seconds of the last subscriber, one for each round
+    cpu: float  # seconds of the server's processor time for each round
 
 
 async def measure(
     server: Server, headers: dict[str, str], store: Path, transport: str, subscribers: int, rounds: int, elsewhere: bool
-) -> Found:
-    """Subscribe, and store an event a round."""
-    hearing, loop = Hearing(), asyncio.get_running_loop()
+) -> Result:
+    """Subscribe, and store one event in each round."""
+    deliveries, loop = Deliveries(), asyncio.get_running_loop()
     connection = Connection(server, headers)
     await asyncio.to_thread(connection.ask, _ingest("warm"))
     before = server.memory_mb()
@@ -142,12 +142,12 @@ async def measure(
     for first in range(0, subscribers, CONNECTING):
         number = min(CONNECTING, subscribers - first)
         some = [
-            (await loop.create_connection(lambda: Subscriber(hearing), "127.0.0.1", server.port))[1]
+            (await loop.create_connection(lambda: Subscriber(deliveries), "127.0.0.1", server.port))[1]
             for _ in range(number)
         ]
         await asyncio.gather(*map(TRANSPORTS[transport], some))
         clients += some
-    await asyncio.to_thread(_are_subscribed, server, subscribers)
+    await asyncio.to_thread(_wait_for_subscriptions, server, subscribers)
     grown = server.memory_mb() - before
     medians, lasts = [], []
     began_cpu = server.cpu_seconds()
@@ -158,14 +158,14 @@ async def measure(
         else:
             await asyncio.to_thread(connection.ask, _ingest(event_id))
         committed = perf_counter()
-        times = [max(time - committed, 0.0) for time in await hearing.by_all(event_id, subscribers)]
+        times = [max(time - committed, 0.0) for time in await deliveries.times_of(event_id, subscribers)]
         medians.append(median(times))
         lasts.append(max(times))
     cpu = (server.cpu_seconds() - began_cpu) / rounds
-    assert all(len(times) == subscribers for times in hearing.times.values()), "somebody heard twice"
+    assert all(len(times) == subscribers for times in deliveries.times.values()), "a subscriber received an event twice"
     for client in clients:
         client.transport.abort()
-    return Found(grown, medians, lasts, cpu)
+    return Result(grown, medians, lasts, cpu)
 
 
 def _ingest(event_id: str) -> bytes:
@@ -184,10 +184,10 @@ def _ingest_elsewhere(store: Path, event_id: str) -> None:
     subprocess.run(command, cwd=CHECKOUT, input=orjson.dumps(feature), stdout=subprocess.DEVNULL, check=True)
 
 
-def _are_subscribed(server: Server, number: int) -> None:
-    """Wait until so many subscriptions are open."""
+def _wait_for_subscriptions(server: Server, number: int) -> None:
+    """Wait until this number of subscriptions is open."""
     connection = Connection(server)
-    deadline = perf_counter() + PATIENCE_S
+    deadline = perf_counter() + TIMEOUT_S
     while perf_counter() < deadline:
         if connection.metric("quakegraph_subscriptions") == number:
             return
@@ -197,11 +197,11 @@ def _are_subscribed(server: Server, number: int) -> None:
 @click.command(help=__doc__)
 @click.option("--subscribers", default=1000, show_default=True)
 @click.option("--rounds", default=10, show_default=True)
-@click.option("--elsewhere", is_flag=True, help="Store by the command line, in another process.")
+@click.option("--elsewhere", is_flag=True, help="Store events with `quakegraph ingest`, in another process.")
 def main(subscribers: int, rounds: int, elsewhere: bool) -> None:
     """Measure each transport."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(subscribers + SPARE, most), most))  # which the server inherits
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(subscribers + SPARE, most), most))  # the server inherits it
     cpus, rows = Cpus.of_this_machine(), []
     for transport in TRANSPORTS:
         with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The result as Markdown: a line for each server and each ratio, and the notes that explain them."""
+"""The result as Markdown: a table of servers, a table of ratios, and notes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,17 +12,17 @@ INGEST = "ingest, events/s"
 
 @dataclass(slots=True)
 class Row:
-    """What was measured of one server."""
+    """The measurements of one server."""
 
     key: str
     name: str
     rounds: dict[str, list[Measurement]] = field(default_factory=dict)  # by the query's name
-    wrong: set[str] = field(default_factory=set)  # queries and ingests that were answered wrong
-    ingests: list[float] = field(default_factory=list)  # events a second, a run each
+    wrong: set[str] = field(default_factory=set)  # columns with a wrong answer
+    ingests: list[float] = field(default_factory=list)  # events per second, one for each run
     memory_mb: float | None = None
 
     def rate(self, column: str) -> float | None:
-        """The median of a column; None where there is none that is right."""
+        """The median of a column; None if it was not measured or an answer was wrong."""
         if column in self.wrong:
             return None
         rates = self.ingests if column == INGEST else [each.rate for each in self.rounds.get(column, ())]
@@ -30,7 +30,7 @@ class Row:
 
 
 def markdown(rows: Sequence[Row], queries: Sequence[str], title: str, notes: Sequence[str]) -> str:
-    """The whole page; the queries by their names."""
+    """The whole page; `queries` are names."""
     columns = [*queries, INGEST]
     measured = table(
         [f"{title}: answers/s, p50 / p99", *columns, "memory, MB"],
@@ -73,7 +73,7 @@ def _ratio(ours: Row, peer: Row, column: str) -> str:
 
 
 def _number(value: float) -> str:
-    """Three figures, or all before the point."""
+    """A number with three significant figures, or without decimals from 100 on."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 

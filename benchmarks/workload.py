@@ -1,7 +1,7 @@
-"""The requests that every server gets: six queries and an ingest, for the peers' schema and for ours.
+"""The requests to every server: six queries and an ingest, for the peers' schema and for ours.
 
-The answers have one shape in both. Our filters take times in ISO 8601, the end inclusive; those of the peers take
-milliseconds, the end exclusive.
+The answers have the same shape in both. Our filters take times in ISO 8601, with an inclusive end; those of the peers
+take milliseconds, with an exclusive end.
 """
 
 import random
@@ -14,7 +14,7 @@ import orjson
 
 from benchmarks.catalogue import DAY_MS, event_id
 
-INGEST_CALLS, INGEST_CALL = 40, 500  # mutations a run, events in each
+INGEST_CALLS, INGEST_CALL = 40, 500  # mutations in each run, events in each mutation
 
 
 def _ms(year: int, month: int, day: int) -> int:
@@ -23,7 +23,7 @@ def _ms(year: int, month: int, day: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which events are meant; all without it. Epoch milliseconds, the end exclusive."""
+    """Which events to select; without conditions, all. Epoch milliseconds, with an exclusive end."""
 
     start_ms: int | None = None
     end_ms: int | None = None
@@ -36,7 +36,7 @@ class Page:
 
     first: int
     selection: Selection = Selection()
-    number: int = 1  # 200 is the page behind the cursor that ends page 199
+    number: int = 1  # 200 is the page after the end cursor of page 199
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many events match."""
+    """The number of matching events."""
 
     selection: Selection
 
@@ -57,13 +57,13 @@ Question = Page | Lookup | Count
 
 LAST_DAY = _ms(2024, 12, 31)
 YEAR_2023 = Selection(_ms(2023, 1, 1), _ms(2024, 1, 1), min_mag=2.5)
-SINCE_INGEST = Selection(start_ms=_ms(2025, 1, 1))  # behind all of the catalogue
+SINCE_INGEST = Selection(start_ms=_ms(2025, 1, 1))  # after the whole catalogue
 DEEP_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with its place in the table."""
+    """A question with its name in the table."""
 
     name: str
     meaning: str
@@ -71,7 +71,7 @@ class Query:
 
 
 def queries(events: int) -> tuple[Query, ...]:
-    """The queries, for a catalogue of so many events."""
+    """The queries for a catalogue with this number of events."""
     last_days = Selection(LAST_DAY - 30 * DAY_MS, LAST_DAY, min_mag=2.0)
     return (
         Query("Q1", "first 100 of 30 days, M ≥ 2.0", Page(100, last_days)),
@@ -91,13 +91,13 @@ PAGE = f"edges {{ cursor node {{ {NODE} }} }} pageInfo {{ hasNextPage endCursor 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A schema's words for the questions."""
+    """The questions in the terms of one schema."""
 
     page: str
     count: str
     lookup: str
     ingest: str
-    variables: Callable[[Selection], Mapping[str, Any]]  # of a selection
+    variables: Callable[[Selection], Mapping[str, Any]]  # the variables of a selection
 
     def body(self, question: Question, after: str | None = None) -> bytes:
         """The body of the request."""
@@ -135,7 +135,7 @@ def _our_variables(selection: Selection) -> dict[str, Any]:
 
 
 def iso(time_ms: int) -> str:
-    """A time as the graph takes it."""
+    """A time in ISO 8601."""
     return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
@@ -163,19 +163,19 @@ OURS = Dialect(
 
 
 def new_events(run: int) -> Iterator[dict[str, Any]]:
-    """Events of 2025 that no other run has."""
-    chance = random.Random(run)  # noqa: S311 - reproducible on purpose
+    """Events of 2025; each run has others."""
+    rng = random.Random(run)  # noqa: S311 - reproducible on purpose
     assert SINCE_INGEST.start_ms is not None
     time_ms = SINCE_INGEST.start_ms + run * 100 * DAY_MS
     for number in range(INGEST_CALLS * INGEST_CALL):
-        time_ms += chance.randrange(1, 300_000)
+        time_ms += rng.randrange(1, 300_000)
         yield {
             "eventId": f"in{run:02x}{number:06x}",
             "eventTsMs": time_ms,
-            "mag": round(0.5 + chance.expovariate(2.3), 2),
-            "place": f"{chance.randrange(1, 180)} km N of Kaikōura, New Zealand",
-            "lat": round(chance.uniform(-45, -40), 4),
-            "lon": round(chance.uniform(170, 178), 4),
-            "depth": round(chance.expovariate(0.05), 2),
+            "mag": round(0.5 + rng.expovariate(2.3), 2),
+            "place": f"{rng.randrange(1, 180)} km N of Kaikōura, New Zealand",
+            "lat": round(rng.uniform(-45, -40), 4),
+            "lon": round(rng.uniform(170, 178), 4),
+            "depth": round(rng.expovariate(0.05), 2),
             "source": "USGS",
         }

@@ -55,18 +55,18 @@ logger = get_logger(__name__)
 
 @cache
 def schema_of(domains: tuple[Domain, ...], *, compiled: bool = True) -> Schema:
-    """The schema of these domains, made once."""
+    """The schema of these domains, built once."""
     return build_schema(domains, compiled=compiled)
 
 
 def create_app(
     settings: Settings | None = None, *, domains: Sequence[Domain] = DOMAINS, clock: Clock = now_ms
 ) -> ASGIApp:
-    """The service as an ASGI application; without settings, with those of the environment.
+    """The service as an ASGI application.
 
     Args:
-        settings: of which `domains` names those that are on.
-        domains: that there are.
+        settings: read from the environment by default; `domains` names the domains that are on.
+        domains: all domains, on or off.
         clock: epoch milliseconds.
     """
     settings = settings or read_settings(domains)
@@ -77,7 +77,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Any]]:
         async with AsyncExitStack() as stack:
-            stack.callback(metrics.sample)  # when all else has ended
+            stack.callback(metrics.sample)  # runs last, when everything else has ended
             tracing = await stack.enter_async_context(open_tracing(settings.tracing))
             services = await stack.enter_async_context(
                 open_services(settings, on, clock=clock, metrics=metrics, tracing=tracing)
@@ -89,7 +89,7 @@ def create_app(
                 tasks.start(task.name, partial(task.work, services))
             work = Work(WorkLimits.of(settings.max_heavy_operations))
             measure_work(work, metrics)
-            preparing = FairThreads(1, "documents")  # more would only contend for the interpreter
+            preparing = FairThreads(1, "documents")  # more threads would only compete for the interpreter
             stack.callback(preparing.close)
             if settings.loop_watch:
                 await stack.enter_async_context(loop_watched(settings.loop_watch / 1000))
@@ -114,33 +114,33 @@ def create_app(
                 "telemetry": Telemetry(request_metrics, tracing),
             }
 
-    entrance = admission(settings, on)
+    admission = build_admission(settings, on)
     examples = [example for domain in on if domain.examples for example in graphiql.examples_of(domain.examples)]
     app = Starlette(
         routes=[
-            Route(GRAPH_PATH, GraphQLEndpoint(entrance, examples=examples if settings.graphiql else None)),
+            Route(GRAPH_PATH, GraphQLEndpoint(admission, examples=examples if settings.graphiql else None)),
             WebSocketRoute(
                 GRAPH_PATH,
-                WebSocketEndpoint(entrance, SocketLimits(settings.max_socket_operations), settings.cors_origins),
+                WebSocketEndpoint(admission, SocketLimits(settings.max_socket_operations), settings.cors_origins),
             ),
             *(graphiql.static_routes() if settings.graphiql else []),
             Route("/healthz", lambda request: JSONResponse({"status": "ok"})),
-            Route("/readyz", partial(_ready, on)),
+            Route("/readyz", partial(_readyz, on)),
             Route("/metrics", Scrape(metrics).answer),
             *(route for domain in on for route in domain.routes(settings)),
-            Route("/", lambda request: RedirectResponse(GRAPH_PATH)),  # where no domain has a page there
+            Route("/", lambda request: RedirectResponse(GRAPH_PATH)),  # unless a domain has a page there
         ],
-        exception_handlers={HTTPException: _not_found, Exception: _unforeseen},
+        exception_handlers={HTTPException: _not_found, Exception: _unexpected},
         lifespan=lifespan,
     )
     return RequestIds(_cors(app, settings.cors_origins) if settings.cors_origins else app)
 
 
-def admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Admission:
-    """What lets operations in. It finds in the state of the application what is open only while that runs.
+def build_admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Admission:
+    """Build what admits operations. It takes services from the application's state, since they open at its start.
 
     Raises:
-        UnusableList: The list of documents cannot be served.
+        UnusableList: The list of documents cannot be used.
     """
     page_sizes = PageSizes(settings.page_size, settings.max_page_size)
     schema = schema_of(switched_on(domains, settings.domains), compiled=settings.compiled).graphql
@@ -157,7 +157,7 @@ def admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Admiss
 
 
 def _cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
-    """Lets pages of these origins ask. Credentials are the pages' own to send: there are no cookies here."""
+    """Allow requests of web pages of these origins. There are no cookies, so pages send their own credentials."""
     return CORSMiddleware(
         app,
         allow_origins=origins,
@@ -167,8 +167,8 @@ def _cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     )
 
 
-async def _ready(domains: Sequence[Domain], request: Request) -> Response:
-    """Whether requests can be answered: the store is there, and this process does not end."""
+async def _readyz(domains: Sequence[Domain], request: Request) -> Response:
+    """Answer `/readyz`: 200 if the store answers and this process is not ending, else 503."""
     if getattr(request.state, "draining", False):
         return JSONResponse({"status": "draining"}, 503)
     services: Services = request.state.services
@@ -184,11 +184,11 @@ async def _ready(domains: Sequence[Domain], request: Request) -> Response:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """Tell in the graph's way that a path is not there, or not by that method."""
+    """Answer with a GraphQL error that a path or its method does not exist."""
     http = cast("HTTPException", error)
     return JSONResponse({"errors": [format_error(BadRequest(http.detail))]}, http.status_code, http.headers)
 
 
-async def _unforeseen(request: Request, error: Exception) -> Response:
-    """Tell a client of a defect in the graph's way; the trace is logged by the server."""
+async def _unexpected(request: Request, error: Exception) -> Response:
+    """Answer with a GraphQL error after a defect. The server logs its trace."""
     return JSONResponse({"errors": [format_error(InternalServerError(request.state.request_id))]}, 500)

@@ -1,8 +1,8 @@
-"""The command line, assembled from the domains: reads arguments, calls one function, tells the result in a line.
+"""The command line, assembled from the domains. Each command calls one function and prints its result.
 
-Every option of `serve` is also a setting (`--port` is `GRAPH_PORT`); the option wins. What is
-wrong ends with one clear line on standard error: status 2 for a wrong argument, 1 for work
-that could not be done. A domain that is off has no command.
+Every option of `serve` is also a setting (`--port` is `GRAPH_PORT`); the option wins. An error is one
+line on standard error. The exit status is 2 for a wrong argument, and 1 for work that failed. A domain
+that is off has no commands.
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ from graph.store.policy import Job, policy
 HELP = """An earthquake catalogue behind a GraphQL API.
 
 \b
-Try it with a week of real events, then open the address that it prints:
+Try it with a real week of events, and open the address that it prints:
   quakegraph serve --demo
-Take in what happened lately, or a file of GeoJSON:
+Ingest the latest events, or a GeoJSON file:
   quakegraph ingest --recent
   quakegraph ingest all_week.geojson
 
-Settings are read from the environment (GRAPH_PORT, GRAPH_STORE, ...); options win over them.
+Settings are environment variables (GRAPH_PORT, GRAPH_STORE, ...). Options override them.
 """
 
 
 class DomainGroup(click.Group):
-    """The commands of some domains. When it runs, those remain that the environment switches on."""
+    """The commands of the service and of its domains. It runs only the commands of domains that are on."""
 
     def __init__(self, domains: Sequence[Domain]) -> None:
         options = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "obj": CommandLine(domains)}
@@ -51,7 +51,7 @@ class DomainGroup(click.Group):
                 self.add_command(command)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the command that the arguments name."""
+        """Run the command that the arguments name, if its domain is on."""
         try:
             on = switched_on(self.domains, DomainNames().domains)
         except Misconfigured as error:
@@ -63,7 +63,7 @@ class DomainGroup(click.Group):
 
 
 def build(domains: Sequence[Domain] = DOMAINS) -> DomainGroup:
-    """The command line of a service that has these domains."""
+    """The command line of a service with these domains."""
     return DomainGroup(domains)
 
 
@@ -72,10 +72,10 @@ def _serve(domains: Sequence[Domain]) -> click.Command:
     @click.option("--host", metavar="ADDRESS", help="Address to listen on.  [default: 127.0.0.1]")
     @click.option("--port", metavar="NUMBER", help="Port to listen on; 0 takes a free one.  [default: 8000]")
     @store_option
-    @click.option("--workers", metavar="NUMBER", help="Processes that serve.  [default: 1]")
+    @click.option("--workers", metavar="NUMBER", help="Number of processes that serve requests.  [default: 1]")
     @click.pass_obj
     def serve(line: CommandLine, /, **options: Any) -> None:
-        """Serve the graph, and GraphiQL for people.
+        """Serve the GraphQL API and its web pages.
 
         \b
         Examples:
@@ -98,7 +98,7 @@ def _serve(domains: Sequence[Domain]) -> click.Command:
 @click.command()
 @click.pass_obj
 def schema(line: CommandLine) -> None:
-    """Print the graph's schema in the schema definition language.
+    """Print the GraphQL schema.
 
     \b
     Example:
@@ -108,21 +108,26 @@ def schema(line: CommandLine) -> None:
 
 
 def _token(domains: Sequence[Domain]) -> click.Command:
-    there_are = scopes_of(domains)
+    available = scopes_of(domains)
 
     @click.command()
     @click.option(
-        "--scope", "scopes", type=Scopes(there_are), required=True, help=f"Permissions, of {', '.join(there_are)}."
+        "--scope",
+        "scopes",
+        type=Scopes(available),
+        required=True,
+        help=f"Permissions, separated by commas: {', '.join(available)}.",
     )
-    @click.option("--subject", type=Subject(), required=True, help="Who presents it.")
-    @click.option("--expires", type=Duration(), default="1h", help="How long it holds: 30m, 1h, 7d.  [default: 1h]")
+    @click.option("--subject", type=Subject(), required=True, help="Name of the caller.")
+    @click.option("--expires", type=Duration(), default="1h", help="Lifetime: 30m, 1h, 7d.  [default: 1h]")
     @store_option
     @click.pass_obj
     def token(line: CommandLine, scopes: frozenset[Scope], subject: str, expires: int, store: str | None) -> None:
         """Print a token for a caller of this service.
 
-        It is signed with GRAPH_JWT_SECRET; without one, with the secret that `serve` makes beside the
-        store. Tokens for a key set (GRAPH_JWKS_URL) are signed elsewhere, with its private key.
+        It is signed with GRAPH_JWT_SECRET. Without that setting, it is signed with the secret that
+        `serve` creates beside the store. If GRAPH_JWKS_URL names a key set, tokens are signed
+        elsewhere, with the private key.
 
         \b
         Example:
@@ -141,7 +146,7 @@ def _token(domains: Sequence[Domain]) -> click.Command:
 
 @click.group()
 def tables() -> None:
-    """Make the tables, or print their template for CloudFormation or what IAM must allow."""
+    """Create the tables, or print their template or IAM policy."""
 
 
 @tables.command()
@@ -149,14 +154,14 @@ def tables() -> None:
 @click.option(
     "--stream/--no-stream",
     default=True,
-    help="Whether to switch their streams on, which tells subscribers at once what another process stored.",
+    help="Whether to switch streams on. By them, subscribers receive at once what another process stores.",
 )
 @click.pass_obj
 def create(line: CommandLine, store: str | None, stream: bool) -> None:
-    """Make each table where it is missing, with its indexes and expiry.
+    """Create the tables that are missing, with their indexes and expiry.
 
-    On DynamoDB, their streams, point-in-time recovery and deletion protection are switched on too,
-    where the endpoint has them. SQLite needs no such step.
+    On DynamoDB, this also switches on streams, point-in-time recovery and deletion protection, if
+    the endpoint offers them. SQLite does not need this command.
 
     \b
     Example:
@@ -176,10 +181,10 @@ def print_template(line: CommandLine) -> None:
 
     \b
     Example:
-      quakegraph tables template > table.yaml
-      aws cloudformation deploy --template-file table.yaml --stack-name earthquakes
+      quakegraph tables template > table.json
+      aws cloudformation deploy --template-file table.json --stack-name earthquakes
     """
-    from graph.store.cloudformation import template  # with DynamoDB's engine, which takes a while to import
+    from graph.store.cloudformation import template  # here, since it imports DynamoDB's engine, which is slow
 
     settings = line.settings()
     designs = tables_of(switched_on(line.domains, settings.domains))
@@ -192,12 +197,12 @@ def print_template(line: CommandLine) -> None:
     "job",
     type=click.Choice([job.value for job in Job]),
     default=Job.SERVE.value,
-    help="What the process does.  [default: serve]",
+    help="Job of the process.  [default: serve]",
 )
 @store_option
 @click.pass_obj
 def print_policy(line: CommandLine, job: str, store: str | None) -> None:
-    """Print the IAM policy that a process needs on DynamoDB, and no more.
+    """Print the IAM policy with the least permissions that a process needs on DynamoDB.
 
     \b
     Example:

@@ -1,6 +1,6 @@
 """What every command needs: settings, the services of the domains, and errors in one line.
 
-A domain's command gets a `CommandLine` from click, and asks it for services:
+A domain's command receives a `CommandLine` from click, which opens the services:
 
     @click.command()
     @store_option
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class WrongSetting(click.ClickException):
-    """A setting has an impossible value. It is reported in one line, as it may come from the environment."""
+    """A setting has an impossible value. The message is one line that names the option or the variable."""
 
     exit_code = 2
 
@@ -39,7 +39,7 @@ class CommandLine:
     domains: Sequence[Domain]
 
     def settings(self, **options: Any) -> Settings:
-        """The settings, with the options that were given in place of the environment's."""
+        """Read the settings. Options that were given override the environment."""
         given = {name: value for name, value in options.items() if value is not None}
         try:
             return read_settings(self.domains, **given)
@@ -52,17 +52,17 @@ class CommandLine:
             raise WrongSetting(str(error)) from None
 
     def run(self, settings: Settings, work: Callable[[Services], Awaitable[T]]) -> T:
-        """Do asynchronous work with the services, which are closed when it ends."""
+        """Open the services, run `work` with them, and close them."""
 
-        async def opened() -> T:
+        async def run_with_services() -> T:
             async with open_services(settings, self.domains) as services:
                 return await work(services)
 
-        return run(opened())
+        return run(run_with_services())
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Do asynchronous work; what the store or another service refuses ends the command with its reason."""
+    """Run asynchronous work. An expected error ends the command with its message."""
     try:
         return asyncio.run(work)
     except DatabaseUnavailable as error:
@@ -72,7 +72,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def store_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--store`, which every command that touches the store has."""
+    """Add the option `--store`, which every command that uses the store has."""
     return click.option(
         "--store",
         metavar="URL",

@@ -1,4 +1,4 @@
-"""A domain: all that one family of records gives the service, in one value.
+"""A domain: one value with everything that a family of records adds to the service.
 
     DOMAIN = Domain(
         name="sightings",
@@ -10,9 +10,8 @@
         nodes=(Node(Sighting, load=sightings_by_key, scope=SIGHTINGS_READ),),
     )
 
-Nothing outside `graph.domains` knows one: the application, the command line, the schema, the
-settings and all else are assembled from a tuple of these. To add a domain is to name it in
-`graph.domains`.
+No code outside `graph.domains` names a domain. The application, the command line, the schema and the
+settings are assembled from a tuple of these values. To add a domain, name it in `graph.domains`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -50,21 +49,21 @@ __all__ = [
     "Task",
     "WebPage",
 ]
-"""What the author of a domain needs for its value."""
+"""Everything that a domain's value is made of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """What a domain opens its services with. A service itself, so that a task or a command finds it too."""
+    """What a domain needs to open its services. It is a service too, so tasks and commands can use it."""
 
     database: Database
     clock: Clock
     http: httpx.AsyncClient
     settings: Settings
-    metrics: Metrics  # where a domain registers its own
-    recording: Recording  # where work is recorded that no root field does
-    endings: Endings  # told before the process ends
-    services: Services  # of the domains before this one
+    metrics: Metrics  # a domain registers its own here
+    recording: Recording  # records work that is not done by a root field
+    endings: Endings  # functions to call before the process ends
+    services: Services  # the services of the domains before this one
 
 
 @asynccontextmanager
@@ -72,7 +71,7 @@ async def _no_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
     yield ()
 
 
-async def _nothing_to_tell(services: Services) -> Mapping[str, Any]:
+async def _no_readiness(services: Services) -> Mapping[str, Any]:
     return {}
 
 
@@ -82,67 +81,66 @@ async def _nothing_to_prepare(services: Services) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Work in the background of each process that serves, started again where it crashes, and cancelled at the end."""
+    """Background work of each serving process. It is restarted after a crash, and cancelled at the end."""
 
     name: str  # for the logs
-    work: Callable[[Services], Awaitable[object]]  # where it returns, the task has ended
+    work: Callable[[Services], Awaitable[object]]  # the task ends when it returns
 
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """A page for people, which `serve` names at its start."""
+    """A web page, whose address `serve` prints at its start."""
 
     name: str
     path: str
-    scopes: Sequence[Scope]  # that its token needs
+    scopes: Sequence[Scope]  # the scopes that its token needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Domain:
-    """One domain. Types of the graph are classes of Strawberry, each of whose fields becomes one of the root type."""
+    """One domain. Its queries, mutations and subscriptions are Strawberry types, whose fields join the root types."""
 
     name: str
-    requires: tuple[str, ...] = ()  # domains that it builds on, which must come before it
-    entities: tuple[Entity, ...] = ()  # which name their tables
+    requires: tuple[str, ...] = ()  # domains that it builds on; they come before it
+    entities: tuple[Entity, ...] = ()  # each names its table
     scopes: tuple[Scope, ...] = ()
     settings: type[SettingsPart] | None = None
 
     open: Callable[[Resources], AbstractAsyncContextManager[Sequence[object]]] = _no_services
-    """Opens the services that resolvers ask for, of which each is the only one of its class."""
+    """Opens the services that resolvers use: at most one of each class."""
 
     queries: tuple[type, ...] = ()
     mutations: tuple[type, ...] = ()
     subscriptions: tuple[type, ...] = ()
     nodes: tuple[Node, ...] = ()
-    contributions: tuple[Contribution, ...] = ()  # fields of types of the domains that it requires
+    contributions: tuple[Contribution, ...] = ()  # fields added to types of the domains that it requires
 
     routes: Callable[[Settings], Sequence[BaseRoute]] = lambda settings: ()
-    """HTTP routes of its own. `graph.transport.routes` makes one whose callers are known."""
+    """Its HTTP routes. `graph.transport.routes` makes routes that authenticate their callers."""
 
     pages: Callable[[Settings], Sequence[WebPage]] = lambda settings: ()
     tasks: tuple[Task, ...] = ()
-    commands: tuple[click.Command, ...] = ()  # of the command line; `graph.command_line` tells how to write one
-    options: tuple[click.Option, ...] = ()  # of `serve`, for its settings
-    examples: Path | None = (
-        None  # folder of GraphiQL's tabs in order of their names: `*.graphql`, `*.json` of variables
-    )
+    commands: tuple[click.Command, ...] = ()  # `graph.command_line` explains how to write one
+    options: tuple[click.Option, ...] = ()  # options of `serve` for its settings
+    examples: Path | None = None
+    """Folder of GraphiQL's tabs, in order of their names: `*.graphql`, and `*.json` for variables."""
 
     prepare: Callable[[Services], Awaitable[str | None]] = _nothing_to_prepare
-    """Called once before any process serves. What it answers is told to the operator."""
+    """Called once before any process serves. The text that it returns is shown to the operator."""
 
-    readiness: Callable[[Services], Awaitable[Mapping[str, Any]]] = _nothing_to_tell
-    """What `/readyz` tells of it. It does not decide whether the service is ready."""
+    readiness: Callable[[Services], Awaitable[Mapping[str, Any]]] = _no_readiness
+    """Its part of the answer of `/readyz`. It does not decide whether the service is ready."""
 
 
 class ImproperDomains(ValueError):
-    """The domains cannot be assembled: a defect of their list."""
+    """The tuple of domains is wrong, so they cannot be assembled."""
 
 
 def checked(domains: Sequence[Domain]) -> tuple[Domain, ...]:
-    """The same domains.
+    """Check the order and the names of domains, and return them.
 
     Raises:
-        ImproperDomains: Two have the same name, or one stands before what it requires.
+        ImproperDomains: Two have the same name, or one comes before a domain that it requires.
     """
     before: set[str] = set()
     for domain in domains:
@@ -150,16 +148,16 @@ def checked(domains: Sequence[Domain]) -> tuple[Domain, ...]:
             raise ImproperDomains(f"there are two domains {domain.name!r}")
         for name in domain.requires:
             if name not in before:
-                raise ImproperDomains(f"the domain {domain.name!r} requires {name!r}, which must stand before it")
+                raise ImproperDomains(f"the domain {domain.name!r} requires {name!r}, which must come before it")
         before.add(domain.name)
     return tuple(domains)
 
 
 def switched_on(domains: Sequence[Domain], names: Sequence[str]) -> tuple[Domain, ...]:
-    """Those of the domains that are named, in their own order; all of them where none is named.
+    """The domains with these names, in the order of `domains`. Without names, all domains.
 
     Raises:
-        Misconfigured: A name is none of a domain, or what a named domain requires is not named.
+        Misconfigured: There is no domain of a name, or a domain is missing that a named one requires.
     """
     if not names:
         return checked(domains)
@@ -176,15 +174,15 @@ def switched_on(domains: Sequence[Domain], names: Sequence[str]) -> tuple[Domain
 
 
 def scopes_of(domains: Sequence[Domain]) -> tuple[Scope, ...]:
-    """The scopes that there are, in order of their names."""
+    """All scopes of the domains, in order of their names."""
     return tuple(sorted(scope for domain in domains for scope in domain.scopes))
 
 
 def entities_of(domains: Sequence[Domain]) -> tuple[Entity, ...]:
-    """What the domains keep in their tables."""
+    """All entities of the domains."""
     return tuple(entity for domain in domains for entity in domain.entities)
 
 
 def tables_of(domains: Sequence[Domain]) -> tuple[TableDesign, ...]:
-    """The tables of the domains, each once: several domains may stand in one."""
+    """All tables of the domains, each once: several domains may share a table."""
     return tuple({entity.table.name: entity.table for entity in entities_of(domains)}.values())

@@ -1,4 +1,4 @@
-"""Opening what a process needs, from the settings: store → domains, one after the other → their services."""
+"""Reads the settings of a process, then opens its store and the services of its domains, in order."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,18 +20,18 @@ from graph.work.endings import Endings
 
 
 def read_settings(domains: Sequence[Domain], **given: Any) -> Settings:
-    """The settings of those of the domains that are on; what is given wins over the environment.
+    """Read the settings of the domains that are on. Given values override the environment.
 
     Raises:
         ValidationError: A value is wrong.
-        Misconfigured: The domains that are named cannot be switched on.
+        Misconfigured: The named domains cannot be switched on.
     """
     named = {name: value for name, value in given.items() if name in DomainNames.model_fields}
     return settings_of(switched_on(domains, DomainNames(**named).domains))(**given)
 
 
 def settings_of(domains: Sequence[Domain]) -> type[Settings]:
-    """The class of settings that all of these domains have."""
+    """The class of settings for exactly these domains."""
     return settings_class(*(domain.settings for domain in domains if domain.settings))
 
 
@@ -47,7 +47,7 @@ async def open_services(
     """Open the services of the domains that are on, without their background tasks.
 
     Raises:
-        DatabaseUnavailable: The store does not answer, or has no such table.
+        DatabaseUnavailable: The store does not answer, or a table is missing.
     """
     metrics = metrics or Metrics()
     on = switched_on(domains, settings.domains)

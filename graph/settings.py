@@ -1,8 +1,8 @@
 """The settings of the service, read once from the environment: `GRAPH_PORT` is `port` here.
 
-This file has the settings that belong to no domain. A domain declares its own as a `SettingsPart`, and
-`settings_class` joins them: one value has them all, and is an instance of each part. Options of the
-command line set the same names. The table in docs/settings.md is checked against these classes.
+This file has the settings that belong to no domain. A domain declares its own as a `SettingsPart`.
+`settings_class` joins all of them into one class, whose value is an instance of each part. Options of
+the command line set the same names. A test compares the table in docs/settings.md with these classes.
 """
 
 import re
@@ -26,7 +26,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graph.store.location import StoreLocation
 
-LEAST_SECRET_BYTES = 32  # RFC 7518 section 3.2: a key of the size of HS256's hash or more
+LEAST_SECRET_BYTES = 32  # RFC 7518 section 3.2: the key is at least as long as the hash of HS256
 
 
 def _store_url(url: str) -> str:
@@ -63,27 +63,27 @@ Url = Annotated[str, AfterValidator(_http_url)]
 
 
 class Misconfigured(Exception):
-    """What a setting names cannot be used. The message is for the operator, in one line."""
+    """A setting cannot be used. The message tells the operator why, in one line."""
 
 
 class SettingsPart(BaseSettings):
-    """Some settings. Each line has its unit and default; the description says what it does."""
+    """Some settings, each with its default, its bounds and a description that names the unit."""
 
     model_config = SettingsConfigDict(env_prefix="GRAPH_", frozen=True, extra="ignore", env_ignore_empty=True)
 
 
 class DomainNames(SettingsPart):
-    """Which domains are on: read first, since the other settings are theirs."""
+    """The domains that are on. They are read first, since each domain has settings of its own."""
 
     domains: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)] = Field(
-        (), description="Domains that are served, with commas between them; all without it."
+        (), description="Names of the domains to serve, separated by commas; all by default."
     )
 
 
 class Settings(DomainNames):
-    """What an operator can set, whichever domains are on."""
+    """The settings of the service that belong to no domain."""
 
-    _parts: ClassVar[tuple[type[SettingsPart], ...]] = ()  # of the domains
+    _parts: ClassVar[tuple[type[SettingsPart], ...]] = ()  # the domains' own settings
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
@@ -93,93 +93,112 @@ class Settings(DomainNames):
         "with PREFIX before each name.",
     )
     environment: str = Field(
-        "dev", pattern="^[A-Za-z0-9_-]+$", description="What `{env}` in the names of DynamoDB's tables stands for."
+        "dev", pattern="^[A-Za-z0-9_-]+$", description="Value of `{env}` in the names of DynamoDB's tables."
     )
     store_timeout: float = Field(
-        2.0, gt=0, le=60, description="Seconds for one attempt on the store, of which there are three at most."
+        2.0, gt=0, le=60, description="Seconds for one attempt on the store; there are at most three attempts."
     )
-    workers: int = Field(1, ge=1, le=64, description="Number of processes that serve.")
-    page_size: int = Field(50, ge=1, le=1000, description="Records on a page where a query names no number.")
-    max_page_size: int = Field(1000, ge=1, le=10_000, description="Records on a page at most.")
+    workers: int = Field(1, ge=1, le=64, description="Number of processes that serve requests.")
+    page_size: int = Field(50, ge=1, le=1000, description="Number of records on a page by default.")
+    max_page_size: int = Field(1000, ge=1, le=10_000, description="Maximum number of records on a page.")
     jwt_secret: Annotated[SecretStr, AfterValidator(_secret)] | None = Field(
-        None, description="Secret that tokens are signed with by HS256, 32 bytes or more."
+        None, description="Secret that signs tokens with HS256, at least 32 bytes."
     )
     jwks_url: Url | None = Field(
-        None, description="Where the public keys are that tokens are signed with by RS256 or ES256."
+        None, description="URL of the public keys that verify tokens signed with RS256 or ES256."
     )
     jwt_issuer: str | None = Field(None, description="Issuer that tokens must name.")
     jwt_audience: str | None = Field(None, description="Audience that tokens must name.")
-    jwt_leeway: int = Field(30, ge=0, le=300, description="Seconds that the clock of a token's issuer may be off.")
+    jwt_leeway: int = Field(30, ge=0, le=300, description="Seconds by which the clock of a token's issuer may differ.")
     public_read: bool = Field(True, description="Whether events can be read without a token.")
-    introspection: bool = Field(True, description="Whether the schema can be read, and errors suggest names of it.")
+    introspection: bool = Field(
+        True, description="Whether clients can read the schema, and errors suggest names from it."
+    )
     compiled: bool = Field(
-        True, description="Whether plain selections are executed by compiled functions; graphql-core alone otherwise."
+        True, description="Whether compiled functions execute plain selections; if not, graphql-core executes all."
     )
     graphiql: bool = Field(True, description="Whether browsers get GraphiQL.")
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_origins)] = Field(
-        (), description="Origins whose pages may ask, with commas between them; `*` for all."
+        (), description="Origins whose web pages may send requests, separated by commas; `*` for all."
     )
     allowed_documents: Path | None = Field(
-        None, description="File of the only documents that are executed; any without it."
+        None, description="File that lists the only documents to execute; without it, any document is executed."
     )
-    max_document_bytes: int = Field(16_384, ge=1, le=1_048_576, description="Bytes of a document at most.")
-    max_tokens: int = Field(2000, ge=1, le=100_000, description="Tokens of a document at most.")
-    max_definitions: int = Field(50, ge=1, le=10_000, description="Operations and fragments of a document at most.")
-    max_depth: int = Field(16, ge=1, le=100, description="Levels of fields in a document at most.")
-    max_aliases: int = Field(15, ge=0, le=10_000, description="Aliases in a document at most.")
-    max_directives: int = Field(50, ge=0, le=10_000, description="Directives in a document at most.")
-    max_root_fields: int = Field(10, ge=1, le=1000, description="Root fields of an operation at most.")
-    max_cost: int = Field(20_000, ge=1, description="Points that an operation may cost: about one for each value.")
+    max_document_bytes: int = Field(16_384, ge=1, le=1_048_576, description="Maximum size of a document in bytes.")
+    max_tokens: int = Field(2000, ge=1, le=100_000, description="Maximum number of tokens in a document.")
+    max_definitions: int = Field(
+        50, ge=1, le=10_000, description="Maximum number of operations and fragments in a document."
+    )
+    max_depth: int = Field(16, ge=1, le=100, description="Maximum depth of the fields in a document.")
+    max_aliases: int = Field(15, ge=0, le=10_000, description="Maximum number of aliases in a document.")
+    max_directives: int = Field(50, ge=0, le=10_000, description="Maximum number of directives in a document.")
+    max_root_fields: int = Field(10, ge=1, le=1000, description="Maximum number of root fields in an operation.")
+    max_cost: int = Field(20_000, ge=1, description="Maximum cost of an operation in points: about one for each value.")
     rate_limit: int = Field(0, ge=0, description="Points that a caller may spend in a minute; 0 for no limit.")
     rate_limit_store: str = Field(
         "memory://",
         pattern="^(memory|rediss?|memcached)://",
-        description="Where the spent points are counted: `memory://` for each process, `redis://HOST`.",
+        description="Where spent points are counted: `memory://` in each process, `redis://HOST` for all processes.",
     )
     execution_timeout: float = Field(10.0, gt=0, le=600, description="Seconds that a query may take.")
     ingest_timeout: float = Field(120.0, gt=0, le=3600, description="Seconds that a mutation may take.")
     request_timeout: float = Field(
-        15.0, gt=0, le=600, description="Seconds that a client may take to send a request, or to take its answer."
+        15.0, gt=0, le=600, description="Seconds that a client may take to send a request, or to read its answer."
     )
     max_connections: int = Field(
-        900, ge=1, le=100_000, description="Connections of clients to one process at most."
+        900, ge=1, le=100_000, description="Maximum number of client connections to one process."
     )  # the usual limit is 1,024 open files, some of which the store needs
     max_subscriptions: int = Field(
-        200, ge=1, le=100_000, description="Subscriptions, and WebSockets, that a caller may have open in one process."
+        200,
+        ge=1,
+        le=100_000,
+        description="Maximum number of open subscriptions of a caller in one process; the same for WebSockets.",
     )
     max_socket_operations: int = Field(
-        50, ge=1, le=10_000, description="Operations that may be under way on one WebSocket."
+        50, ge=1, le=10_000, description="Maximum number of operations in progress on one WebSocket."
     )
     max_heavy_operations: int = Field(
         8,
         ge=1,
         le=10_000,
-        description="Operations of a caller that may be reading much at once; twice as many are in progress; "
-        "of all, four times.",
+        description="Maximum number of a caller's operations that read much at once. A caller may have twice "
+        "as many operations in progress; all callers together may have four times as many of each kind.",
     )
     drain: float = Field(
-        1.0, ge=0, le=60, description="Seconds after SIGTERM in which requests are still taken, as `/readyz` says no."
+        1.0,
+        ge=0,
+        le=60,
+        description="Seconds after SIGTERM during which requests are still accepted, while `/readyz` answers 503.",
     )
-    shutdown_timeout: int = Field(30, ge=1, le=600, description="Seconds that requests have to finish at the end.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged at least.")
-    log_format: Literal["console", "json"] = Field("console", description="How a log line is written.")
+    shutdown_timeout: int = Field(
+        30, ge=1, le=600, description="Seconds that requests in progress have to finish at the end."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Lowest level of messages that are logged."
+    )
+    log_format: Literal["console", "json"] = Field(
+        "console", description="Format of a log line: `console` for people, or `json`."
+    )
     loop_watch: float = Field(
-        0, ge=0, le=60_000, description="Milliseconds beyond which it is logged what held the event loop; 0 for never."
+        0,
+        ge=0,
+        le=60_000,
+        description="Milliseconds after which the log names the code that blocks the event loop; 0 for never.",
     )
     tracing: bool = Field(
-        False, description="Whether spans are exported by OpenTelemetry, which its own `OTEL_` variables set up."
+        False, description="Whether OpenTelemetry exports spans, as its own `OTEL_` variables configure."
     )
 
     @field_validator("max_page_size")
     @classmethod
-    def _holds_a_default_page(cls, most: int, info: ValidationInfo) -> int:
+    def _is_at_least_the_default(cls, most: int, info: ValidationInfo) -> int:
         if most < info.data.get("page_size", 1):
             raise ValueError("must not be less than GRAPH_PAGE_SIZE")
         return most
 
     @field_validator("jwks_url")
     @classmethod
-    def _is_the_only_way_to_check_a_token(cls, url: str | None, info: ValidationInfo) -> str | None:
+    def _excludes_a_secret(cls, url: str | None, info: ValidationInfo) -> str | None:
         if url and info.data.get("jwt_secret"):
             raise ValueError("must not be set together with GRAPH_JWT_SECRET")
         return url
@@ -192,22 +211,22 @@ class Settings(DomainNames):
         return on
 
     def part(self, kind: type[P]) -> P:
-        """The settings of a domain.
+        """The settings of one domain.
 
         Raises:
-            TypeError: They are not among these.
+            TypeError: These settings do not include them.
         """
         if not isinstance(self, kind):
             raise TypeError(f"these settings have no {kind.__name__}: read them with `settings_class` of its domain")
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._parts, dict(self))
+        return _unpickled, (self._parts, dict(self))
 
 
 @cache
 def settings_class(*parts: type[SettingsPart]) -> type[Settings]:
-    """The class of settings that has those of these domains too.
+    """The class of settings that joins `Settings` with the settings of domains.
 
     Raises:
         ValueError: Two parts declare the same setting.
@@ -223,13 +242,13 @@ def settings_class(*parts: type[SettingsPart]) -> type[Settings]:
     )
 
 
-def _restored(parts: tuple[type[SettingsPart], ...], values: dict[str, Any]) -> Settings:
-    """Settings in another process. They were validated in the first."""
+def _unpickled(parts: tuple[type[SettingsPart], ...], values: dict[str, Any]) -> Settings:
+    """Unpickle settings. They were validated in the process that pickled them."""
     return settings_class(*parts).model_construct(**values)
 
 
 def _is_installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except ModuleNotFoundError:  # of a package around it
+    except ModuleNotFoundError:  # a parent package is missing
         return False

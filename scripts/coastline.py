@@ -3,8 +3,8 @@
 The land is Natural Earth's at 1:110,000,000, which is in the public domain (naturalearthdata.com), from the npm
 package `world-atlas`. The output is a list of rings. Each ring is a flat list of longitudes and latitudes,
 alternating, in tenths of a degree, and ends at its first point. The rings are cut along the edge of the map, the
-meridian opposite to its centre. Longitudes continue from that edge, beyond 180 degrees, so that drawing needs no
-care for the dateline.
+meridian opposite to its centre. Longitudes continue from that edge beyond 180 degrees, so the drawing code can
+ignore the dateline.
 """
 
 import json
@@ -58,9 +58,9 @@ def decoded(topology: dict[str, Any]) -> Iterator[Ring]:
 
 
 def unwound(ring: Ring) -> Ring:
-    """The ring with longitudes that never jump, and so may leave their usual range.
+    """The ring with longitudes that never jump. They may leave their usual range.
 
-    A ring that ends a turn away from its beginning goes around a pole, and is closed through it.
+    A ring that ends 360 degrees away from its beginning goes around a pole, and is closed through the pole.
     """
     unwound = [ring[0]]
     for (before, _), (lon, lat) in pairwise(ring):
@@ -71,7 +71,7 @@ def unwound(ring: Ring) -> Ring:
 
 
 def cut(ring: Ring) -> Iterator[Ring]:
-    """The parts of an unwound ring within the map, each moved by whole turns to where the map has it."""
+    """The parts of an unwound ring within the map, each moved by multiples of 360 degrees into the map's range."""
     lons = [lon for lon, _ in ring]
     for turn in range(math.floor((min(lons) - WEST) / 360), math.ceil((max(lons) - WEST) / 360)):
         moved = [(lon - 360 * turn, lat) for lon, lat in ring]
@@ -96,7 +96,7 @@ def mirrored(ring: Ring) -> Ring:
 
 
 def along_edges(ring: Ring) -> Ring:
-    """The ring with enough points where it runs along the edge of the map."""
+    """The ring with additional points along the edge of the map."""
     dense = [ring[0]]
     for (lon, lat), (next_lon, next_lat) in pairwise(ring):
         if lon == next_lon and lon in (WEST, WEST + 360):
@@ -107,7 +107,7 @@ def along_edges(ring: Ring) -> Ring:
 
 
 def rounded(ring: Sequence[Point]) -> list[int]:
-    """The ring in tenths of a degree, without the points that then fall together."""
+    """The ring in tenths of a degree, without consecutive equal points."""
     tenths = [(round(lon * 10), round(lat * 10)) for lon, lat in ring]
     return [number for point, _ in groupby(tenths) for number in point]
 

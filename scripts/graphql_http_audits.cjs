@@ -1,4 +1,4 @@
-// Has the npm package graphql-http audit a server of GraphQL over HTTP, and prints what it found as JSON.
+// Audits a GraphQL server with the npm package graphql-http, and prints the results as JSON.
 //
 //     NODE_PATH=folder-of-packages node graphql_http_audits.cjs http://127.0.0.1:8000/graphql
 

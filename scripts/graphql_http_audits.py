@@ -1,4 +1,4 @@
-"""The audits of the npm package `graphql-http`, which say whether a server keeps to GraphQL over HTTP.
+"""Runs the audits of the npm package `graphql-http`, which check that a server follows GraphQL over HTTP.
 
     python -m scripts.graphql_http_audits http://127.0.0.1:8000/graphql
 
@@ -28,21 +28,21 @@ PACKAGES = (
     ),
 )
 RUNNER = Path(__file__).with_suffix(".cjs")
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One audit, and how the server did."""
+    """One audit and its result."""
 
     id: str
     name: str  # what a server SHOULD, MAY or MUST do
     status: str  # ok, notice, warn or error
-    reason: str | None  # where it is not ok
+    reason: str | None  # unless the status is ok
 
 
 def audits(url: str) -> list[Audit]:
-    """Every audit of the server at a URL."""
+    """Run every audit on the server at a URL."""
     with tempfile.TemporaryDirectory() as modules:
         for package in PACKAGES:
             Path(modules, package.name).symlink_to(package.fetched())
@@ -51,19 +51,19 @@ def audits(url: str) -> list[Audit]:
             env={**os.environ, "NODE_PATH": modules},
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=True,
         )
     return [Audit(**{"reason": None, **found}) for found in json.loads(done.stdout)]
 
 
 def main() -> None:
-    """Print what is not as it should be, and end with 1 if anything is."""
+    """Print the audits that failed. The exit status is 1 if there is one."""
     found = audits(sys.argv[1])
     failed = [audit for audit in found if audit.status != "ok"]
     for audit in failed:
         print(f"{audit.status} {audit.id} {audit.name}: {audit.reason}")
-    print(f"{len(found) - len(failed)} of {len(found)} audits are passed.")
+    print(f"{len(found) - len(failed)} of {len(found)} audits passed.")
     sys.exit(bool(failed))
 
 

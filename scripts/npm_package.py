@@ -1,4 +1,4 @@
-"""Packages of npm: fetched by `npm pack` under a pinned hash, unpacked once, and kept in the cache."""
+"""Fetches npm packages with `npm pack` and a pinned hash, and unpacks each once into the cache."""
 
 import base64
 import hashlib
@@ -13,12 +13,12 @@ from pathlib import Path
 
 
 class Unavailable(RuntimeError):
-    """The package cannot be had; the message says why."""
+    """The package cannot be fetched; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class NpmPackage:
-    """One release, and what its tarball must hash to."""
+    """One version of a package, with the hash of its tarball."""
 
     name: str
     version: str
@@ -27,18 +27,18 @@ class NpmPackage:
 
     @property
     def folder(self) -> Path:
-        """Where it is kept."""
+        """Its folder in the cache."""
         cache = os.environ.get("XDG_CACHE_HOME") or Path(__file__).resolve().parent.parent / ".cache"
         return Path(cache) / "npm" / f"{self.name}-{self.version}"
 
     def fetched(self) -> Path:
-        """Its folder, fetched first where it is not in the cache."""
+        """Fetch the package if the cache does not have it. Returns its folder."""
         if self.folder.is_dir():
             return self.folder
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.folder.parent) as scratch:
             unpacked = self._unpack(self._pack(Path(scratch)), Path(scratch))
-            # A rename is all or nothing, so two runs at once cannot meet half a folder.
+            # A rename is atomic, so another process never sees an incomplete folder.
             with suppress(OSError):
                 unpacked.rename(self.folder)
         if not self.folder.is_dir():

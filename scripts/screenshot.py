@@ -1,4 +1,4 @@
-"""Takes the pictures of the README and of docs/, of a service with the demo's week.
+"""Takes the screenshots for the README and docs/, from a service with the demo's week.
 
 python scripts/screenshot.py http://127.0.0.1:8000 docs
 """
@@ -33,7 +33,7 @@ def graphiql(browser: Browser, url: str, path: Path) -> None:
 
 
 def dashboard(browser: Browser, url: str, path: Path, *, dark: bool) -> None:
-    """The dashboard from its top to its plots, live, with an event selected."""
+    """The live dashboard from its top to its plots, with a selected event."""
     page = browser.new_page(viewport={"width": 1024, "height": 1240}, color_scheme="dark" if dark else "light")
     page.goto(url)
     page.locator("#connection[data-state=live]").wait_for()

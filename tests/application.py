@@ -1,4 +1,4 @@
-"""The service's application in the test's own event loop, without a server, a client and what these keep in memory."""
+"""The service's application in the test's event loop, without a server or client, which would keep memory."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
@@ -18,7 +18,7 @@ Ask = Callable[[str, Mapping[str, Any]], Awaitable[bytes]]
 
 @asynccontextmanager
 async def application(settings: Settings) -> AsyncIterator[Ask]:
-    """The application from its start to the end of its shutdown. Its client's token has every scope."""
+    """Run the application from its start to the end of its shutdown. Requests have a token with every scope."""
     app = create_app(settings.model_copy(update={"jwt_secret": SecretStr(SECRET)}))
     state: dict[str, Any] = {}
     events: asyncio.Queue[dict[str, str]] = asyncio.Queue()

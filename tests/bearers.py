@@ -1,4 +1,4 @@
-"""Tokens as an identity provider would issue them, for services that know the tests' secret."""
+"""Tokens for services that use the tests' secret, as an identity provider would issue them."""
 
 import time
 
@@ -15,7 +15,7 @@ SCOPES = scopes_of(DOMAINS)
 
 
 def bearer(*scopes: Scope, subject: str = "tester") -> dict[str, str]:
-    """The header of a caller with these scopes; with all of them where none is named."""
+    """The header of a caller with these scopes; without arguments, with all scopes."""
     now = int(time.time())
     claims = {"sub": subject, "scope": " ".join(scopes or SCOPES), "iat": now, "exp": now + 3600}
     return {"Authorization": f"Bearer {jwt.encode(claims, SECRET, algorithm='HS256')}"}

@@ -12,7 +12,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, async_playwright, expect
 
 from tests.needs import CHROMIUM_NAMES
-from tests.processes import PATIENCE_S, Child
+from tests.processes import TIMEOUT_S, Child
 
 ARGUMENTS = (
     "--no-sandbox",  # containers run as root, where Chromium has none
@@ -40,7 +40,7 @@ if (origin !== "null" && !sessionStorage.getItem("first visit")) {
 """A page empties the storage of an origin at its first visit. A page that closes may write there to its last moment."""
 VIEWPORT: ViewportSize = {"width": 1400, "height": 900}
 
-expect.set_options(timeout=1000 * PATIENCE_S)
+expect.set_options(timeout=1000 * TIMEOUT_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def _address(file: Path, process: Child[str]) -> str:
     """Where the browser listens, which it writes into a file."""
-    until = monotonic() + PATIENCE_S
+    until = monotonic() + TIMEOUT_S
     while monotonic() < until and process.poll() is None:
         if file.exists() and len(lines := file.read_text().split()) == 2:
             return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
@@ -76,7 +76,7 @@ def _address(file: Path, process: Child[str]) -> str:
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     """The browser, by way of a driver that takes half a second of a processor to start."""
     async with async_playwright() as playwright:
-        yield await playwright.chromium.connect_over_cdp(chromium, timeout=1000 * PATIENCE_S)
+        yield await playwright.chromium.connect_over_cdp(chromium, timeout=1000 * TIMEOUT_S)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -97,7 +97,7 @@ async def shared_context(browser: Browser) -> AsyncIterator[BrowserContext]:
 async def visit(shared_context: BrowserContext) -> AsyncIterator[Visit]:
     """An empty page with nothing stored. What Chromium has cached of an address may be there."""
     page = await shared_context.new_page()
-    page.set_default_timeout(1000 * PATIENCE_S)
+    page.set_default_timeout(1000 * TIMEOUT_S)
     await page.add_init_script(FORGET)
     yield _watched(page)
     await page.close()
@@ -109,7 +109,7 @@ async def own_visit(browser: Browser) -> AsyncIterator[Visit]:
     """The same in a context of its own, for a test that changes what all pages of a context share, as their clock."""
     context = await browser.new_context(viewport=VIEWPORT)
     page = await context.new_page()
-    page.set_default_timeout(1000 * PATIENCE_S)
+    page.set_default_timeout(1000 * TIMEOUT_S)
     yield _watched(page)
     await context.close()
 

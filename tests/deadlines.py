@@ -37,7 +37,7 @@ _WORKER_GRACE_S = 5.0  # xdist kills a worker 10 seconds after it told it to end
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    about = "seconds after a test's deadline at which the whole run is ended; a fixture may need PATIENCE_S of them"
+    about = "seconds after a test's deadline at which the whole run is ended; a fixture may need TIMEOUT_S of them"
     parser.addini("timeout_grace", about, default="150")
 
 

@@ -1,14 +1,14 @@
-"""Time that passes when a test says so: a clock, and sleepers that wake when it is moved."""
+"""Time that a test controls: a clock, and sleepers that wake when the clock is moved."""
 
 import asyncio
 
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 NOW = 1_691_118_537_000  # epoch milliseconds: 2023-08-04T03:08:57Z
 
 
 class HeldTime:
-    """A clock, and sleepers that wake when a test moves it."""
+    """A clock that only a test moves, and its sleepers."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -24,7 +24,7 @@ class HeldTime:
         return (self.now - NOW) / 1000
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until the clock was moved so far."""
+        """Wait until the clock was moved by this time."""
         woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         async with self._changed:
             self._sleepers.append((self.now + round(seconds * 1000), woken))
@@ -32,17 +32,17 @@ class HeldTime:
         await woken
 
     async def all_asleep(self, sleepers: int = 1) -> None:
-        """Wait until so many sleep: each has done what it does between two pauses."""
-        async with asyncio.timeout(PATIENCE_S), self._changed:
+        """Wait until this number of sleepers sleep. Each has then done its work between two pauses."""
+        async with asyncio.timeout(TIMEOUT_S), self._changed:
             await self._changed.wait_for(lambda: len(self._asleep()) == sleepers)
 
     def move(self, seconds: float) -> None:
-        """Let time pass."""
+        """Move the clock, and wake the sleepers that are due."""
         self.now += round(seconds * 1000)
         for due, woken in self._asleep():
             if due <= self.now:
                 woken.set_result(None)
 
     def _asleep(self) -> list[tuple[int, asyncio.Future[None]]]:
-        """Those that neither woke nor were cancelled."""
+        """The sleepers that neither woke nor were cancelled."""
         return [(due, woken) for due, woken in self._sleepers if not woken.done()]

@@ -1,8 +1,8 @@
-"""What a contributor's machine may lack, and the tests that need it: `@pytest.mark.needs("chromium")`.
+"""Marks tests that need a tool which a machine may lack: `@pytest.mark.needs("chromium")`.
 
-Where something is missing, its tests are deselected, and one line at the end says so. In CI
-(environment variable `CI`) nothing may be missing that a script can install, so that a green run
-there means that every other test ran.
+If a tool is missing, its tests are deselected, and a line at the end of the run names it. In CI
+(environment variable `CI`), a missing tool that a script can install is an error. So a green run
+means that all these tests ran.
 """
 
 import os
@@ -38,7 +38,7 @@ def _mounts() -> bool:
 
 
 GRANTED = frozenset({"a tmpfs"})
-"""What no script can install: a container's owner grants it, or does not."""
+"""Requirements that no script can install: they depend on the rights of the container."""
 
 _deselected = pytest.StashKey[dict[str, int]]()  # what is missing → the number of tests that need it
 
@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_deselected] = {}
 
 
-@pytest.hookimpl(trylast=True)  # after -k and -m: what they deselect is not missed
+@pytest.hookimpl(trylast=True)  # after -k and -m, so that tests which they deselect do not count
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     needed = {name for item in items for name in _needs(item)}
     if unknown := needed - REQUIREMENTS.keys():

@@ -1,6 +1,6 @@
-"""`quakegraph` as a process of its own, as people and supervisors run it, or in this one where that will do.
+"""Runs `quakegraph` in a process of its own, as people and supervisors do, or in this process where that is enough.
 
-No way leads to the real USGS: a test that wants events names its own server.
+The real USGS is never reached. A test that needs events sets the address of its own server.
 """
 
 import os
@@ -24,11 +24,11 @@ from click.testing import CliRunner, Result
 from graph.cli import main
 from tests.bearers import SECRET, bearer
 
-NOWHERE = "http://127.0.0.1:9"  # where nobody listens
+NOWHERE = "http://127.0.0.1:9"  # no server listens there
 SETTINGS = {
     "GRAPH_USGS_URL": NOWHERE,
     "GRAPH_JWT_SECRET": SECRET,
-    # No limit of time that a busy machine reaches: a test that is about one sets that one.
+    # Timeouts that even a busy machine never reaches. A test about a timeout sets that one.
     "GRAPH_STORE_TIMEOUT": "60",
     "GRAPH_EXECUTION_TIMEOUT": "600",
     "GRAPH_INGEST_TIMEOUT": "3600",
@@ -36,14 +36,14 @@ SETTINGS = {
 }
 if "GRAPH_COMPILED" in os.environ:  # `GRAPH_COMPILED=false pytest` tests everything on graphql-core alone
     SETTINGS["GRAPH_COMPILED"] = os.environ["GRAPH_COMPILED"]
-PATIENCE_S = 120  # after which anything counts as hung; a busy machine may need a minute for what takes a second
+TIMEOUT_S = 120  # after which anything counts as hung; on a busy machine, a second of work may take a minute
 
 
 def environment(settings: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment, with `SETTINGS`, these settings of the service, and no other.
+    """This process's environment, with `SETTINGS` and these settings of the service, and no others.
 
-    A child keeps what it has compiled, even where this process does not: to compile it all again takes a quarter
-    of a second at each start.
+    A child writes its bytecode, even if this process does not: compiling everything again takes a quarter of a
+    second at each start.
     """
     kept = (name for name in os.environ if not name.startswith("GRAPH_") and name != "PYTHONDONTWRITEBYTECODE")
     inherited = {name: os.environ[name] for name in kept}
@@ -51,7 +51,7 @@ def environment(settings: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def quakegraph(*arguments: str, settings: Mapping[str, str] | None = None, stdin: bytes = b"") -> Result:
-    """What the command does in this process and in the working folder."""
+    """Run the command in this process and in the working folder."""
     left_out: dict[str, str | None] = {name: None for name in os.environ if name.startswith("GRAPH_")}
     env = {**left_out, **SETTINGS, **(settings or {})}
     runner = CliRunner(catch_exceptions=False)
@@ -59,7 +59,7 @@ def quakegraph(*arguments: str, settings: Mapping[str, str] | None = None, stdin
 
 
 class Child(subprocess.Popen[AnyStr]):
-    """A process that ends at the latest with its `with`. A failed test would otherwise wait for it without limit."""
+    """A process that is killed at the end of its `with`. Otherwise, a failed test would wait for it without limit."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -71,7 +71,7 @@ class Child(subprocess.Popen[AnyStr]):
 
 
 def descendants(ancestor: int) -> list[int]:
-    """The children of a process, and theirs. None are found where there is no /proc."""
+    """The children of a process, and their children. Without /proc, none are found."""
     children = defaultdict[int, list[int]](list)
     for status in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # of a process that has just ended
@@ -84,7 +84,7 @@ def descendants(ancestor: int) -> list[int]:
 
 
 def kill_descendants(ancestor: int) -> None:
-    """End the children of a process, and theirs."""
+    """Kill the children of a process, and their children."""
     for process in descendants(ancestor):
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
@@ -97,7 +97,7 @@ def started(
     stdin: int = subprocess.DEVNULL,
     background: bool = False,
 ) -> Child[str]:
-    """A process that has just begun, in that folder; on request as a shell starts one in its background."""
+    """Start a process in a folder; with `background`, as a shell starts it in the background."""
     command = [sys.executable, "-m", "graph", *arguments]
     return Child(
         in_background(*command) if background else command,
@@ -117,69 +117,69 @@ def in_background(*command: str) -> list[str]:
 
 @dataclass
 class Server:
-    """A `quakegraph serve` that has said where it listens."""
+    """A `quakegraph serve` that has printed its address."""
 
     process: Child[str]
-    said: list[str] = field(default_factory=list)  # lines of standard error
+    output: list[str] = field(default_factory=list)  # lines of standard error so far
     _lines: queue.SimpleQueue[str | None] = field(default_factory=queue.SimpleQueue)
 
     @property
     def url(self) -> str:
-        """Where the graph is."""
+        """The address of the graph."""
         return self.address.partition("#")[0]
 
     @property
     def address(self) -> str:
-        """Where a browser is sent, with the token in its fragment if there is one."""
-        return next(match[1] for line in self.said if (match := re.fullmatch(r"GraphiQL: (http://\S+)", line)))
+        """The address for a browser, with the token in its fragment if there is one."""
+        return next(match[1] for line in self.output if (match := re.fullmatch(r"GraphiQL: (http://\S+)", line)))
 
-    def hear(self, text: str, *, times: int = 1) -> None:
-        """Wait until so many lines with that text were said."""
-        while sum(text in line for line in self.said) < times:
-            line = self._lines.get(timeout=PATIENCE_S)
+    def wait_for_output(self, text: str, *, times: int = 1) -> None:
+        """Wait until this number of lines with the text were printed."""
+        while sum(text in line for line in self.output) < times:
+            line = self._lines.get(timeout=TIMEOUT_S)
             if line is None:
-                raise AssertionError(f"it ended without saying {text!r}:\n" + "\n".join(self.said))
-            self.said.append(line)
+                raise AssertionError(f"it ended without printing {text!r}:\n" + "\n".join(self.output))
+            self.output.append(line)
 
-    def hear_out(self) -> None:
-        """Wait for the last of what it says."""
-        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
-            self.said.append(line)
+    def read_to_end(self) -> None:
+        """Wait for the rest of its output."""
+        while (line := self._lines.get(timeout=TIMEOUT_S)) is not None:
+            self.output.append(line)
 
     def read(self) -> None:
-        """Take in what it says, for as long as it runs."""
+        """Read its output until it ends."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self._lines.put(line.rstrip("\n"))
         self._lines.put(None)
 
-    def ask(self, query: str, *, timeout: float = PATIENCE_S) -> httpx.Response:
-        """Send one query over a connection of its own."""
+    def ask(self, query: str, *, timeout: float = TIMEOUT_S) -> httpx.Response:
+        """Send one query over a new connection."""
         return httpx.post(self.url, json={"query": query}, headers=bearer(), timeout=timeout, trust_env=False)
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send the signal, and wait for the exit status."""
         self.process.send_signal(number)
-        return self.process.wait(PATIENCE_S)
+        return self.process.wait(TIMEOUT_S)
 
 
 @contextmanager
 def serving(
     *options: str, folder: Path, settings: Mapping[str, str] | None = None, background: bool = False
 ) -> Iterator[Server]:
-    """`quakegraph serve` on a free port, from its first line to its end, which comes at the latest with the `with`."""
+    """Run `quakegraph serve` on a free port. It ends at the end of the `with`, if not before."""
     with started("serve", "--port", "0", *options, folder=folder, settings=settings, background=background) as process:
         server = Server(process)
         reader = Thread(target=server.read)
         reader.start()
         try:
-            server.hear("GraphiQL: ")
+            server.wait_for_output("GraphiQL: ")
             yield server
         finally:
             if process.poll() is None:
                 process.terminate()
                 try:
-                    process.wait(PATIENCE_S)
+                    process.wait(TIMEOUT_S)
                 except subprocess.TimeoutExpired:
                     process.kill()
             reader.join()

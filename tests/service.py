@@ -1,7 +1,7 @@
-"""The whole service to test against: real HTTP on a free port of this machine, on a store of its own.
+"""The whole service for tests: real HTTP on a free port of this machine, with its own store.
 
-It runs in a thread with an event loop of its own, from start-up to shutdown, so a test asks it as
-any client does and finds in the store what a stopped service left there.
+It runs in a thread with its own event loop, from start-up to shutdown. So a test sends requests as any
+client does, and finds the service's data in the store after the shutdown.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from graph.settings import Settings as CoreSettings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
 from tests.store.engines import create_tables
@@ -39,8 +39,13 @@ from tests.store.samples import HeldClock
 
 S = TypeVar("S", bound=CoreSettings)
 
-UNHURRIED = {"store_timeout": 60.0, "execution_timeout": 600.0, "ingest_timeout": 3600.0, "request_timeout": 600.0}
-"""The greatest values that these settings take."""
+LONG_TIMEOUTS = {
+    "store_timeout": 60.0,
+    "execution_timeout": 600.0,
+    "ingest_timeout": 3600.0,
+    "request_timeout": 600.0,
+}
+"""The greatest possible values of these settings."""
 
 
 @dataclass(frozen=True)
@@ -71,31 +76,31 @@ class Service:
 
 @contextmanager
 def running(settings: CoreSettings, *, clock: Clock = now_ms, domains: Sequence[Domain] = DOMAINS) -> Iterator[Service]:
-    """The service with these settings, from its start to the end of its shutdown.
+    """Run the service with these settings, from its start to the end of its shutdown.
 
-    Where they name no keys, it knows the tests' secret. Its client's token has every scope.
+    Unless they name keys, tokens are signed with the tests' secret. The client's token has every scope.
     """
-    settings = unhurried(settings)
+    settings = without_timeouts(settings)
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
     app = create_app(settings, domains=domains, clock=clock)
     with (
         serving(app) as url,
-        httpx.Client(base_url=url, headers=bearer(*scopes_of(domains)), timeout=PATIENCE_S) as http,
+        httpx.Client(base_url=url, headers=bearer(*scopes_of(domains)), timeout=TIMEOUT_S) as http,
     ):
         yield Service(url, http)
 
 
 @contextmanager
 def serving(app: ASGIApp) -> Iterator[str]:
-    """An application on a free port, as the URL of its root."""
+    """Run an application on a free port. Yields the URL of its root."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(
             app, lifespan="on", ws="websockets-sansio", server_header=False, access_log=False, log_config=None
         )
         server = uvicorn.Server(config)
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()  # no need to wait: a connection made before it accepts stands in the listener's queue
+        thread.start()  # no need to wait: the listener queues connections until the server accepts them
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
@@ -103,9 +108,9 @@ def serving(app: ASGIApp) -> Iterator[str]:
             thread.join()
 
 
-def unhurried(settings: S) -> S:
-    """The same with no limit of time that a busy machine reaches, but for those that were set on purpose."""
-    limits = {name: value for name, value in UNHURRIED.items() if name not in settings.model_fields_set}
+def without_timeouts(settings: S) -> S:
+    """The settings with timeouts that no busy machine reaches, except for timeouts that the test has set."""
+    limits = {name: value for name, value in LONG_TIMEOUTS.items() if name not in settings.model_fields_set}
     return settings.model_copy(update=limits)
 
 
@@ -122,7 +127,7 @@ def _usgs() -> Iterator[UsgsServer]:
 
 @pytest.fixture
 def usgs(_usgs: UsgsServer) -> UsgsServer:
-    """USGS, which has not been asked anything yet."""
+    """The tests' USGS server, without earlier requests."""
     _usgs.forget()
     return _usgs
 
@@ -141,7 +146,7 @@ def service(tmp_path: Path, usgs: UsgsServer, clock: HeldClock) -> Iterator[Serv
 
 @pytest.fixture(scope="session")
 def week_file(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Path:
-    """A SQLite file that holds the real week, to be copied. No process writes to it."""
+    """A SQLite file with the real week, for copies. No process writes to it."""
 
     def ingest(path: Path) -> None:
         with running(settings(path, _usgs), clock=HeldClock()) as service:
@@ -152,7 +157,7 @@ def week_file(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Pa
 
 @pytest.fixture(scope="session")
 def week(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsServer) -> Iterator[Service]:
-    """A service that holds the real week, for tests that only read."""
+    """A service with the real week, for tests that only read."""
     copied = tmp_path_factory.mktemp("shared") / "week.db"
     shutil.copy(week_file, copied)
     with running(settings(copied, _usgs), clock=HeldClock()) as service:
@@ -163,17 +168,17 @@ def week(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsS
 def week_on_dynamodb(
     tmp_path_factory: pytest.TempPathFactory, dynamodb_endpoint: str, _usgs: UsgsServer
 ) -> Iterator[Service]:
-    """The same on DynamoDB's emulator."""
+    """A service with the real week on DynamoDB's emulator, for tests that only read."""
 
     def ingest(note: Path) -> None:
         prefix = f"week-{uuid4().hex}-"
-        with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
+        with ThreadPoolExecutor() as elsewhere:  # this thread may already have an event loop for a test
             elsewhere.submit(asyncio.run, create_tables(ENTITIES, prefix=prefix, stream=False)).result()
         with running(Settings(store=f"dynamodb://{prefix}", usgs_url=_usgs.url), clock=HeldClock()) as service:
             service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
         note.write_text(prefix)
 
-    at = urlsplit(dynamodb_endpoint).port  # an emulator that only one process uses has a week of its own
+    at = urlsplit(dynamodb_endpoint).port  # an emulator that only one process uses has its own week
     prefix = made_once(folder_of_run(tmp_path_factory) / f"week-at-{at}", ingest).read_text()
     with running(Settings(store=f"dynamodb://{prefix}", usgs_url=_usgs.url), clock=HeldClock()) as service:
         yield service
@@ -181,14 +186,14 @@ def week_on_dynamodb(
 
 @pytest.fixture
 def any_week(engine: str, request: pytest.FixtureRequest) -> Service:
-    """A service that holds the real week, on each engine in turn, for tests that only read."""
+    """A service with the real week, on each engine, for tests that only read."""
     service: Service = request.getfixturevalue("week" if engine == "sqlite" else "week_on_dynamodb")
     return service
 
 
 @pytest.fixture
 def own_week(tmp_path: Path, week_file: Path, usgs: UsgsServer, clock: HeldClock) -> Iterator[Service]:
-    """A service that holds the real week, for one test that does with it what it likes."""
+    """A service with the real week, for one test, which may change it."""
     copied = tmp_path / "week.db"
     shutil.copy(week_file, copied)
     with running(settings(copied, usgs), clock=clock) as service:

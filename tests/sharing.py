@@ -1,11 +1,11 @@
-"""What the processes of one run share: pytest-xdist runs the tests in several, each with a session of its own.
+"""What the processes of one run share: pytest-xdist runs the tests in several processes, each with its own session.
 
-`-n auto` starts one process more than there are processors, as tests also wait: for disks, browsers and children.
-What only reads is made once for all of them: `made_once`. What has to run is started by the process that all others
-stand under, and ended by it: see `tests.store.emulator`.
+`-n auto` starts one process more than there are processors, since tests also wait for disks, browsers and children.
+Files that tests only read are made once for all processes: `made_once`. Servers are started and stopped by the parent
+of all processes: see `tests.store.emulator`.
 
-Within a process, each client of httpx reads the certificates anew, in 30 ms, and each session of botocore its data, in
-50 ms. A service makes a client or two in its life; the tests make thousands, so here both are read once.
+Each client of httpx reads the certificates again, in 30 ms, and each session of botocore its data, in 50 ms. A service
+makes a client or two in its life; the tests make thousands. So here both are read once.
 """
 
 import ctypes
@@ -41,7 +41,7 @@ def pytest_report_to_serializable() -> Generator[None, object, object]:
 
 
 def _encodable(value: object) -> object:
-    """The same without halves of surrogate pairs, which a test may log, and execnet cannot send to xdist."""
+    """The value without halves of surrogate pairs, which a test may log but execnet cannot send to xdist."""
     if isinstance(value, str):
         return value.encode(errors="backslashreplace").decode()
     if isinstance(value, dict):
@@ -53,7 +53,7 @@ def _encodable(value: object) -> object:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Take over the children of a process of pytest-xdist that ends without ending them, as after Ctrl-C."""
+    """Adopt the children of a pytest-xdist process that ends before them, for example after Ctrl-C."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     node.config.stash[_has_nodes] = True
@@ -66,13 +66,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def folder_of_run(factory: pytest.TempPathFactory) -> Path:
-    """A folder that all processes of this run see, and no other run."""
+    """A folder that all processes of this run share, and no other run uses."""
     own = factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 def made_once(path: Path, make: Callable[[Path], None]) -> Path:
-    """The path, at which `make` has put a file: here, or in whichever process came first."""
+    """Make the file with `make`, unless another process of this run has made it. Returns the path."""
     with path.with_name(f"{path.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the end of a process releases it
         if not path.exists():

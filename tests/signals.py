@@ -1,8 +1,8 @@
-"""Every child of the tests hears SIGINT and SIGTERM, whatever this process inherited.
+"""Makes sure that every child of the tests receives SIGINT and SIGTERM, whatever this process inherited.
 
-A shell without job control ignores SIGINT in what it runs in the background. A child inherits what is
-ignored, across exec too, so a `quakegraph` that a test starts would not hear Ctrl-C either. A handler is
-not inherited: exec resets it to the default. So this process gets its handlers back before any test runs.
+A shell without job control starts background processes with SIGINT ignored. Children inherit this, even
+across exec, so a `quakegraph` that a test starts would ignore Ctrl-C too. Handlers are not inherited: exec
+resets them to the default. So this process sets its handlers again before any test runs.
 """
 
 import signal

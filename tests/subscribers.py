@@ -1,6 +1,6 @@
-"""A real service that is subscribed to, and clients that subscribe: over a WebSocket, or by server-sent events.
+"""A real service, and clients that subscribe to it: over a WebSocket, or with server-sent events.
 
-The service runs in a thread as `quakegraph serve` runs it, uvloop and limits of connections included.
+The service runs in a thread, and otherwise like `quakegraph serve`, with uvloop and limits of connections.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
-from graph.app import GRAPH_PATH, admission, create_app
+from graph.app import GRAPH_PATH, build_admission, create_app
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
@@ -37,8 +37,8 @@ from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.observability.scraping import parsed
-from tests.processes import PATIENCE_S, Server, started
-from tests.service import unhurried
+from tests.processes import TIMEOUT_S, Server, started
+from tests.service import without_timeouts
 from tests.settings import Settings
 
 EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor lost } }"
@@ -50,7 +50,7 @@ INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $eve
 
 @dataclass(frozen=True)
 class LiveService:
-    """A running service, and a client that may do anything there."""
+    """A running service, and a client with every scope."""
 
     url: str
     server: DrainingServer
@@ -58,31 +58,31 @@ class LiveService:
 
     @property
     def state(self) -> dict[str, Any]:
-        """What each request finds in the application's state."""
+        """The application's state, which each request has."""
         state: dict[str, Any] = self.server.lifespan.state
         return state
 
     def store(self, *event_ids: str, **others: Any) -> None:
-        """Ingest events, by one mutation."""
-        events = [given(event_id, **others) for event_id in event_ids]
+        """Ingest events with one mutation."""
+        events = [event_input(event_id, **others) for event_id in event_ids]
         answer = self.http.post("/graphql", json={"query": INGEST, "variables": {"events": events}})
         assert answer.json() == {"data": {"ingestEvents": {"upserted": len(events)}}}
 
     async def has_subscriptions(self, number: int) -> None:
-        """Wait until so many are open, of which none misses what is stored from now on."""
+        """Wait until this number of subscriptions is open. They will receive whatever is stored from now on."""
         live: EventBroadcast = self.state["services"].of(EventBroadcast)
         await eventually(lambda: live.subscriptions == number)
 
     async def has_no_socket(self) -> None:
-        """Wait until nothing of any WebSocket is left."""
+        """Wait until no WebSocket is left."""
         state = self.server.server_state
         await eventually(
             lambda: not state.tasks and not any(isinstance(one, ClientSocket) for one in state.connections)
         )
 
 
-def given(event_id: str, **others: Any) -> dict[str, Any]:
-    """An event as `ingestEvents` takes it."""
+def event_input(event_id: str, **others: Any) -> dict[str, Any]:
+    """An event as an input of `ingestEvents`."""
     return {"eventId": event_id, "eventTsMs": NOON, "mag": 4.5, "lat": 35.6, "lon": -117.6, **others}
 
 
@@ -93,24 +93,24 @@ def live_service(
     """The service, from its start to the end of its shutdown.
 
     Args:
-        limits: of a WebSocket, in place of those that the service has.
-        heart_beat_s: of a stream of events.
+        limits: limits of a WebSocket, in place of the service's own.
+        heart_beat_s: interval of heart beats in a stream of events.
     """
-    settings = unhurried(settings)
+    settings = without_timeouts(settings)
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
     app = create_app(settings)
     if limits or heart_beat_s != HEART_BEAT_S:
         assert isinstance(app, RequestIds)
         assert isinstance(app.app, Starlette)
-        entrance = admission(settings)
+        admission = build_admission(settings)
         limits = limits or SocketLimits(settings.max_socket_operations)
-        sockets = WebSocketEndpoint(entrance, limits, settings.cors_origins)
-        graph = GraphQLEndpoint(entrance, heart_beat_s=heart_beat_s)
+        sockets = WebSocketEndpoint(admission, limits, settings.cors_origins)
+        graph = GraphQLEndpoint(admission, heart_beat_s=heart_beat_s)
         app.app.router.routes[:2] = [Route(GRAPH_PATH, graph), WebSocketRoute(GRAPH_PATH, sockets)]
     with (
         in_thread(app, settings) as (server, url),
-        httpx.Client(base_url=url, headers=bearer(), timeout=PATIENCE_S) as http,
+        httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as http,
     ):
         assert http.get("/healthz").status_code == 200  # it has started
         yield LiveService(url, server, http)
@@ -131,24 +131,24 @@ def in_thread(app: ASGIApp, settings: Settings) -> Iterator[tuple[DrainingServer
 
 
 async def ingested_elsewhere(folder: Path, *event_ids: str) -> None:
-    """Have the command line store events, in a process of its own, into the catalogue of that folder."""
+    """Ingest events into the catalogue of a folder with `quakegraph ingest`, in another process."""
     lines = b"".join(orjson.dumps(a_feature(event_id)) + b"\n" for event_id in event_ids)
     with started("ingest", "-", folder=folder, stdin=subprocess.PIPE) as process:
-        said = await asyncio.to_thread(process.communicate, lines.decode(), PATIENCE_S)
+        said = await asyncio.to_thread(process.communicate, lines.decode(), TIMEOUT_S)
     assert (process.returncode, said[1]) == (0, "")
 
 
 async def has_subscriptions(server: Server, number: int) -> None:
-    """Wait until all processes of a service together have so many."""
+    """Wait until all processes of a service together have this number of subscriptions."""
     url = f"{server.url.removesuffix('/graphql')}/metrics"
-    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_S) as http, asyncio.timeout(PATIENCE_S):
+    async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_S) as http, asyncio.timeout(TIMEOUT_S):
         while parsed((await http.get(url)).text).value("quakegraph_subscriptions") != number:  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.05)
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until it does."""
-    async with asyncio.timeout(PATIENCE_S):
+    """Wait until a condition holds."""
+    async with asyncio.timeout(TIMEOUT_S):
         while not holds():  # noqa: ASYNC110 - of a service in another thread or process
             await asyncio.sleep(0.01)
 
@@ -162,64 +162,64 @@ class Socket:
 
     connection: ClientConnection
 
-    async def say(self, type_: str, **others: Any) -> None:
+    async def send_message(self, type_: str, **others: Any) -> None:
         """Send a message."""
         await self.connection.send(orjson.dumps({"type": type_, **others}).decode())
 
-    async def hear(self) -> Any:
-        """The next message but for pings, of which a silent service sends some. They are answered."""
+    async def next_message(self) -> Any:
+        """The next message that is not a ping. Pings, which an idle service sends, are answered."""
         while (message := await self.receive()) == {"type": "ping"}:
-            await self.say("pong")
+            await self.send_message("pong")
         return message
 
     async def receive(self) -> Any:
-        """The next message, whatever it is."""
-        async with asyncio.timeout(PATIENCE_S):
+        """The next message, even if it is a ping."""
+        async with asyncio.timeout(TIMEOUT_S):
             text = await self.connection.recv()
         assert isinstance(text, str)
         return orjson.loads(text)
 
-    async def greet(self, token: Mapping[str, str] | None = None) -> None:
-        """Have the connection acknowledged."""
-        await self.say("connection_init", **({"payload": token} if token else {}))
-        assert await self.hear() == {"type": "connection_ack"}
+    async def initialise(self, token: Mapping[str, str] | None = None) -> None:
+        """Send `connection_init`, and wait for its acknowledgement."""
+        await self.send_message("connection_init", **({"payload": token} if token else {}))
+        assert await self.next_message() == {"type": "connection_ack"}
 
     async def ask(self, id_: str, query: str, **others: Any) -> None:
         """Begin an operation."""
-        await self.say("subscribe", id=id_, payload={"query": query, **others})
+        await self.send_message("subscribe", id=id_, payload={"query": query, **others})
 
-    async def told(self, id_: str) -> Any:
+    async def next_data(self, id_: str) -> Any:
         """The data of an operation's next result, which is the next message and has no errors."""
-        message = await self.hear()
+        message = await self.next_message()
         assert (message["type"], message["id"], message["payload"].keys()) == ("next", id_, {"data"}), message
         return message["payload"]["data"]
 
     async def event(self, id_: str) -> str:
-        """The id of the event that a subscription is told of next."""
-        event_id: str = (await self.told(id_))["events"]["event"]["eventId"]
+        """The id of the event in a subscription's next result."""
+        event_id: str = (await self.next_data(id_))["events"]["event"]["eventId"]
         return event_id
 
     async def codes(self, id_: str) -> list[str]:
-        """The codes of the errors that the operation ends with, by the next message."""
-        message = await self.hear()
+        """The codes of the errors that end an operation; they are the next message."""
+        message = await self.next_message()
         assert (message["type"], message["id"]) == ("error", id_), message
         return [error["extensions"]["code"] for error in message["payload"]]
 
     async def quiet(self) -> None:
-        """Assert that all was heard which was said before this."""
-        await self.say("ping", payload={"quiet": True})
-        assert await self.hear() == {"type": "pong", "payload": {"quiet": True}}
+        """Assert that no further message arrives before the answer to a ping."""
+        await self.send_message("ping", payload={"quiet": True})
+        assert await self.next_message() == {"type": "pong", "payload": {"quiet": True}}
 
     async def end(self) -> tuple[int, str]:
-        """The code and reason by which the server ends the connection, next of all."""
-        async with asyncio.timeout(PATIENCE_S):
+        """The code and reason with which the server ends the connection; no message may come before."""
+        async with asyncio.timeout(TIMEOUT_S):
             with pytest.raises(ConnectionClosed) as closed:
                 await self.connection.recv()
         assert closed.value.rcvd is not None
         return closed.value.rcvd.code, closed.value.rcvd.reason
 
-    def vanish(self) -> None:
-        """Be gone without a word."""
+    def abort(self) -> None:
+        """Close the connection without a closing frame."""
         self.connection.transport.abort()
 
 
@@ -233,7 +233,7 @@ async def socket_to(
     origin: str | None = None,
     **options: Any,
 ) -> AsyncIterator[Socket]:
-    """A connection that was not greeted yet, to the service whose root is there."""
+    """A connection before `connection_init`, to the service with this root URL."""
     async with connect(
         url.replace("http://", "ws://") + path,
         subprotocols=[Subprotocol(name) for name in subprotocols] or None,
@@ -241,17 +241,17 @@ async def socket_to(
         origin=Origin(origin) if origin is not None else None,
         proxy=None,
         ping_interval=None,
-        open_timeout=PATIENCE_S,
+        open_timeout=TIMEOUT_S,
         **options,
     ) as connection:
         yield Socket(connection)
 
 
 @asynccontextmanager
-async def greeted(url: str, token: Mapping[str, str] | None = None, **options: Any) -> AsyncIterator[Socket]:
-    """A connection that was acknowledged."""
+async def initialised(url: str, token: Mapping[str, str] | None = None, **options: Any) -> AsyncIterator[Socket]:
+    """A connection after its acknowledgement."""
     async with socket_to(url, **options) as client:
-        await client.greet(token)
+        await client.initialise(token)
         yield client
 
 
@@ -270,14 +270,14 @@ class EventStream:
         self._chunks = self.answer.aiter_raw()
 
     async def block(self) -> bytes:
-        """What comes next, without the empty line at its end."""
-        async with asyncio.timeout(PATIENCE_S):
+        """The next block, without the empty line at its end."""
+        async with asyncio.timeout(TIMEOUT_S):
             while b"\n\n" not in self._received:
                 self._received += await anext(self._chunks)
         block, _, self._received = self._received.partition(b"\n\n")
         return block
 
-    async def told(self) -> Any:
+    async def next_data(self) -> Any:
         """The data of the next result, which has no errors."""
         block = await self.block()
         assert block.startswith(b"event: next\ndata: "), block
@@ -286,13 +286,13 @@ class EventStream:
         return payload["data"]
 
     async def event(self) -> str:
-        """The id of the event that is told of next."""
-        event_id: str = (await self.told())["events"]["event"]["eventId"]
+        """The id of the event in the next result."""
+        event_id: str = (await self.next_data())["events"]["event"]["eventId"]
         return event_id
 
     async def end(self) -> bytes:
-        """All that is left until the server ends the answer."""
-        async with asyncio.timeout(PATIENCE_S):
+        """The rest of the answer, once the server has ended it."""
+        async with asyncio.timeout(TIMEOUT_S):
             async for chunk in self._chunks:
                 self._received += chunk
         return self._received
@@ -307,10 +307,10 @@ async def event_stream(
     headers: Mapping[str, str] | None = None,
     **others: Any,
 ) -> AsyncIterator[EventStream]:
-    """A stream that has begun, of the service whose root is there."""
+    """Open a stream of the service with this root URL."""
     body = {"query": query, **others}
     async with (
-        httpx.AsyncClient(base_url=url, timeout=PATIENCE_S, trust_env=False) as http,
+        httpx.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as http,
         http.stream("POST", "/graphql", json=body, headers={"Accept": accept, **(headers or {})}) as answer,
     ):
         assert answer.status_code == 200, await answer.aread()

@@ -83,7 +83,7 @@ def test_without_npm_a_build_warns_and_leaves_the_files_out(tree: Path, without_
 
 
 @needs_npm
-def test_where_npm_reaches_nothing_a_build_warns_and_leaves_the_files_out(tree: Path, tmp_path: Path) -> None:
+def test_a_build_without_a_registry_warns_and_omits_the_files(tree: Path, tmp_path: Path) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # and never listens, so that connections are refused
         registry = f"http://127.0.0.1:{closed.getsockname()[1]}"

@@ -79,7 +79,7 @@ def test_the_help_of_a_command_explains_its_options_and_gives_an_example(words: 
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
-def test_without_a_command_one_is_taught_how_to_begin(arguments: list[str]) -> None:
+def test_without_a_command_the_help_shows_how_to_begin(arguments: list[str]) -> None:
     result = quakegraph(*arguments)
 
     said = result.stdout + result.stderr
@@ -99,7 +99,7 @@ def test_every_option_of_serve_is_a_setting_with_its_default() -> None:
             assert f"[default: {default}]" in said
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     assert quakegraph("--version").stdout == f"quakegraph, version {__version__}\n"
 
 
@@ -179,7 +179,7 @@ OPTIONS = [parameter.name for parameter in COMMANDS["serve",].params if not geta
 ANY_TEXT = {"host", "jwt_issuer", "jwt_audience", "allowed_documents"}
 
 
-def test_there_is_a_wrong_value_of_every_setting_that_is_not_any_text() -> None:
+def test_every_validated_setting_has_a_wrong_value_in_this_test() -> None:
     assert WRONG.keys() == Settings.model_fields.keys() - ANY_TEXT
 
 
@@ -280,13 +280,13 @@ def test_summaries_of_another_writer_are_rebuilt() -> None:
     quakegraph("ingest", "-", stdin=week())
     assert quakegraph("rebuild-summaries").stdout == "2,124 events on 8 days; 0 summaries corrected.\n"
 
-    spoil(Path("quakegraph.db"))
+    corrupt_summaries(Path("quakegraph.db"))
 
     assert quakegraph("rebuild-summaries").stdout == "2,124 events on 8 days; 2 summaries corrected.\n"
     assert quakegraph("rebuild-summaries").stdout == "2,124 events on 8 days; 0 summaries corrected.\n"
 
 
-def spoil(file: Path) -> None:
+def corrupt_summaries(file: Path) -> None:
     """Make two summaries say something else than the events."""
 
     async def work() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import PATIENCE_S, Child, environment
+from tests.processes import TIMEOUT_S, Child, environment
 
 ROOT = Path(__file__).parent.parent
 IMPORTS = """
@@ -103,7 +103,7 @@ def run(folder: Path, test: str, *options: str) -> tuple[int, str]:
         stderr=subprocess.STDOUT,
         text=True,
     ) as process:
-        printed, _ = process.communicate(timeout=PATIENCE_S)
+        printed, _ = process.communicate(timeout=TIMEOUT_S)
     return process.returncode, printed
 
 
@@ -128,7 +128,7 @@ def test_a_test_that_hangs_fails_at_its_deadline_and_the_next_one_runs(tmp_path:
 
 
 @pytest.mark.parametrize("where", HANGS_ON)
-def test_what_hangs_after_the_deadline_ends_the_run(tmp_path: Path, where: str) -> None:
+def test_a_hang_after_the_deadline_ends_the_run(tmp_path: Path, where: str) -> None:
     status, printed = run(tmp_path, HANGS_ON[where], "-o", "timeout_grace=1")
 
     name = "the end of the run" if "after the last" in where else "test_it.py::test_hangs"

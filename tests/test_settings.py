@@ -261,14 +261,14 @@ def test_an_empty_variable_is_as_none(environment: pytest.MonkeyPatch, name: str
     assert Settings().model_dump() == DEFAULTS
 
 
-def test_a_variable_of_no_setting_is_left_alone(environment: pytest.MonkeyPatch) -> None:
+def test_unknown_environment_variables_are_ignored(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("GRAPH_COLOUR", "blue")
     environment.setenv("PORT", "9000")
 
     assert Settings().model_dump() == DEFAULTS
 
 
-def test_what_is_given_wins_over_the_environment(environment: pytest.MonkeyPatch) -> None:
+def test_arguments_win_over_the_environment(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("GRAPH_PORT", "9000")
 
     assert Settings(port=9001).port == 9001
@@ -305,7 +305,7 @@ def test_tokens_are_checked_in_one_way(environment: pytest.MonkeyPatch) -> None:
         Settings()
 
 
-def test_a_secret_is_shown_nowhere() -> None:
+def test_secrets_are_never_printed() -> None:
     settings = Settings(jwt_secret=SecretStr("x" * 32))
 
     assert "x" * 32 not in f"{settings!r} {settings} {settings.model_dump()}"

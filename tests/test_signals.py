@@ -9,7 +9,7 @@ import pytest
 
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
 from tests.processes import (
-    PATIENCE_S,
+    TIMEOUT_S,
     Child,
     environment,
     in_background,
@@ -21,14 +21,14 @@ ROOT = Path(__file__).parent.parent
 TEST = """
 import signal, subprocess, sys
 
-def test_a_child_hears_sigint():
+def test_a_child_receives_sigint():
     code = "import signal; signal.raise_signal(signal.SIGINT)"
     child = subprocess.run([sys.executable, "-c", code], capture_output=True)
     assert child.returncode == -signal.SIGINT
 """
 
 
-def test_the_children_of_tests_in_the_background_hear_sigint(tmp_path: Path) -> None:
+def test_children_of_background_tests_receive_sigint(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TEST)
     ran = subprocess.run(
         in_background(sys.executable, "-m", "pytest", "-p", "tests.signals"),
@@ -55,20 +55,20 @@ def test_an_ingest_in_the_background_ends_on_sigterm(tmp_path: Path, usgs: UsgsS
     usgs.answer_next(catalogue)
     settings = {"GRAPH_USGS_URL": usgs.url}
     with started("ingest", "--recent", folder=tmp_path, settings=settings, background=True) as process:
-        assert catalogue.asked.wait(PATIENCE_S)
+        assert catalogue.asked.wait(TIMEOUT_S)
         process.send_signal(signal.SIGTERM)
 
-        assert process.wait(PATIENCE_S) == -signal.SIGTERM
+        assert process.wait(TIMEOUT_S) == -signal.SIGTERM
     catalogue.released.set()
 
 
 @pytest.mark.needs("java", "npm")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_dynamodb_local_in_the_background_hears_both_signals(number: signal.Signals) -> None:
+def test_dynamodb_local_in_the_background_receives_both_signals(number: signal.Signals) -> None:
     command = in_background(sys.executable, "-m", "scripts.dynamodb_local")
     with Child(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("AWS_ENDPOINT_URL=")
         process.send_signal(number)
 
-        assert process.wait(PATIENCE_S) == 0
+        assert process.wait(TIMEOUT_S) == 0

@@ -1,1 +1,1 @@
-"""What else could be built: servers for the same questions on the same events, each the ordinary way."""
+"""The peers: ordinary servers that answer the same questions on the same events."""

@@ -1,6 +1,6 @@
-"""The store of the Python peers: one connection of `sqlite3`, pages by keyset, newest first and then by id.
+"""The store of the Python peers: one connection of `sqlite3`; keyset pages, newest first and then by id.
 
-`EVENTS_DB` names the file; `benchmarks.stores` makes it. Times are epoch milliseconds; an end is exclusive.
+`EVENTS_DB` names the file, which `benchmarks.stores` makes. Times are epoch milliseconds; an end is exclusive.
 """
 
 import base64
@@ -30,7 +30,7 @@ db.executescript(
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which events are meant; all without it."""
+    """Which events to select; without conditions, all."""
 
     start_ms: float | None = None
     end_ms: float | None = None
@@ -56,7 +56,7 @@ class Filter:
 
 
 def cursor_of(row: Row) -> str:
-    """Where a row is in the order."""
+    """The cursor of a row: its time and id."""
     return base64.b64encode(f"{row[1]}:{row[0]}".encode()).decode()
 
 
@@ -67,7 +67,7 @@ def event(event_id: str) -> Row | None:
 
 
 def page(filter: Filter, first: int, after: str | None) -> tuple[list[Row], bool]:
-    """A page, and whether more follows."""
+    """A page, and whether there is a next one."""
     first = max(0, min(first, MAX_PAGE))
     where, parameters = filter.where(after)
     sql = f"SELECT {COLUMNS} FROM events {where} ORDER BY event_ts_ms DESC, event_id LIMIT ?"
@@ -76,7 +76,7 @@ def page(filter: Filter, first: int, after: str | None) -> tuple[list[Row], bool
 
 
 def count(filter: Filter) -> int:
-    """How many events match."""
+    """The number of matching events."""
     where, parameters = filter.where()
     number: int = db.execute(f"SELECT count(*) FROM events {where}", parameters).fetchone()[0]
     return number

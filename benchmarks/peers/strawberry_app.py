@@ -1,4 +1,4 @@
-"""Strawberry, the ordinary way: types, a connection, plain resolvers on `sqlite3`, parsing and validation cached."""
+"""An ordinary Strawberry server: types, a connection, plain resolvers on `sqlite3`, cached parsing and validation."""
 
 from functools import cached_property
 

@@ -105,9 +105,7 @@ async def test_a_key_is_used_with_the_algorithm_of_its_type_and_no_other(checked
     assert await checked.refuses(longer) == UNKNOWN
 
 
-async def test_keys_that_do_not_sign_or_are_of_no_type_of_ours_are_left_out(
-    checked: Checked, provider: KeyServer
-) -> None:
+async def test_keys_of_another_use_or_type_are_ignored(checked: Checked, provider: KeyServer) -> None:
     curve = SigningKey.ec("p384", "P-384")
     odd: list[dict[str, Any]] = [
         {},
@@ -160,7 +158,7 @@ async def test_forged_names_of_keys_cause_no_more_fetches_than_the_pause_allows(
     assert provider.requests == 2
 
 
-async def test_callers_who_come_at_once_share_one_fetch(checked: Checked, provider: KeyServer) -> None:
+async def test_simultaneous_callers_share_one_fetch(checked: Checked, provider: KeyServer) -> None:
     subjects = await asyncio.gather(*[checked.subject(RSA.token()) for _ in range(50)])
 
     assert (set(subjects), provider.requests) == ({"ada"}, 1)
@@ -222,14 +220,14 @@ async def test_a_redirection_is_not_followed(checked: Checked, provider: KeyServ
         assert elsewhere.requests == 0
 
 
-async def test_where_nobody_listens_nobody_can_be_recognised(checked: Checked) -> None:
+async def test_no_caller_can_be_authenticated_while_the_key_server_is_unreachable(checked: Checked) -> None:
     checked.keys.url = "http://127.0.0.1:9/keys"
 
     with pytest.raises(KeySetUnavailable):
         await checked.keys.caller(RSA.token())
 
 
-async def test_what_is_no_token_asks_for_no_keys(checked: Checked, provider: KeyServer) -> None:
+async def test_malformed_tokens_cause_no_request_for_keys(checked: Checked, provider: KeyServer) -> None:
     for token in ("x", "a.b.c", "x" * 100_000, ""):
         await checked.refuses(token)
     assert provider.requests == 0

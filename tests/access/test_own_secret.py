@@ -15,7 +15,7 @@ def location(folder: Path) -> StoreLocation:
     return StoreLocation.of(f"sqlite:///{folder}/quakes.db")
 
 
-def test_a_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
+def test_a_secret_is_created_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     secret = own_secret(location(tmp_path))
 
     assert len(secret) == 64
@@ -58,7 +58,7 @@ def test_a_secret_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> 
 
 
 @pytest.mark.parametrize("text", ["", "short", " " * 100])
-def test_a_secret_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_secret_file_with_too_short_a_secret_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "quakes.db.secret"
     file.write_text(text)
     file.chmod(0o600)
@@ -67,6 +67,6 @@ def test_a_secret_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
         own_secret(location(tmp_path))
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named_in_the_error(tmp_path: Path) -> None:
     with pytest.raises(UnusableSecret, match=r"cannot be used: No such file or directory"):
         own_secret(location(tmp_path / "nowhere"))

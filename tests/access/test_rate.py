@@ -29,7 +29,7 @@ from graph.access.rate import (
     spender,
 )
 from graph.core.errors import QueryTooComplex, RateLimited
-from tests.processes import PATIENCE_S, Child
+from tests.processes import TIMEOUT_S, Child
 from tests.settings import Settings
 
 LIMIT = 1000
@@ -65,7 +65,7 @@ async def test_a_caller_may_spend_so_many_points_and_no_more() -> None:
     assert await allowed(each, "b", 600)  # who has points of their own
 
 
-async def test_who_has_to_wait_is_told_for_how_long() -> None:
+async def test_a_rate_limited_caller_learns_how_long_to_wait() -> None:
     each = limited()
     await each.spend("a", LIMIT)
 
@@ -77,7 +77,7 @@ async def test_who_has_to_wait_is_told_for_how_long() -> None:
     assert little.value.retry_after_s + 55 <= all_of_it.value.retry_after_s <= 120
 
 
-async def test_who_has_time_spends_more_than_a_minute_s_points() -> None:
+async def test_a_caller_that_can_wait_spends_more_than_one_minutes_points() -> None:
     store = MemoryStorage()
     waited: list[float] = []
 
@@ -96,7 +96,7 @@ async def test_who_has_time_spends_more_than_a_minute_s_points() -> None:
     assert not await allowed(each, "a", LIMIT // 2)
 
 
-async def test_what_is_refused_is_not_charged() -> None:
+async def test_a_refused_operation_is_not_charged() -> None:
     each = limited()
     assert await allowed(each, "a", 500)
 
@@ -105,7 +105,7 @@ async def test_what_is_refused_is_not_charged() -> None:
     assert await allowed(each, "a", 400)
 
 
-async def test_what_costs_nothing_still_counts() -> None:
+async def test_an_operation_without_cost_is_charged_a_point() -> None:
     each = limited()
     for _ in range(LIMIT):
         assert await allowed(each, "a", 0)
@@ -113,7 +113,7 @@ async def test_what_costs_nothing_still_counts() -> None:
     assert not await allowed(each, "a", 500)
 
 
-async def test_what_is_dearer_than_the_limit_is_not_put_off_to_later() -> None:
+async def test_an_operation_dearer_than_the_limit_is_too_complex() -> None:
     each = limited()
 
     await each.spend("a", LIMIT)
@@ -147,7 +147,7 @@ def test_a_spender_is_a_subject_or_an_address(subject: str | None, address: str 
     assert spender(subject, address) == name
 
 
-def test_a_store_whose_client_is_not_installed_is_told_without_its_password() -> None:
+def test_the_error_for_a_missing_client_of_a_rate_store_hides_the_password() -> None:
     with pytest.raises(UnusableRateStore, match=r"^GRAPH_RATE_LIMIT_STORE: memcached:// cannot be used: ") as told:
         limited("memcached://quakes:hunter2@127.0.0.1")  # pragma: allowlist secret
 
@@ -202,7 +202,7 @@ async def test_processes_that_share_a_store_share_what_a_caller_has(
 
 @pytest.mark.needs("redis-server")
 @pytest.mark.parametrize(("points", "seconds"), [(1, 60), (300, 78), (LIMIT, 120)])
-async def test_who_waits_as_long_as_told_is_let_through(tmp_path: Path, points: int, seconds: int) -> None:
+async def test_a_caller_that_waits_for_retry_after_is_let_through(tmp_path: Path, points: int, seconds: int) -> None:
     """Redis begins a caller's minute with their first request; here it ages by having its keys expire earlier."""
     port = free_port()
     each = limited(f"redis://127.0.0.1:{port}")
@@ -229,11 +229,11 @@ async def _age(port: int, seconds: int) -> None:
 
 
 @pytest.mark.needs("redis-server")
-async def test_a_store_that_hangs_holds_nobody_up(tmp_path: Path) -> None:
+async def test_a_rate_store_that_hangs_blocks_no_request(tmp_path: Path) -> None:
     port = free_port()
     each = limited(f"redis://127.0.0.1:{port}")
     with redis(tmp_path, port) as process:
         await each.spend("a", LIMIT)
         process.send_signal(signal.SIGSTOP)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             assert await allowed(each, "a", LIMIT)

@@ -8,14 +8,14 @@ import pytest
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import running, settings
 
 JSON, GRAPHQL_JSON = "application/json", "application/graphql-response+json"
 EIGHT_HUNDRED = {"query": "{ events(first: 798) { nodes { id } } }"}
 
 
-def test_who_has_spent_a_minutes_points_waits(tmp_path: Path, usgs: UsgsServer) -> None:
+def test_a_caller_without_points_gets_429_until_the_next_minute(tmp_path: Path, usgs: UsgsServer) -> None:
     with running(settings(tmp_path / "empty.db", usgs, rate_limit=1000)) as service:
         ada, bob = bearer(subject="ada"), bearer(subject="bob")
 
@@ -42,7 +42,7 @@ def test_who_has_spent_a_minutes_points_waits(tmp_path: Path, usgs: UsgsServer) 
         ("{ requestLogs { nodes { id } } }", bearer(EVENTS_READ), 403),
     ],
 )
-def test_what_is_refused_costs_a_point_too(
+def test_a_refused_request_costs_a_point(
     tmp_path: Path, usgs: UsgsServer, query: str, headers: dict[str, str], status: int
 ) -> None:
     """So a flood of rubbish has an end; twenty may pass where the minute's window changes."""
@@ -59,7 +59,7 @@ def test_what_is_refused_costs_a_point_too(
 
 def test_callers_without_a_token_share_their_address(tmp_path: Path, usgs: UsgsServer) -> None:
     with running(settings(tmp_path / "empty.db", usgs, rate_limit=1000)) as service:
-        first, second = (httpx.post(f"{service.url}/graphql", json=EIGHT_HUNDRED, timeout=PATIENCE_S) for _ in range(2))
+        first, second = (httpx.post(f"{service.url}/graphql", json=EIGHT_HUNDRED, timeout=TIMEOUT_S) for _ in range(2))
     assert (first.status_code, second.status_code) == (200, 429)
 
 

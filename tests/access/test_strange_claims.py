@@ -92,7 +92,7 @@ def strict(key_set_url: str) -> Checks:
 
 
 @pytest.mark.parametrize("claim", ["exp", "nbf", "iat"])
-async def test_what_is_no_time_is_refused(lax: Checks, claim: str) -> None:
+async def test_an_invalid_time_is_refused(lax: Checks, claim: str) -> None:
     for value in NO_TIMES:
         assert await lax.outcome(members(**{claim: value})) is None, value[:100]
 
@@ -196,7 +196,7 @@ def services(tmp_path_factory: pytest.TempPathFactory, key_set_url: str) -> Iter
 
 
 @pytest.mark.parametrize("algorithm", ["HS256", "ES256"])
-async def test_over_http_and_a_websocket_a_strange_token_is_no_token(
+async def test_malformed_claims_are_unauthenticated_over_http_and_websockets(
     services: dict[str, LiveService], algorithm: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     service = services[algorithm]
@@ -211,7 +211,7 @@ async def test_over_http_and_a_websocket_a_strange_token_is_no_token(
         assert answer.status_code == 401, (body[:100], answer.text)
         assert answer.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
         async with socket_to(service.url) as client:
-            await client.say("connection_init", payload=authorization)
+            await client.send_message("connection_init", payload=authorization)
             code, reason = await client.end()
             assert (code, reason[:38]) == (4403, "Forbidden: Your token was not accepted")
     assert caplog.records == []
@@ -221,5 +221,5 @@ async def test_over_http_and_a_websocket_a_strange_token_is_no_token(
 async def test_a_websocket_lives_as_long_as_a_token_that_lasts(services: dict[str, LiveService], value: str) -> None:
     presented = token(by_secret(SECRET), HS256, members(exp=value))
     async with socket_to(services["HS256"].url) as client:
-        await client.greet({"Authorization": f"Bearer {presented}"})
+        await client.initialise({"Authorization": f"Bearer {presented}"})
         await client.quiet()

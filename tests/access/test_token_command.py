@@ -14,7 +14,7 @@ def claims_of(token: str, secret: str = SECRET) -> dict[str, object]:
     return claims
 
 
-def test_a_token_stands_alone_on_a_line() -> None:
+def test_the_command_prints_a_token_alone_on_a_line() -> None:
     said = quakegraph("token", "--scope", "events:write,logs:read", "--subject", "importer")
 
     assert (said.exit_code, said.stderr, said.stdout.count("\n")) == (0, "", 1)
@@ -25,7 +25,7 @@ def test_a_token_stands_alone_on_a_line() -> None:
 @pytest.mark.parametrize(
     ("expires", "seconds"), [(None, 3600), ("90s", 90), ("30m", 1800), ("12h", 43_200), ("7d", 604_800)]
 )
-def test_a_token_holds_as_long_as_it_should(expires: str | None, seconds: int) -> None:
+def test_a_token_is_valid_for_its_lifetime(expires: str | None, seconds: int) -> None:
     options = ["--expires", expires] if expires else []
     claims = claims_of(quakegraph("token", "--scope", "events:read", "--subject", "a", *options).stdout.strip())
 
@@ -73,7 +73,7 @@ def test_without_a_secret_that_of_the_store_signs(tmp_path: Path) -> None:
         (["--scope", "events:read", "--subject", "a", "--expires", "1y"], "is not a duration: give one such as 30m"),
     ],
 )
-def test_what_makes_no_token_is_told(options: list[str], says: str) -> None:
+def test_wrong_options_for_a_token_are_reported(options: list[str], says: str) -> None:
     said = quakegraph("token", *options)
 
     assert (said.exit_code, said.stdout) == (2, "")

@@ -53,7 +53,7 @@ async def reason(token: str, keys: SharedSecret = KEYS) -> str:
     return told.removeprefix("Your token was not accepted: ").removesuffix(".")
 
 
-async def test_a_token_that_is_issued_here_names_its_caller_and_what_they_may() -> None:
+async def test_an_issued_token_has_its_subject_and_scopes() -> None:
     for keys in (KEYS, STRICT):
         token = keys.issue("ada", [EVENTS_WRITE, LOGS_READ], HOUR)
 
@@ -77,7 +77,7 @@ async def test_a_token_that_is_issued_here_names_its_caller_and_what_they_may() 
         ({"scope": 7}, set()),
     ],
 )
-async def test_scopes_that_there_are_count_and_no_others(claims: dict[str, Any], scopes: set[Scope]) -> None:
+async def test_only_existing_scopes_count(claims: dict[str, Any], scopes: set[Scope]) -> None:
     assert (await KEYS.caller(signed(**claims))).scopes == scopes
 
 
@@ -158,11 +158,11 @@ async def test_a_key_that_the_token_brings_along_is_not_used() -> None:
     "token",
     ["x", "..", "a.b", "a.b.c", "a.b.c.d", "é.é.é", "\0", "eyJ9.eyJ9.eyJ9", "null.null.null", signed()[:40], "=" * 99],
 )
-async def test_what_is_no_token_is_refused_as_such(token: str) -> None:
+async def test_a_malformed_token_cannot_be_read(token: str) -> None:
     assert await reason(token) == "it cannot be read"
 
 
-async def test_a_token_that_is_very_long_is_not_looked_at() -> None:
+async def test_a_very_long_token_is_refused_unread() -> None:
     most = signed(padding="x" * 5700)
     assert len(most) < LONGEST_TOKEN
     assert (await KEYS.caller(most)).subject == "ada"

@@ -69,7 +69,7 @@ def test_a_global_id_is_short_and_fit_for_a_url(type_name: str, key: str) -> Non
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,128}", global_id(type_name, key))
 
 
-def test_nodes_come_in_the_order_of_their_ids_each_as_often_as_it_was_asked_for(week: Service) -> None:
+def test_nodes_come_in_the_order_of_their_ids_with_duplicates(week: Service) -> None:
     newest, panama = {"id": NEWEST, "eventId": "nc73919986"}, {"id": PANAMA, "eventId": "us6000kxfl"}
     gone = an_id("1:Event:us1")
 
@@ -79,7 +79,7 @@ def test_nodes_come_in_the_order_of_their_ids_each_as_often_as_it_was_asked_for(
     assert week.ask(NODES, {"ids": []}) == {"nodes": []}
 
 
-def test_a_hundred_nodes_may_be_asked_for_at_once(week: Service) -> None:
+def test_one_request_takes_at_most_a_hundred_nodes(week: Service) -> None:
     ids = [node["id"] for node in week.ask("{ events(first: 100) { nodes { id } } }")["events"]["nodes"]]
 
     assert [node["id"] for node in week.ask(NODES, {"ids": ids})["nodes"]] == ids
@@ -115,7 +115,7 @@ def test_a_hundred_nodes_may_be_asked_for_at_once(week: Service) -> None:
         "x" * 100_000,
     ],
 )
-def test_what_this_graph_never_gave_out_as_an_id_is_refused(week: Service, node_id: str) -> None:
+def test_a_malformed_node_id_is_refused(week: Service, node_id: str) -> None:
     assert week.codes("query($id: ID!) { node(id: $id) { id } }", {"id": node_id}) == ["BAD_USER_INPUT"]
     assert week.codes(NODES, {"ids": [NEWEST, node_id]}) == ["BAD_USER_INPUT"]
 

@@ -69,12 +69,12 @@ def test_bounds_that_no_event_lies_between_find_none(week: Service) -> None:
     "time",
     ["", "now", "2023", "2023-13-01", "2023-02-29", "2023-08-01T24:00:01Z", "0001-01-01T00:00:00+01:00", ONE, {}],
 )
-def test_what_is_no_time_is_refused(week: Service, time: Any) -> None:
+def test_an_invalid_time_is_refused(week: Service, time: Any) -> None:
     assert week.codes(COUNT, {"filter": {"startTime": time}}) == ["BAD_USER_INPUT"]
 
 
 @pytest.mark.parametrize("day", ["", "today", "2023-02-29", "2023-08-03T00:00:00Z", 20230803])
-def test_what_is_no_day_is_refused(week: Service, day: Any) -> None:
+def test_an_invalid_day_is_refused(week: Service, day: Any) -> None:
     query = "query($day: Date) { popularFilters(day: $day) { totalRequests } }"
 
     assert week.codes(query, {"day": day}) == ["BAD_USER_INPUT"]
@@ -91,7 +91,7 @@ def test_a_number_of_milliseconds_is_whole_and_exact_in_json(service: Service) -
         assert rejected["ingestEvents"] == {"upserted": 0, "rejections": [{"code": "TIME_OUT_OF_RANGE"}]}
 
 
-def test_times_are_told_in_utc_to_the_millisecond(service: Service) -> None:
+def test_times_are_in_utc_with_milliseconds(service: Service) -> None:
     times = {-62135596800000: "0001-01-01T00:00:00.000Z", -1: "1969-12-31T23:59:59.999Z", 0: "1970-01-01T00:00:00.000Z"}
     for time_ms, text in times.items():
         service.ask(INGEST, {"event": EVENT | {"eventId": f"t{time_ms}", "eventTsMs": time_ms}})

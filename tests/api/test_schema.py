@@ -198,13 +198,13 @@ def undescribed(schema: GraphQLSchema) -> Iterator[str]:
                     yield f"{name}.{member_name}({argument_name})"
 
 
-def test_what_may_be_left_out_has_no_default_of_null() -> None:
+def test_optional_arguments_have_no_default_of_null() -> None:
     assert "= null" not in printed()
 
 
-def test_every_attribute_of_an_event_can_be_asked_for(documented: GraphQLSchema) -> None:
+def test_the_schema_has_every_attribute_of_an_event(documented: GraphQLSchema) -> None:
     assert members(own_types(documented)["Event"]).keys() == set(EVENT_ITEM.split()) | {"id", "time", "nearby"}
 
 
-def test_every_attribute_of_a_request_log_can_be_asked_for(schema: GraphQLSchema) -> None:
+def test_the_schema_has_every_attribute_of_a_request_log(schema: GraphQLSchema) -> None:
     assert members(own_types(schema)["RequestLog"]).keys() == set(LOG_ITEM.split()) | {"id", "time"}

@@ -13,7 +13,7 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
 from tests.bearers import SCOPES, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import Service, running, settings
 
 GRAPHQL_JSON = "application/graphql-response+json"
@@ -52,7 +52,7 @@ def answered(
     service: Service, query: str, headers: dict[str, str] | None, variables: dict[str, Any] | None = None
 ) -> httpx.Response:
     """The answer to a caller with just these headers."""
-    with httpx.Client(base_url=service.http.base_url, headers=headers, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=service.http.base_url, headers=headers, timeout=TIMEOUT_S) as client:
         body = {"query": query, "variables": variables}
         return client.post("/graphql", json=body, headers={"Accept": GRAPHQL_JSON})
 
@@ -75,7 +75,7 @@ def test_a_field_needs_its_scope_and_no_other(private: Service, scope: Scope, qu
 
 
 @pytest.mark.parametrize("query", [query for scope, query in NEEDS if scope is not EVENTS_READ])
-def test_what_an_operation_may_not_do_is_known_before_any_of_it_is_done(private: Service, query: str) -> None:
+def test_scopes_are_checked_before_any_field_is_resolved(private: Service, query: str) -> None:
     nobody, forbidden = answered(private, query, None), answered(private, query, bearer(EVENTS_READ))
 
     assert (nobody.status_code, nobody.headers["WWW-Authenticate"]) == (401, "Bearer")
@@ -110,9 +110,9 @@ def test_one_forbidden_field_forbids_its_whole_operation(service: Service) -> No
     assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
 
 
-def test_only_the_operation_that_is_asked_for_needs_a_scope(service: Service) -> None:
+def test_only_the_executed_operation_needs_a_scope(service: Service) -> None:
     document = "query Read { events { totalCount } } mutation Write { ingestEvents(input: {events: []}) { fetched } }"
-    with httpx.Client(base_url=service.http.base_url, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=service.http.base_url, timeout=TIMEOUT_S) as client:
         read = client.post("/graphql", json={"query": document, "operationName": "Read"})
         write = client.post("/graphql", json={"query": document, "operationName": "Write"})
 
@@ -158,7 +158,7 @@ NAMING_A_LOG: dict[str, tuple[str, dict[str, Any] | None]] = {
 
 
 @pytest.mark.parametrize("name", NAMING_A_LOG)
-def test_of_an_operation_that_names_a_forbidden_node_nothing_is_resolved(service: Service, name: str) -> None:
+def test_an_operation_with_a_forbidden_node_resolves_nothing(service: Service, name: str) -> None:
     query, variables = NAMING_A_LOG[name]
     for headers, code in ((None, "UNAUTHENTICATED"), (bearer(EVENTS_READ), "FORBIDDEN")):
         refused = answered(service, query, headers, variables)
@@ -185,7 +185,7 @@ def test_ids_that_name_what_is_allowed_or_nothing_need_no_scope_more(service: Se
     assert codes(id=AN_EVENT, ids=[A_LOG] * 101) == {"BAD_USER_INPUT"}  # more than one may ask for, and none is read
 
 
-def test_a_token_that_does_not_hold_is_refused_even_where_none_is_needed(week: Service) -> None:
+def test_an_invalid_token_is_refused_even_if_none_is_needed(week: Service) -> None:
     forged = {"Authorization": bearer()["Authorization"][:-2] + "xx"}
 
     answer = answered(week, "{ __typename }", forged)
@@ -201,7 +201,7 @@ def test_the_schema_says_which_scope_a_field_needs(week: Service) -> None:
         assert told == named
 
 
-def test_the_printed_schema_says_so_too() -> None:
+def test_the_printed_schema_has_the_scopes() -> None:
     printed = (Path(__file__).parents[2] / "schema.graphql").read_text()
 
     for scope, fields in ((EVENTS_READ, 5), (EVENTS_WRITE, 2), (LOGS_READ, 2)):

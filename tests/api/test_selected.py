@@ -80,7 +80,7 @@ async def read(graph: HeldGraph, query: str) -> set[frozenset[str] | None]:
         ("{ requestLogs { nodes { route error } } }", {"route", "error"}),
     ],
 )
-async def test_what_is_selected_is_read_and_no_more(graph: HeldGraph, selected: str, attributes: set[str]) -> None:
+async def test_only_selected_attributes_are_read(graph: HeldGraph, selected: str, attributes: set[str]) -> None:
     assert await read(graph, selected) == {frozenset(attributes)}
 
 
@@ -143,7 +143,7 @@ async def test_every_resolver_of_a_record_says_what_it_needs() -> None:
             assert field.base_resolver is None or _NEEDS in field.metadata, f"{name}.{field_name}"
 
 
-async def test_what_is_known_of_a_document_is_forgotten_with_it() -> None:
+async def test_the_selections_of_a_document_are_freed_with_it() -> None:
     gc.collect()  # what tests before have left
     before = len(_of_nodes)
     async with held_graph() as graph:

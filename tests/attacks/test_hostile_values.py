@@ -15,7 +15,7 @@ import pytest
 from graph.api.relay import global_id
 from graph.core.paging import Position
 from tests.attacks.leaks import checked, leaks
-from tests.processes import PATIENCE_S, serving
+from tests.processes import TIMEOUT_S, serving
 from tests.service import Service
 
 BAD, INPUT, COMPLEX = "BAD_REQUEST", "BAD_USER_INPUT", "QUERY_TOO_COMPLEX"
@@ -60,7 +60,7 @@ def test_numbers_beyond_all_bounds_are_refused(week: Service, number: str) -> No
 
 
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e9999", b"0x10", b"01", b"+1", b".5", b"1."])
-def test_what_is_no_number_of_json_is_refused(week: Service, number: bytes) -> None:
+def test_numbers_that_are_not_json_are_refused(week: Service, number: bytes) -> None:
     body = (
         b'{"query": "query($m: Float) { events(filter: {minMagnitude: $m}) { totalCount } }", "variables": {"m": %s}}'
     )
@@ -253,7 +253,7 @@ def test_a_cursor_that_was_not_given_out_is_refused(week: Service, number: int) 
         assert codes(ask(week, query, {"c": cursor})) == ["INVALID_CURSOR"], cursor
 
 
-def test_a_cursor_of_events_is_none_of_request_logs(week: Service) -> None:
+def test_a_cursor_of_events_is_refused_for_request_logs(week: Service) -> None:
     end = week.ask("{ events(first: 1) { pageInfo { endCursor } } }")["events"]["pageInfo"]["endCursor"]
 
     assert codes(ask(week, "query($c: String) { requestLogs(after: $c) { nodes { id } } }", {"c": end})) == [
@@ -301,7 +301,7 @@ def test_an_id_of_one_type_finds_nothing_of_another(week: Service) -> None:
         (b"\0" * 1000, {}, 400),
     ],
 )
-def test_a_body_that_is_odd_is_refused_or_read_as_json_says(
+def test_an_unusual_body_is_refused_or_read_as_json(
     week: Service, body: bytes, headers: dict[str, str], status: int
 ) -> None:
     assert send(week, body, **headers).status_code == status
@@ -310,7 +310,7 @@ def test_a_body_that_is_odd_is_refused_or_read_as_json_says(
 def raw(service: Service, request: bytes) -> bytes:
     """What comes back for some bytes, up to the end of the connection."""
     address = (service.http.base_url.host, service.http.base_url.port or 80)
-    with socket.create_connection(address, timeout=PATIENCE_S) as connection:
+    with socket.create_connection(address, timeout=TIMEOUT_S) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         received = b""
@@ -338,7 +338,7 @@ POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\n"
         b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
     ],
 )
-def test_what_is_no_http_is_refused_without_a_word_too_much(week: Service, request_: bytes) -> None:
+def test_bytes_that_are_not_http_get_a_short_refusal(week: Service, request_: bytes) -> None:
     answer = raw(week, request_)
 
     assert answer == b"" or re.match(rb"HTTP/1.1 4\d\d ", answer), answer[:200]
@@ -355,21 +355,21 @@ def test_no_input_forges_a_line_of_the_log(tmp_path: Path) -> None:
     asked = {"query": "{ __typename }"}
     with serving(folder=tmp_path, settings={"GRAPH_LOG_LEVEL": "debug"}) as server:
         attempts: list[Callable[[], httpx.Response]] = [
-            lambda: httpx.post(server.url, json={"query": forged}, timeout=PATIENCE_S),
-            lambda: httpx.post(server.url, json={"query": find, "variables": {"x": forged}}, timeout=PATIENCE_S),
-            lambda: httpx.get(server.url, params={**asked, "operationName": forged}, timeout=PATIENCE_S),
-            lambda: httpx.get(f"{server.url}/%0Aforged", timeout=PATIENCE_S),
+            lambda: httpx.post(server.url, json={"query": forged}, timeout=TIMEOUT_S),
+            lambda: httpx.post(server.url, json={"query": find, "variables": {"x": forged}}, timeout=TIMEOUT_S),
+            lambda: httpx.get(server.url, params={**asked, "operationName": forged}, timeout=TIMEOUT_S),
+            lambda: httpx.get(f"{server.url}/%0Aforged", timeout=TIMEOUT_S),
             lambda: httpx.post(
-                server.url, json=asked, headers={"X-Request-Id": "forged", "User-Agent": "forged"}, timeout=PATIENCE_S
+                server.url, json=asked, headers={"X-Request-Id": "forged", "User-Agent": "forged"}, timeout=TIMEOUT_S
             ),
-            lambda: httpx.post(server.url, json=asked, headers={"Authorization": "Bearer forged"}, timeout=PATIENCE_S),
+            lambda: httpx.post(server.url, json=asked, headers={"Authorization": "Bearer forged"}, timeout=TIMEOUT_S),
         ]
         for attempt in attempts:
             assert attempt().status_code < 500
         assert server.end() == 0
-        server.hear_out()
+        server.read_to_end()
 
-    for line in server.said[2:]:
+    for line in server.output[2:]:
         assert re.match(r"\d{4}-\d\d-\d\dT[\d:.]+Z \w+ +[\w.]+: ", line), line
         assert "critical" not in line
         assert line.isprintable()

@@ -47,7 +47,7 @@ def reported_points(service: DenseService, query: str) -> int:
     return int(answer["extensions"]["cost"]["points"])
 
 
-def test_a_filter_that_matches_nothing_leaves_the_loop_to_others(dense: DenseService) -> None:
+def test_a_filter_without_matches_does_not_block_the_loop(dense: DenseService) -> None:
     """All rows of each request are tested, and no iteration of the loop has more than its share of them."""
     query = '{ events(first: 1, filter: {types: ["zzz"], circle: {lat: 0, lon: 0, radiusKm: 20000}}) { totalCount } }'
     with dense.turns.counted():

@@ -169,7 +169,7 @@ async def test_a_document_takes_no_more_than_the_room_that_it_is_given(ask: Ask,
 
 
 @pytest.mark.parametrize("switches", [2, 5])
-async def test_a_document_that_is_asked_in_many_ways_takes_no_more_room(ask: Ask, switches: int) -> None:
+async def test_a_document_with_many_directive_values_takes_bounded_memory(ask: Ask, switches: int) -> None:
     """What is compiled for the values of directives is kept for a few of them."""
     names = [f"v{at}" for at in range(switches)]
     skipped = " ".join(f"... @skip(if: ${name}) {{ {FIELDS} }}" for name in names)

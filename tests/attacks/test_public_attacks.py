@@ -150,7 +150,7 @@ def test_nothing_is_traced_for_a_client(week: Service) -> None:
 @pytest.mark.parametrize(
     "query", ["qwerty { abc }", "{", "}", "{ __typename(a: ) }", '{ events(after: """) }', "query ($) { a }", "\ufeff{"]
 )
-def test_what_is_malformed_is_an_error_with_a_code(week: Service, query: str) -> None:
+def test_a_malformed_document_is_a_parse_error(week: Service, query: str) -> None:
     assert code_of(ask(week, query)) == "GRAPHQL_PARSE_FAILED"
 
 
@@ -168,7 +168,7 @@ def test_the_paths_of_other_consoles_are_not_there(week: Service) -> None:
         assert checked(week.http.get(path)).status_code == 404
 
 
-def test_a_cost_is_told_to_who_asks(week: Service) -> None:
+def test_the_cost_is_reported_on_request(week: Service) -> None:
     def extensions(query: str, **headers: str) -> Any:
         answer = week.http.post(
             "/graphql", content=orjson.dumps({"query": query}), headers={"Content-Type": "application/json", **headers}

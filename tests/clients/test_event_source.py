@@ -58,7 +58,7 @@ def elsewhere() -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("subscribe", "last"), [(LISTEN, ["complete"]), (CONNECT, ["complete", 1012])])
-async def test_a_page_of_the_service_hears_of_events_until_it_ends(
+async def test_a_page_of_the_service_receives_events_until_the_service_ends(
     visit: Visit, tmp_path: Path, subscribe: str, last: list[str | int]
 ) -> None:
     with serving(folder=tmp_path, settings=AT_ONCE) as server:
@@ -84,7 +84,7 @@ async def test_a_page_that_is_left_leaves_its_subscription(visit: Visit, tmp_pat
 
 
 @pytest.mark.parametrize(("subscribe", "word"), [(LISTEN, "error"), (CONNECT, 1006)])
-async def test_a_page_of_another_origin_hears_nothing(
+async def test_a_page_of_another_origin_receives_nothing(
     visit: Visit, tmp_path: Path, elsewhere: str, subscribe: str, word: str | int
 ) -> None:
     with serving(folder=tmp_path) as server:
@@ -94,7 +94,7 @@ async def test_a_page_of_another_origin_hears_nothing(
         await has_subscriptions(server, 0)
 
 
-async def test_a_page_of_a_named_origin_hears_of_events_over_a_websocket(
+async def test_a_page_of_an_allowed_origin_receives_events_over_a_websocket(
     visit: Visit, tmp_path: Path, elsewhere: str
 ) -> None:
     """By an `EventSource` it does not: that asks before nothing, as if it came from any page."""

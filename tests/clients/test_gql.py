@@ -13,7 +13,7 @@ from gql.transport.websockets import WebsocketsTransport
 from websockets.exceptions import ConnectionClosed
 
 from tests.bearers import bearer
-from tests.processes import PATIENCE_S, Server, serving
+from tests.processes import TIMEOUT_S, Server, serving
 from tests.subscribers import EVENTS, has_subscriptions, ingested_elsewhere
 
 AT_ONCE = {"GRAPH_DRAIN": "0"}
@@ -25,14 +25,14 @@ def client(server: Server, token: Mapping[str, str] | None = None) -> Client:
     transport = WebsocketsTransport(
         url,
         init_payload=dict(token or {}),
-        connect_timeout=PATIENCE_S,
-        ack_timeout=PATIENCE_S,
+        connect_timeout=TIMEOUT_S,
+        ack_timeout=TIMEOUT_S,
         connect_args={"proxy": None},
     )
-    return Client(transport=transport, fetch_schema_from_transport=True, execute_timeout=PATIENCE_S)
+    return Client(transport=transport, fetch_schema_from_transport=True, execute_timeout=TIMEOUT_S)
 
 
-async def test_it_hears_of_events_until_the_service_ends(tmp_path: Path) -> None:
+async def test_gql_receives_events_until_the_service_ends(tmp_path: Path) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
 
     async def listen(notices: AsyncGenerator[dict[str, Any], None]) -> None:
@@ -66,7 +66,7 @@ async def test_it_leaves_a_subscription_and_keeps_its_connection(tmp_path: Path)
             assert await session.execute(gql("{ events { totalCount } }")) == {"events": {"totalCount": 1}}
 
 
-async def test_it_changes_with_the_token_of_its_greeting_and_not_without(tmp_path: Path) -> None:
+async def test_gql_needs_the_token_of_its_connection_init_for_mutations(tmp_path: Path) -> None:
     mutation = gql("mutation { ingestEvents(input: {events: []}) { fetched } }")
     with serving(folder=tmp_path) as server:
         async with client(server, bearer()) as session:

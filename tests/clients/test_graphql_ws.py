@@ -17,7 +17,7 @@ import pytest
 
 from scripts.npm_package import NpmPackage
 from tests.bearers import bearer
-from tests.processes import PATIENCE_S, Child, Server, serving
+from tests.processes import TIMEOUT_S, Child, Server, serving
 from tests.subscribers import has_subscriptions, ingested_elsewhere
 
 pytestmark = pytest.mark.needs("npm", "node")
@@ -50,9 +50,9 @@ class NodeClient:
         self.process.stdin.write(f"{line}\n")
         self.process.stdin.flush()
 
-    def hear(self) -> Any:
+    def next(self) -> Any:
         """What it says next."""
-        return self._words.get(timeout=PATIENCE_S)
+        return self._words.get(timeout=TIMEOUT_S)
 
     def read(self) -> None:
         """Take in what it says, for as long as it runs."""
@@ -81,46 +81,49 @@ def node_client(server: Server, token: str) -> Iterator[NodeClient]:
                 reader.join()
 
 
-async def test_it_hears_of_events_and_goes_on_after_a_restart_where_it_was(tmp_path: Path) -> None:
+async def test_graphql_ws_resumes_after_a_restart_from_its_cursor(tmp_path: Path) -> None:
     with serving(folder=tmp_path) as first:
         port = urlsplit(first.url).port
         with node_client(first, bearer()["Authorization"]) as client:
             client.do("subscribe")
-            assert client.hear() == "connected"
+            assert client.next() == "connected"
             await has_subscriptions(first, 1)
             await ingested_elsewhere(tmp_path, "us1", "us2")
-            assert [client.hear(), client.hear()] == ["us1", "us2"]
+            assert [client.next(), client.next()] == ["us1", "us2"]
 
             assert first.end() == 0
-            assert client.hear() == "completed"
+            assert client.next() == "completed"
             await ingested_elsewhere(tmp_path, "us3")
             with serving("--port", str(port), folder=tmp_path) as second:
-                assert [client.hear(), client.hear()] == ["connected", "us3"]
+                assert [client.next(), client.next()] == ["connected", "us3"]
                 await has_subscriptions(second, 1)
                 await ingested_elsewhere(tmp_path, "us4")
-                assert client.hear() == "us4"
+                assert client.next() == "us4"
 
                 client.do("dispose")
 
-                assert client.hear() == "completed"
+                assert client.next() == "completed"
                 await has_subscriptions(second, 0)
 
 
-async def test_it_queries_and_changes_with_the_token_of_its_greeting(tmp_path: Path) -> None:
+async def test_graphql_ws_queries_and_mutates_with_the_token_of_its_connection_init(tmp_path: Path) -> None:
     with serving(folder=tmp_path) as server, node_client(server, bearer()["Authorization"]) as client:
         client.do("mutation { ingestEvents(input: {events: []}) { fetched } }")
-        assert [client.hear(), client.hear()] == ["connected", {"data": {"ingestEvents": {"fetched": 0}}}]
+        assert [client.next(), client.next()] == [
+            "connected",
+            {"data": {"ingestEvents": {"fetched": 0}}},
+        ]
         client.do("{ events { totalCount } }")
-        answers = [client.hear()]
+        answers = [client.next()]
         if answers == ["connected"]:  # it closes the connection when nothing is under way
-            answers = [client.hear()]
+            answers = [client.next()]
         assert answers == [{"data": {"events": {"totalCount": 0}}}]
 
 
-async def test_it_is_told_by_codes_what_is_wrong(tmp_path: Path) -> None:
+async def test_graphql_ws_receives_error_codes(tmp_path: Path) -> None:
     with serving(folder=tmp_path) as server, node_client(server, bearer()["Authorization"]) as client:
         client.do("{ nothing }")
-        assert client.hear() == "connected"
-        (error,) = client.hear()["errors"]
+        assert client.next() == "connected"
+        (error,) = client.next()["errors"]
 
     assert error["extensions"] == {"code": "GRAPHQL_VALIDATION_FAILED"}

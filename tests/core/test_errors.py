@@ -84,11 +84,11 @@ def refusal(service: Service, query: str, variables: dict[str, Any] | None = Non
         ('{ requestLogs(before: "") { nodes { id } } }', "INVALID_CURSOR"),
     ],
 )
-def test_what_is_wrong_with_a_request_is_told(week: Service, query: str, code: str) -> None:
+def test_each_fault_of_a_request_has_its_code(week: Service, query: str, code: str) -> None:
     assert refusal(week, query)[0] == code
 
 
-def test_a_number_that_no_magnitude_comes_near_is_the_callers_mistake(week: Service) -> None:
+def test_an_impossible_number_in_a_filter_is_bad_user_input(week: Service) -> None:
     """Also one that overflows, or that a store could not compare with."""
     for number in ("1e400", "-1e400", "1e200", "1e-200"):
         for bound in ("minMagnitude", "maxMagnitude", "minDepth", "maxDepth"):
@@ -106,7 +106,7 @@ def test_null_in_a_variable_for_an_argument_that_must_not_be_null_is_the_callers
     assert message.startswith("Argument 'id' has invalid value")
 
 
-def test_usgs_that_refuses_is_told_apart_from_usgs_that_is_away(service: Service, usgs: UsgsServer) -> None:
+def test_a_refusal_of_usgs_has_another_code_than_an_outage(service: Service, usgs: UsgsServer) -> None:
     usgs.answer_next(status(503, retry_after="3600"), status(404))
 
     assert refusal(service, INGEST) == (
@@ -117,7 +117,7 @@ def test_usgs_that_refuses_is_told_apart_from_usgs_that_is_away(service: Service
     assert (code, message[:41]) == ("INVALID_UPSTREAM_RESPONSE", "USGS refused the request with status 404:")
 
 
-def test_where_usgs_was_looked_for_is_not_told(tmp_path: Path) -> None:
+def test_an_error_hides_the_address_of_usgs(tmp_path: Path) -> None:
     nowhere = Settings(store=f"sqlite:///{tmp_path}/empty.db", usgs_url="http://127.0.0.1:9")
     with running(nowhere) as service:
         assert refusal(service, INGEST) == ("UPSTREAM_UNAVAILABLE", "USGS cannot be reached: try again later.")
@@ -179,7 +179,7 @@ TABLE_IS_GONE = Answer.error(
 )
 
 
-async def test_a_table_that_is_gone_is_an_unavailable_database(
+async def test_a_deleted_table_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     prefix = f"{uuid4().hex}-"
@@ -197,7 +197,7 @@ async def test_a_table_that_is_gone_is_an_unavailable_database(
     assert f"table {prefix}earthquake-events does not exist: run `quakegraph tables create`" in causes(caplog)
 
 
-async def test_an_endpoint_that_is_gone_is_an_unavailable_database(
+async def test_an_unreachable_endpoint_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     prefix = f"{uuid4().hex}-"
@@ -213,7 +213,7 @@ async def test_an_endpoint_that_is_gone_is_an_unavailable_database(
     assert f"table {prefix}earthquake-events does not answer: check the network and AWS_ENDPOINT_URL" in causes(caplog)
 
 
-def test_anything_unforeseen_is_logged_with_its_trace_under_the_id_that_the_client_is_told(
+def test_an_unexpected_error_is_logged_with_its_trace_and_the_clients_request_id(
     tmp_path: Path, week_file: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "odd.db"

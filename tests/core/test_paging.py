@@ -24,7 +24,7 @@ def encoded(text: str) -> str:
 
 
 @given(position=positions)
-def test_a_cursor_comes_back_as_the_position_it_was_made_of(position: Position) -> None:
+def test_a_cursor_decodes_to_its_position(position: Position) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_-]+", position.cursor)
     assert Position.of_cursor(position.connection, position.cursor, "after") == position
 
@@ -42,9 +42,7 @@ def test_any_other_text_is_no_cursor(text: str) -> None:
 
 
 @given(position=positions, data=st.data())
-def test_a_cursor_that_was_changed_by_a_character_is_another_one_or_none(
-    position: Position, data: st.DataObject
-) -> None:
+def test_a_changed_cursor_is_another_cursor_or_invalid(position: Position, data: st.DataObject) -> None:
     cursor = position.cursor
     place = data.draw(st.integers(0, len(cursor)))
     changed = (
@@ -92,13 +90,13 @@ def test_a_cursor_that_was_changed_by_a_character_is_another_one_or_none(
     ],
     ids=lambda text: repr(text[:24]),
 )
-def test_what_no_connection_hands_out_is_refused_however_well_it_is_written(text: str) -> None:
+def test_a_well_formed_cursor_with_impossible_values_is_refused(text: str) -> None:
     with pytest.raises(InvalidCursor):
         Position.of_cursor("events", encoded(text), "after")
 
 
 @pytest.mark.parametrize("ending", ["=", "==", "\n", " ", ".", "+", "A"])
-def test_a_cursor_is_taken_only_as_it_was_written(ending: str) -> None:
+def test_a_cursor_with_extra_characters_is_refused(ending: str) -> None:
     cursor = Position("events", 0, "us1").cursor
     for changed in (cursor + ending, ending + cursor, cursor[:5] + ending + cursor[5:]):
         with pytest.raises(InvalidCursor):

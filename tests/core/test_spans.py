@@ -83,7 +83,7 @@ def test_the_rest_of_a_span_begins_on_a_day(one: int, other: int, start_ms: int,
     assert span.starting_on(None, forward=forward) is span
 
 
-def test_years_of_which_nothing_is_known_are_left_out() -> None:
+def test_years_without_a_summary_are_skipped() -> None:
     span = TimeSpan.of(at("20200601"), at("20240101") - 1)
 
     parts = list(span.years({"2019": "a", "2020": "b", "2023": "c", "2024": "d"}, forward=False))

@@ -1,1 +1,1 @@
-"""What the documents promise is so: the README, docs/, and all other Markdown of the project."""
+"""Tests that the documents are right: the README, docs/, and all other Markdown of the project."""

@@ -1,4 +1,4 @@
-"""The Markdown files of the project, and what they consist of: code blocks, code spans, links, headings, tables.
+"""The Markdown files of the project and their parts: code blocks, code spans, links, headings, tables.
 
 A code block that a test of its own executes is preceded by a comment that names it, and is not
 executed a second time: `<!-- tested by: tests/domain/test_example_domain.py -->`.
@@ -40,7 +40,7 @@ class Document:
 
     @property
     def name(self) -> str:
-        """Its path in the project."""
+        """The path in the project."""
         return str(self.path.relative_to(ROOT))
 
     @cached_property
@@ -60,12 +60,12 @@ class Document:
 
     @property
     def spans(self) -> list[str]:
-        """What stands between backticks in its prose."""
+        """The code spans in its prose."""
         return _SPAN.findall(self.prose)
 
     @property
     def links(self) -> Iterator[str]:
-        """Where its links and pictures lead."""
+        """The targets of its links and pictures."""
         prose = _SPAN.sub("", self.prose)
         for pattern in (r"\]\(([^)\s]+)\)", r"<(https?://[^>]+)>", r'(?:src|srcset|href)="([^"]+)"'):
             yield from re.findall(pattern, prose)
@@ -92,5 +92,5 @@ DOCUMENTS = [Document(path) for path in PATHS]
 
 
 def document(name: str) -> Document:
-    """The one of that path."""
+    """The document with this path."""
     return next(one for one in DOCUMENTS if one.name == name)

@@ -1,4 +1,4 @@
-"""Shell commands as documents show them, split into words: enough of a shell for documentation, and no more."""
+"""Splits shell commands of documents into words. It knows only as much of a shell as the documents use."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ class Command:
 
     @property
     def name(self) -> str:
-        """What is run, without the folder of the environment."""
+        """The program, without the folder of the environment."""
         return self.words[0].removeprefix(".venv/bin/")
 
 

@@ -1,4 +1,4 @@
-"""Other code in documents: Python is quoted from the tests, JSON and JavaScript's queries can be read."""
+"""Tests other code in documents: Python is quoted from the tests; JSON and the queries in JavaScript can be parsed."""
 
 import json
 
@@ -8,7 +8,7 @@ TESTS = [path.read_text() for path in (ROOT / "tests").rglob("*.py")]
 LANGUAGES = {"sh", "graphql", "json", "js", "python", "dockerfile", "mermaid"}
 
 
-def test_a_test_that_is_shown_is_one_of_the_tests() -> None:
+def test_a_test_in_a_document_exists() -> None:
     shown = [
         block.text
         for document in DOCUMENTS

@@ -1,4 +1,4 @@
-"""Each command of a document is possible: it exists, takes its options, and where that is quick it is executed.
+"""Tests that each command of a document is possible: it exists and takes its options. Quick commands are executed.
 
 Executed are `quakegraph`, unless it serves or changes DynamoDB, and `curl`. Of all others it is
 checked that what they name exists. A command that nothing here knows fails the test.
@@ -52,7 +52,7 @@ SPANS = [
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, which has the files that commands read."""
+    """The working folder, with the files that commands read."""
     monkeypatch.chdir(tmp_path)
     for name in FILES:
         (tmp_path / name).write_bytes(SAMPLE.read_bytes())  # gzipped or not is seen by its content
@@ -79,7 +79,7 @@ def test_a_command_in_a_sentence_is_possible(name: str, span: str, folder: Path)
 
 
 def executed(command: Command, folder: Path, service: Service, usgs: UsgsServer) -> None:
-    """Run a command, where that is quick and changes nothing outside of the folder."""
+    """Run a command, if it is quick and changes nothing outside the folder."""
     if command.name == "curl":
         fetched(command.words, service)
     elif command.name == "quakegraph" and not ({"serve", "create", "rebuild-summaries"} & set(command.words)):
@@ -120,7 +120,7 @@ def check_export(arguments: list[str], folder: Path) -> None:
 
 
 def check_quakegraph(arguments: list[str], folder: Path) -> None:
-    """Parse the arguments by click's own rules."""
+    """Parse the arguments by click's own rules, with the program's context: a command keeps its first help option."""
     command: click.Command = main
     rest = list(arguments)
     while isinstance(command, click.Group) and rest:
@@ -128,7 +128,7 @@ def check_quakegraph(arguments: list[str], folder: Path) -> None:
     if isinstance(command, click.Group):
         return
     try:
-        options = command.make_context(command.name, rest).params
+        options = command.make_context(command.name, rest, click.Context(main, **main.context_settings)).params
     except click.exceptions.Exit:  # --help
         return
     if command.name == "serve":
@@ -251,7 +251,7 @@ def test_a_command_is_split_as_a_shell_splits_it() -> None:
 
 
 @pytest.mark.parametrize("text", ["quakegraph serve --prot 8000", "quakegraph sing", "export GRAPH_PROT=1", "rm -r x"])
-def test_a_command_that_is_not_possible_is_found(text: str, folder: Path) -> None:
+def test_an_impossible_command_is_detected(text: str, folder: Path) -> None:
     (command,) = commands(text)
 
     with pytest.raises((click.UsageError, KeyError, AssertionError, pytest.fail.Exception)):

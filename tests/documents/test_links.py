@@ -1,4 +1,4 @@
-"""Links of documents lead somewhere, and paths that documents name exist."""
+"""Tests that the links of documents have a target, and that the paths in documents exist."""
 
 import re
 

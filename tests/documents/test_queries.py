@@ -1,4 +1,4 @@
-"""Each query of a document is executed against the demo's week, in order, and has the answer that stands below it."""
+"""Executes each query of a document on the demo's week, in order, and compares the answer with the one below it."""
 
 import json
 import re
@@ -36,7 +36,7 @@ SCHEMA = build_schema((ROOT / "schema.graphql").read_text())
 
 @dataclass(frozen=True)
 class Query:
-    """A query of a document, with what stands below it."""
+    """A query of a document, with the blocks below it."""
 
     text: str
     variables: Any = None
@@ -44,13 +44,13 @@ class Query:
 
     @property
     def type(self) -> OperationType:
-        """Of its operation."""
+        """The type of its operation."""
         operations = [node for node in parse(self.text).definitions if isinstance(node, OperationDefinitionNode)]
         return operations[0].operation
 
 
 def queries(document: Document) -> Iterator[Query]:
-    """Those that no other test executes."""
+    """The queries of a document that no other test executes."""
     blocks = [*document.blocks, Block("", "", None)]
     for at, block in enumerate(blocks):
         if block.language != "graphql" or block.test:
@@ -97,7 +97,7 @@ async def test_a_subscription_sends_what_is_stored(query: Query, tmp_path: Path)
             await service.has_subscriptions(1)
             service.store("us1", mag=4.5)
             assert await stream.block() == b":"  # which says that the stream has begun
-            notice = (await stream.told())["events"]
+            notice = (await stream.next_data())["events"]
 
     assert notice["event"]["eventId"] == "us1"
     assert notice["lost"] == 0
@@ -110,7 +110,7 @@ def test_the_readme_has_five_queries_each_with_its_answer() -> None:
     assert all(query.answer for query in readme)
 
 
-def test_a_block_that_is_tested_elsewhere_is_tested_elsewhere() -> None:
+def test_a_block_marked_as_tested_names_an_existing_file() -> None:
     for document in DOCUMENTS:
         for block in document.blocks:
             assert block.test is None or (ROOT / block.test).is_file()
@@ -138,7 +138,7 @@ def test_a_fragment_of_a_frontend_is_valid() -> None:
 
 
 def problems(relay: str) -> list[GraphQLError]:
-    """What the schema has against a fragment in Relay's own dialect."""
+    """The validation errors of a fragment with Relay's own directives."""
     document = parse(relay)
     fragment = document.definitions[0]
     assert isinstance(fragment, FragmentDefinitionNode)

@@ -1,4 +1,4 @@
-"""Tables of documents are complete: settings, error codes, metrics, scopes, keys, layers."""
+"""Tests that the tables of documents are complete: settings, error codes, metrics, scopes, keys, layers."""
 
 import json
 import re

@@ -17,7 +17,7 @@ A, B = Domain(name="a"), Domain(name="b", requires=("a",))
 C = Domain(name="c", requires=("a", "b"))
 
 
-def test_a_domain_stands_behind_those_that_it_requires() -> None:
+def test_a_domain_must_come_after_the_domains_that_it_requires() -> None:
     assert checked([A, B, C]) == (A, B, C)
     for order, wrong in (([B, A], "'b' requires 'a'"), ([A, C, B], "'c' requires 'b'"), ([C], "'c' requires 'a'")):
         with pytest.raises(ImproperDomains, match=wrong):
@@ -44,7 +44,7 @@ def test_all_domains_are_on_unless_some_are_named() -> None:
         (("a", "c"), "GRAPH_DOMAINS: 'c' requires 'b', which has to be named too"),
     ],
 )
-def test_what_cannot_be_switched_on_is_told(names: tuple[str, ...], wrong: str) -> None:
+def test_domains_that_cannot_be_switched_on_are_named(names: tuple[str, ...], wrong: str) -> None:
     with pytest.raises(Misconfigured) as caught:
         switched_on([A, B, C], names)
 

@@ -143,7 +143,7 @@ def test_the_best_notes_of_an_area_come_by_rating(service: Service) -> None:
     assert walked(service, BEST, 10, backward=False, area="Ridgecrest") == ["elsewhere"]
 
 
-def test_a_cursor_is_one_of_its_connection_alone(service: Service) -> None:
+def test_a_cursor_is_valid_only_for_its_connection(service: Service) -> None:
     write(service, "a")
     write(service, "b", area="Ridgecrest")
     by_time = service.ask(NOTES)["page"]["pageInfo"]["endCursor"]
@@ -186,7 +186,7 @@ def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity(service
     assert service.http.post("/graphql", json=body, headers=bearer(NOTES_WRITE)).json().keys() == {"data"}
 
 
-async def test_of_several_notes_none_is_stored_where_one_is_there_already(store: str) -> None:
+async def test_no_note_of_a_batch_is_stored_if_one_exists(store: str) -> None:
     async with open_services(settings(store), ALL) as services:
         notes = services.of(FieldNotes)
         note = await notes.write("Napa", 5, "a")
@@ -206,9 +206,9 @@ async def test_a_subscriber_gets_what_is_written_and_what_was_missed(store: str)
         await asyncio.to_thread(write, service, "b")
         async with event_stream(service.url, query, variables={"after": cursor}) as stream:
             assert await stream.block() == b":"
-            missed = (await stream.told())["fieldNotes"]
+            missed = (await stream.next_data())["fieldNotes"]
             await asyncio.to_thread(write, service, "c")
-            live = (await stream.told())["fieldNotes"]
+            live = (await stream.next_data())["fieldNotes"]
 
     assert [(each["node"], each["dropped"]) for each in (missed, live)] == [({"text": "b"}, 0), ({"text": "c"}, 0)]
 
@@ -274,7 +274,7 @@ def test_its_table_is_in_the_template_and_in_the_policy() -> None:
         assert f"arn:aws:dynamodb:*:*:table/{resource}" in serve["Resource"]
 
 
-def test_a_domain_that_is_off_leaves_nothing(store: str) -> None:
+def test_a_domain_that_is_off_adds_nothing(store: str) -> None:
     names = [domain.name for domain in DOMAINS]
     off = {"GRAPH_DOMAINS": ",".join(names)}
     with running(settings_of(DOMAINS)(store=store, domains=tuple(names)), domains=ALL) as service:
@@ -301,7 +301,7 @@ def process(store: str, folder: Path) -> Iterator[Server]:
         reader = Thread(target=server.read)
         reader.start()
         try:
-            server.hear("GraphiQL: ")
+            server.wait_for_output("GraphiQL: ")
             yield server
         finally:
             child.kill()
@@ -310,17 +310,17 @@ def process(store: str, folder: Path) -> Iterator[Server]:
 
 def rounds(server: Server) -> list[int]:
     """The counts that a process has made, as far as it was heard."""
-    lines = [line for line in server.said if "Counted field notes" in line]
+    lines = [line for line in server.output if "Counted field notes" in line]
     return [int(re.findall(r"round=(\d+)", line)[0]) for line in lines]
 
 
-def test_of_two_processes_one_makes_each_count_and_another_takes_over(store: str, tmp_path: Path) -> None:
+def test_one_of_two_processes_makes_each_count_and_the_other_takes_over(store: str, tmp_path: Path) -> None:
     with process(store, tmp_path) as first:
-        first.hear("Counted field notes", times=2)
+        first.wait_for_output("Counted field notes", times=2)
         with process(store, tmp_path) as second:
             first.process.kill()
-            first.hear_out()
-            second.hear("Counted field notes", times=2)
+            first.read_to_end()
+            second.wait_for_output("Counted field notes", times=2)
             # The last count of the first process may have ended before it was stored.
             stored = sorted({*rounds(first)[:-1], *rounds(second)})
             assert len(stored) == len(rounds(first)[:-1]) + len(rounds(second))

@@ -32,7 +32,7 @@ def test_a_domain_adds_fields_to_a_type_of_one_before_it() -> None:
     assert fields((*DOMAINS, REPORTS), "Event") == fields(DOMAINS, "Event") | {"reports"}
 
 
-def test_another_schema_of_the_same_types_has_nothing_of_it() -> None:
+def test_contributed_fields_do_not_leak_into_another_schema() -> None:
     build_schema((*DOMAINS, REPORTS))
 
     assert build_schema(DOMAINS).printed == printed()
@@ -78,7 +78,7 @@ class Undeclared:
         ({"queries": (Undeclared,)}, "no domain declares the scope second:read"),
     ],
 )
-def test_what_does_not_fit_together_is_refused(given: dict[str, Any], wrong: str) -> None:
+def test_conflicting_schema_parts_are_refused(given: dict[str, Any], wrong: str) -> None:
     with pytest.raises(ImproperSchema) as caught:
         build_schema((*DOMAINS, Domain(name="second", **given)))
 

@@ -52,7 +52,7 @@ def tabs(service: Service) -> list[str]:
 # A domain that is added
 
 
-def test_a_domain_that_is_added_has_everything(tmp_path: Path) -> None:
+def test_an_added_domain_has_everything(tmp_path: Path) -> None:
     with running(settings(tmp_path, ALL), domains=ALL) as service:
         service.ask(INGEST)
         assert service.ask('mutation { fileReport(eventId: "us1") }') == {"fileReport": 1}
@@ -103,7 +103,7 @@ def test_a_domain_has_its_command(tmp_path: Path) -> None:
 # How fields are recorded
 
 
-def test_every_root_field_of_a_domain_is_logged_without_a_word_of_it(tmp_path: Path) -> None:
+def test_every_root_field_of_a_domain_is_logged_without_code_of_its_own(tmp_path: Path) -> None:
     with running(settings(tmp_path, ALL), domains=ALL) as service:
         service.ask("{ reportCount }")
         with service.http.stream(
@@ -132,7 +132,7 @@ def test_a_mutation_is_logged_before_it_is_answered_with_the_facts_of_its_field(
     assert (counts["OK", "Mutation.fileReport"], counts["BAD_USER_INPUT", "Mutation.fileReport"]) == (1, 1)
 
 
-def test_an_ingest_is_logged_once_also_where_it_never_begins(tmp_path: Path) -> None:
+def test_an_ingest_is_logged_once_even_if_it_never_begins(tmp_path: Path) -> None:
     with running(settings(tmp_path)) as service:
         service.ask(INGEST)
         assert service.codes("mutation { ingestRecent(input: {limit: 0}) { fetched } }") == ["BAD_USER_INPUT"]
@@ -161,7 +161,7 @@ def test_a_domain_that_is_off_has_no_field_type_scope_tab_metric_or_node(alone: 
         assert service.http.get("/readyz").json()["polling"]["status"] == "off"
 
 
-def test_nothing_is_logged_where_request_logs_are_off(alone: CoreSettings, tmp_path: Path) -> None:
+def test_nothing_is_logged_if_request_logs_are_off(alone: CoreSettings, tmp_path: Path) -> None:
     clock = HeldClock()
     with running(alone, clock=clock) as service:
         assert service.ask(INGEST) == {"ingestEvents": {"upserted": 1}}
@@ -186,8 +186,8 @@ def test_the_command_line_knows_the_domains_that_are_on(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     off = {"GRAPH_DOMAINS": "earthquakes"}
 
-    assert f"Permissions, of {', '.join(SCOPES)}." in " ".join(quakegraph("token", "--help").stdout.split())
-    assert "Permissions, of events:read, events:write." in quakegraph("token", "--help", settings=off).stdout
+    assert f"commas: {', '.join(SCOPES)}." in " ".join(quakegraph("token", "--help").stdout.split())
+    assert "commas: events:read, events:write." in " ".join(quakegraph("token", "--help", settings=off).stdout.split())
     assert "RequestLog" not in quakegraph("schema", settings=off).stdout
     wrong = quakegraph("serve", settings={"GRAPH_DOMAINS": "earthquakes,volcanoes"})
     names = ", ".join(domain.name for domain in DOMAINS)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.bearers import bearer
 from tests.domains.earthquakes.builders import NOON
-from tests.processes import PATIENCE_S, Server, serving, started
+from tests.processes import TIMEOUT_S, Server, serving, started
 from tests.serving.test_connections import _eventually
 
 PAGE_BYTES = 4096
@@ -51,7 +51,7 @@ class Served:
 def on(store: Path, folder: Path) -> Iterator[Served]:
     with serving("--store", f"sqlite:///{store}", folder=folder) as server:
         url = server.url.removesuffix("/graphql")
-        with httpx.Client(base_url=url, headers=bearer(), timeout=PATIENCE_S, trust_env=False) as http:
+        with httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S, trust_env=False) as http:
             yield Served(server, store, http)
 
 
@@ -156,8 +156,8 @@ def test_damage_while_the_service_runs_is_seen_and_its_repair_too(
         served.becomes_ready()
         assert served.all() == right
         assert served.server.end() == 0
-        served.server.hear_out()
-        causes = [line for line in served.server.said if "Not ready" in line]
+        served.server.read_to_end()
+        causes = [line for line in served.server.output if "Not ready" in line]
         assert causes
         assert any(store.name in line or "SQLite cannot read" in line for line in causes)
 
@@ -169,20 +169,20 @@ def test_damage_before_the_service_starts_is_found_without_a_query(
     restore = damage(store)
     with on(store, tmp_path) as served:
         served.becomes_unready()
-        served.server.hear("The store's file is damaged: restore it")
+        served.server.wait_for_output("The store's file is damaged: restore it")
         restore()
         served.becomes_ready()
-        served.server.hear("The store's file is sound again")
+        served.server.wait_for_output("The store's file is sound again")
         assert len(served.all()["data"]["events"]["nodes"]) == 1000
 
 
 @pytest.mark.parametrize("damage", [header])
-def test_a_file_that_is_none_of_sqlite_stops_the_start_with_a_line(
+def test_a_file_that_is_not_sqlite_stops_the_start_with_one_line(
     tmp_path: Path, store: Path, damage: Callable[[Path], Restore]
 ) -> None:
     damage(store)
     with started("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path) as process:
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1
     assert said.startswith("Error: SQLite cannot ")
     assert said.count("\n") == 1
@@ -220,5 +220,5 @@ def test_a_file_that_is_sound_stays_so_while_it_is_written_and_checkpointed(tmp_
             assert {served.ready()[0] for _ in range(20)} == {200}
         assert store.stat().st_size > 30_000_000  # so there were checkpoints
         assert served.server.end() == 0
-        served.server.hear_out()
-        assert not [line for line in served.server.said if "damaged" in line or "Not ready" in line]
+        served.server.read_to_end()
+        assert not [line for line in served.server.output if "damaged" in line or "Not ready" in line]

@@ -23,8 +23,8 @@ from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.domains.entities import ENTITIES
 from tests.faults.tcp_proxy import Fault, Proxy, proxy
-from tests.processes import PATIENCE_S
-from tests.service import serving, unhurried
+from tests.processes import TIMEOUT_S
+from tests.service import serving, without_timeouts
 from tests.settings import Settings
 from tests.store.engines import create_tables, open_dynamodb
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on, proxying
@@ -47,7 +47,7 @@ def events(first: int, number: int) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Shaken:
+class UnreliableService:
     """A service whose store is out of reach at times."""
 
     client: httpx.AsyncClient
@@ -85,9 +85,9 @@ class Shaken:
 
 
 @asynccontextmanager
-async def shaken(
+async def unreliable_service(
     endpoint: str, through: str, monkeypatch: pytest.MonkeyPatch, *, prefix: str | None = None, **limits: Any
-) -> AsyncIterator[Shaken]:
+) -> AsyncIterator[UnreliableService]:
     """A service on a table, its own unless one is named, which it reaches through something that fails."""
     if prefix is None:
         prefix = f"{uuid4().hex}-"
@@ -96,14 +96,14 @@ async def shaken(
     settings = Settings(
         store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET), **limits
     )
-    service = serving(create_app(unhurried(settings)))
+    service = serving(create_app(without_timeouts(settings)))
     url = await asyncio.to_thread(service.__enter__)
     try:
-        async with httpx.AsyncClient(base_url=url, headers=bearer(), timeout=PATIENCE_S) as client:
+        async with httpx.AsyncClient(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as client:
             # Once the ingest status was read, the store is called by nothing but what a test asks.
             while 'operation="query",outcome="OK"' not in (await client.get("/metrics")).text:
                 pass
-            yield Shaken(client, prefix, endpoint)
+            yield UnreliableService(client, prefix, endpoint)
     finally:
         await asyncio.to_thread(service.__exit__, None, None, None)
 
@@ -115,26 +115,32 @@ async def between(dynamodb_endpoint: str) -> AsyncIterator[Proxy]:
 
 
 @pytest.fixture
-async def on_tcp(dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shaken]:
-    async with shaken(dynamodb_endpoint, between.url, monkeypatch) as service:
+async def on_tcp(
+    dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[UnreliableService]:
+    async with unreliable_service(dynamodb_endpoint, between.url, monkeypatch) as service:
         yield service
         between.fault = Fault.NONE
 
 
 @pytest.fixture
-async def hurried(
-    dynamodb_endpoint: str, on_tcp: Shaken, between: Proxy, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Shaken]:
+async def impatient_service(
+    dynamodb_endpoint: str, on_tcp: UnreliableService, between: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[UnreliableService]:
     """A service on the same tables, which does not wait for long."""
     limits = {"store_timeout": SHORT_S}
-    async with shaken(dynamodb_endpoint, between.url, monkeypatch, prefix=on_tcp.prefix, **limits) as service:
+    async with unreliable_service(
+        dynamodb_endpoint, between.url, monkeypatch, prefix=on_tcp.prefix, **limits
+    ) as service:
         yield service
 
 
 BREAKING = [fault for fault in Fault if fault not in (Fault.NONE, Fault.LATENCY)]
 
 
-async def test_latency_changes_no_answer(on_tcp: Shaken, between: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_latency_changes_no_answer(
+    on_tcp: UnreliableService, between: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     between.fault = Fault.LATENCY
 
     assert await on_tcp.ingest(0, 30) == {"fetched": 30, "upserted": 30, "skipped": 0, "rejected": 0}
@@ -144,13 +150,17 @@ async def test_latency_changes_no_answer(on_tcp: Shaken, between: Proxy, monkeyp
 
 @pytest.mark.parametrize("fault", BREAKING)
 async def test_a_broken_network_is_an_unavailable_database_until_it_is_mended(
-    on_tcp: Shaken, hurried: Shaken, between: Proxy, fault: Fault, monkeypatch: pytest.MonkeyPatch
+    on_tcp: UnreliableService,
+    impatient_service: UnreliableService,
+    between: Proxy,
+    fault: Fault,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert await on_tcp.ingest(0, 20) is not None
     between.fault = fault
     between.cut_all()
 
-    service = hurried if fault is Fault.HALF_OPEN else on_tcp
+    service = impatient_service if fault is Fault.HALF_OPEN else on_tcp
     assert await service.ids() is None
     assert await service.ingest(20, 20) is None
     ready = await service.client.get("/readyz")
@@ -158,8 +168,8 @@ async def test_a_broken_network_is_an_unavailable_database_until_it_is_mended(
     assert (await service.client.get("/healthz")).status_code == 200
 
     between.fault = Fault.NONE
-    async with asyncio.timeout(PATIENCE_S):
-        while await hurried.ids() is None:  # on a busy machine, its time may be over before an answer comes
+    async with asyncio.timeout(TIMEOUT_S):
+        while await impatient_service.ids() is None:  # on a busy machine, its time may be over before an answer comes
             pass
     finished = await on_tcp.ingest(0, 40)
     assert finished is not None
@@ -169,7 +179,7 @@ async def test_a_broken_network_is_an_unavailable_database_until_it_is_mended(
 
 
 async def test_a_connection_that_breaks_now_and_then_is_not_noticed(
-    on_tcp: Shaken, between: Proxy, monkeypatch: pytest.MonkeyPatch
+    on_tcp: UnreliableService, between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for first in range(0, 100, 20):
         between.cut_all()
@@ -182,7 +192,7 @@ async def test_a_connection_that_breaks_now_and_then_is_not_noticed(
 
 
 async def test_under_faults_of_all_kinds_nothing_is_lost_and_nothing_is_counted_twice(
-    on_tcp: Shaken, hurried: Shaken, between: Proxy, monkeypatch: pytest.MonkeyPatch
+    on_tcp: UnreliableService, impatient_service: UnreliableService, between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ingests and readings at once, while the network fails as the seed has it."""
     chosen = random.Random(20230803)
@@ -203,7 +213,7 @@ async def test_under_faults_of_all_kinds_nothing_is_lost_and_nothing_is_counted_
 
     for number in range(12):
         between.fault = chosen.choice([Fault.NONE, Fault.NONE, Fault.LATENCY, *BREAKING])
-        service = hurried if between.fault is Fault.HALF_OPEN else on_tcp
+        service = impatient_service if between.fault is Fault.HALF_OPEN else on_tcp
         work = [ingest(number * 10), ingest(chosen.randrange(number + 1) * 10), read()]
         await asyncio.gather(*work)
         if chosen.random() < 0.5:
@@ -225,7 +235,7 @@ async def hangs(between: Proxy, work: Callable[[], Coroutine[Any, Any, T]]) -> t
     between.cut_all()
     between.arrived.clear()
     arriving = asyncio.create_task(between.arrived.wait())
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not arriving.done():  # on a busy machine, the time of an operation may be over before it asks the store
             working = asyncio.create_task(work())
             await asyncio.wait({working, arriving}, return_when=asyncio.FIRST_COMPLETED)
@@ -233,11 +243,11 @@ async def hangs(between: Proxy, work: Callable[[], Coroutine[Any, Any, T]]) -> t
 
 
 @pytest.mark.parametrize(("query", "variables"), [(PAGE, {}), (INGEST, {"events": events(0, 1)})])
-async def test_an_operation_that_takes_too_long_ends_and_what_it_asked_of_the_store_with_it(
+async def test_a_timeout_ends_an_operation_and_its_store_calls(
     dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch, query: str, variables: dict[str, Any]
 ) -> None:
     limits: dict[str, Any] = {"store_timeout": 5, "execution_timeout": 0.3, "ingest_timeout": 0.3}
-    async with shaken(dynamodb_endpoint, between.url, monkeypatch, **limits) as service:
+    async with unreliable_service(dynamodb_endpoint, between.url, monkeypatch, **limits) as service:
         body = {"query": query, "variables": variables}
         asking, ended = await hangs(between, lambda: service.client.post("/graphql", json=body))
         answer = await asking
@@ -246,7 +256,7 @@ async def test_an_operation_that_takes_too_long_ends_and_what_it_asked_of_the_st
         assert answer.status_code == 504
         assert answer.json().keys() == {"errors"}
         assert [error["extensions"] for error in answer.json()["errors"]] == [{"code": "TIMEOUT"}]
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await ended.wait()
             while "errors" in (answer_again := await service.ask(PAGE)):
                 assert answer_again["errors"][0]["extensions"] == {"code": "TIMEOUT"}
@@ -257,7 +267,7 @@ async def test_a_query_whose_client_has_gone_ends_with_it(
     dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: dict[str, Any] = {"store_timeout": 60, "execution_timeout": 600}
-    async with shaken(dynamodb_endpoint, between.url, monkeypatch, **limits) as service:
+    async with unreliable_service(dynamodb_endpoint, between.url, monkeypatch, **limits) as service:
         asking, ended = await hangs(between, lambda: service.ask(PAGE))
         asking.cancel()  # by which the client closes its connection
         async with asyncio.timeout(30):  # half of what the store has to answer
@@ -305,10 +315,10 @@ async def fault_proxy(dynamodb_endpoint: str) -> AsyncIterator[FaultProxy]:
 
 
 @pytest.mark.parametrize("answer", [THROTTLED, THROTTLING, LIMITED, FAILED, AWAY, None])
-async def test_what_dynamodb_refuses_now_and_then_is_done_all_the_same_or_told(
+async def test_occasional_refusals_of_dynamodb_are_retried_or_reported(
     dynamodb_endpoint: str, fault_proxy: FaultProxy, answer: Answer | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with shaken(dynamodb_endpoint, fault_proxy.url, monkeypatch) as service:
+    async with unreliable_service(dynamodb_endpoint, fault_proxy.url, monkeypatch) as service:
         fault_proxy.rule = now_and_then(answer, seed=20230803)
         acknowledged: set[str] = set()
         for first in (0, 20):

@@ -15,7 +15,7 @@ from tests.bearers import bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S, Server, serving
+from tests.processes import TIMEOUT_S, Server, serving
 
 CLIENTS = 100
 EVENTS_A_MUTATION = 5
@@ -36,7 +36,7 @@ class Clients:
 
     async def run(self) -> None:
         limits = httpx.Limits(max_connections=CLIENTS)
-        async with httpx.AsyncClient(headers=bearer(), timeout=PATIENCE_S, limits=limits, trust_env=False) as http:
+        async with httpx.AsyncClient(headers=bearer(), timeout=TIMEOUT_S, limits=limits, trust_env=False) as http:
             await asyncio.gather(*[self._mutate(http, number) for number in range(CLIENTS)])
 
     async def _mutate(self, http: httpx.AsyncClient, number: int) -> None:
@@ -67,12 +67,12 @@ async def kill_under_load(server: Server, round_: int, kill_after: int) -> set[s
     await clients.enough.wait()
     server.process.send_signal(signal.SIGKILL)
     await mutating
-    await asyncio.to_thread(server.process.wait, PATIENCE_S)
+    await asyncio.to_thread(server.process.wait, TIMEOUT_S)
     return clients.acknowledged
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "dynamodb"], indirect=True)
-async def test_what_was_acknowledged_before_a_kill_is_there_and_counted(engine: str, tmp_path: Path) -> None:
+async def test_events_acknowledged_before_a_kill_are_stored_and_counted(engine: str, tmp_path: Path) -> None:
     store = "sqlite:///quakes.db" if engine == "sqlite" else f"dynamodb://killed-{uuid4().hex}"
     if engine == "dynamodb":
         await StoreLocation.of(store).create(ENTITIES, stream=False)
@@ -83,16 +83,16 @@ async def test_what_was_acknowledged_before_a_kill_is_there_and_counted(engine: 
         with serving("--store", store, folder=tmp_path) as server:
             acknowledged |= await kill_under_load(server, round_, kill_after)
 
-        async with StoreLocation.of(seen_here).open(ENTITIES, timeout_s=PATIENCE_S) as database:
+        async with StoreLocation.of(seen_here).open(ENTITIES, timeout_s=TIMEOUT_S) as database:
             # DynamoDB goes on with what it was sent before the kill.
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 while await summaries_in(database) != await recounted(database):
                     assert engine == "dynamodb"
             assert acknowledged <= (await events_in(database)).keys()
 
-    async with StoreLocation.of(seen_here).open(ENTITIES, timeout_s=PATIENCE_S) as database:
+    async with StoreLocation.of(seen_here).open(ENTITIES, timeout_s=TIMEOUT_S) as database:
         with serving("--store", store, folder=tmp_path) as server:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 while server.ask("{ events { totalCount } }").json() != {
                     "data": {"events": {"totalCount": len(await events_in(database))}}
                 }:

@@ -20,7 +20,7 @@ from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S, Child, quakegraph, started
+from tests.processes import TIMEOUT_S, Child, quakegraph, started
 from tests.service import Service, running, settings
 
 PAGE_BYTES = 4096
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_written_stops_the_start_with_a_line(tmp_path: Pat
         content = store.read_bytes()
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
         with started("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path) as process:
-            _, said = process.communicate(timeout=PATIENCE_S)
+            _, said = process.communicate(timeout=TIMEOUT_S)
         ingested = quakegraph("ingest", "-", "--store", f"sqlite:///{store}")
 
         assert (process.returncode, ingested.exit_code) == (1, 1)
@@ -123,7 +123,7 @@ sys.stdin.read()
 """
 
 
-def test_a_process_that_will_not_stop_writing_holds_up_ingests_alone(tmp_path: Path, usgs: UsgsServer) -> None:
+def test_a_process_that_keeps_the_write_lock_blocks_only_ingests(tmp_path: Path, usgs: UsgsServer) -> None:
     store = tmp_path / "quakes.db"
     with (
         running(settings(store, usgs)) as patient,
@@ -140,7 +140,7 @@ def test_a_process_that_will_not_stop_writing_holds_up_ingests_alone(tmp_path: P
             other.communicate()  # it ends
 
         assert ingest(patient, 50, 100) == 50
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while ingest(service, 50, 100) is None:  # on a busy machine, a write of its own may hold the file for so long
             assert time.monotonic() < end
         assert total(service) == 150
@@ -163,7 +163,7 @@ def test_two_processes_that_write_at_once_count_each_event_once(tmp_path: Path, 
     check_summaries(store)
 
 
-def test_a_file_with_a_broken_middle_gives_right_answers_or_none(
+def test_a_file_damaged_in_the_middle_never_gives_wrong_answers(
     tmp_path: Path, week_file: Path, week: Service, usgs: UsgsServer
 ) -> None:
     """Whichever page is broken: a query that does not need it is answered, and one that does says so."""

@@ -12,7 +12,7 @@ from graph.feed.sequence import ChangeSequence, SequenceEntities
 from graph.store.attributes import Text, Whole
 from graph.store.contract import Database, Put
 from graph.store.entity import Entity
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.samples import SAMPLES
 
 NOTE_SEQUENCE = SequenceEntities.of(SAMPLES, "NOTES", "CHANGE", keys="noteIds", number="change")
@@ -91,7 +91,7 @@ def everything(note: Note) -> bool:
 
 async def some(notices: AsyncIterator[Notice[Note]], number: int) -> list[Notice[Note]]:
     """The next of them, so many."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         return [await anext(notices) for _ in range(number)]
 
 

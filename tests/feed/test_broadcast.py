@@ -17,7 +17,7 @@ from graph.store.contract import Database, Put
 from graph.store.query import Page, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.feed.notes import ENTITIES, NOTE, Note, Notebook, broadcasting, cursor, everything, sent, some
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 
 BACKLOG = 40  # of the broadcasts that are about a full one
@@ -30,7 +30,7 @@ def ids(*numbers: int) -> list[str]:
     return [f"n{number:04}" for number in numbers]
 
 
-async def test_what_is_stored_from_now_on_is_sent_in_that_order_and_what_was_there_is_not(
+async def test_only_records_stored_after_subscribing_are_sent_in_order(
     notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
     await notes.write("old")
@@ -44,7 +44,7 @@ async def test_what_is_stored_from_now_on_is_sent_in_that_order_and_what_was_the
         assert sent(await some(notices, 2)) == ["c", "d"]
 
 
-async def test_behind_a_cursor_comes_what_was_stored_since(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+async def test_a_cursor_replays_records_stored_since(notes: Notebook, broadcast: Broadcast[Note]) -> None:
     await notes.write("a", "b", "c")
     await notes.write("d")
 
@@ -54,7 +54,7 @@ async def test_behind_a_cursor_comes_what_was_stored_since(notes: Notebook, broa
         assert sent(await some(notices, 1)) == ["e"]
 
 
-async def test_behind_a_record_without_a_number_comes_all_that_has_one(
+async def test_the_cursor_of_a_record_without_a_number_replays_all_numbered_records(
     database: Database, notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
     await database.put(Put(NOTE, {"noteId": "old"}))
@@ -88,7 +88,7 @@ async def test_only_what_passes_the_filter_is_sent(notes: Notebook, broadcast: B
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
-async def test_a_thousand_subscribers_that_join_while_records_are_stored_miss_none_and_get_none_twice(
+async def test_subscribers_that_join_while_records_are_stored_get_each_once(
     notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
     chance = random.Random(1)
@@ -177,9 +177,7 @@ async def _happen(steps: list[Step]) -> None:
             await take(subscriber, stored)
 
 
-async def test_a_slow_subscriber_is_told_how_many_were_dropped_and_where_to_go_on(
-    database: Database, notes: Notebook
-) -> None:
+async def test_a_slow_subscriber_learns_how_many_were_dropped_and_a_cursor(database: Database, notes: Notebook) -> None:
     everyone = ids(*range(BACKLOG + 45))
     async with (
         broadcasting(database, backlog=BACKLOG) as broadcast,
@@ -206,9 +204,7 @@ async def test_a_slow_subscriber_is_told_how_many_were_dropped_and_where_to_go_o
             assert sent(await some(again, 45)) == [*everyone[BACKLOG + 1 :], "afterwards"]
 
 
-async def test_what_is_read_and_sent_of_the_past_is_charged_and_what_comes_is_not(
-    notes: Notebook, broadcast: Broadcast[Note]
-) -> None:
+async def test_replayed_records_are_charged_and_new_ones_are_not(notes: Notebook, broadcast: Broadcast[Note]) -> None:
     everyone = ids(*range(REPLAYED_AT_ONCE + 50))
     for at in range(0, len(everyone), 50):
         await notes.write(*everyone[at : at + 50])
@@ -325,7 +321,7 @@ async def test_subscribers_outlast_the_end_of_notifications(database: Database, 
         assert sent(await some(notices, 2)) == ["b", "c"]
 
 
-async def test_a_filter_that_fails_ends_its_own_subscription_alone(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+async def test_a_failing_filter_ends_only_its_own_subscription(notes: Notebook, broadcast: Broadcast[Note]) -> None:
     def fails(note: Note) -> bool:
         if note.note_id == "b":
             raise ValueError("a defect")
@@ -345,7 +341,7 @@ async def test_a_filter_that_fails_ends_its_own_subscription_alone(notes: Notebo
         assert broadcast.subscriptions == 1
 
 
-async def test_a_subscriber_that_leaves_while_others_are_handed_a_record_costs_nothing(
+async def test_a_subscriber_may_leave_while_a_record_is_handed_to_others(
     notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
     async with AsyncExitStack() as stack:
@@ -381,7 +377,7 @@ async def test_at_the_end_all_subscriptions_are_complete(notes: Notebook, broadc
         assert sent(await some(reading, 1)) == ["b"]
         assert broadcast.subscriptions == 2
 
-        end = asyncio.ensure_future(broadcast.end(PATIENCE_S))
+        end = asyncio.ensure_future(broadcast.end(TIMEOUT_S))
         assert await ending is None
         assert await anext(reading, None) is None
         await end
@@ -408,7 +404,7 @@ async def test_the_end_waits_for_no_more_of_the_past(notes: Notebook, broadcast:
         next_one = asyncio.ensure_future(anext(waiting, None))
         await waits.wait()
 
-        end = asyncio.ensure_future(broadcast.end(PATIENCE_S))
+        end = asyncio.ensure_future(broadcast.end(TIMEOUT_S))
         await asyncio.sleep(0)
 
         assert await next_one is None
@@ -427,7 +423,7 @@ async def test_the_end_does_not_wait_for_ever_for_a_reader(notes: Notebook, broa
         assert broadcast.subscriptions == 1
 
 
-async def test_nothing_is_read_while_nobody_subscribes(database: Database, notes: Notebook) -> None:
+async def test_nothing_is_read_without_subscribers(database: Database, notes: Notebook) -> None:
     watched = WatchedDatabase(database)
     async with broadcasting(watched) as broadcast:
         async with aclosing(await broadcast.subscribe(everything)) as notices:

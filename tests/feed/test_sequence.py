@@ -83,20 +83,20 @@ async def test_tasks_of_one_process_share_the_numbers_without_a_gap(notes: Noteb
 async def test_a_number_whose_transaction_was_not_sent_is_given_again(notes: Notebook) -> None:
     await notes.write("a")
 
-    async def reserve_in_vain() -> None:
+    async def reserve_and_fail() -> None:
         async with notes.sequence.reserve() as reservation:
             assert reservation.number == 2
             raise RuntimeError("before it was sent")
 
     with pytest.raises(RuntimeError):
-        await reserve_in_vain()
+        await reserve_and_fail()
 
     await notes.write("b")
 
     assert await changes(notes) == [Change(1, ("a",)), Change(2, ("b",))]
 
 
-async def test_a_transaction_that_others_overtook_is_refused_whole(database: Database, notes: Notebook) -> None:
+async def test_an_overtaken_transaction_changes_nothing(database: Database, notes: Notebook) -> None:
     async with notes.sequence.reserve() as reservation:
         await Notebook(database).write("theirs")
 

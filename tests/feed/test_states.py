@@ -55,7 +55,7 @@ def test_the_code_makes_each_transition_of_the_table_and_no_other(state: State, 
         assert subscriber.state is state
 
 
-def test_every_state_is_in_the_table_is_reached_and_leads_to_the_end() -> None:
+def test_every_state_can_be_reached_and_can_end() -> None:
     assert TRANSITIONS.keys() == {*State}
     assert {*MAKING} == {*Transition}
     reached = {State.REPLAYING}
@@ -72,7 +72,7 @@ class AnySubscriber(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.subscriber = Numbers(lambda record: True, 0, CAPACITY)
-        self.handed = self.taken = self.told_dropped = 0
+        self.handed = self.taken = self.reported_dropped = 0
         self.last = -1
 
     def _is(self, *states: State) -> bool:
@@ -103,7 +103,7 @@ class AnySubscriber(RuleBasedStateMachine):
     def notify(self) -> None:
         dropped = self.subscriber.notify()
         assert dropped > 0
-        self.told_dropped += dropped
+        self.reported_dropped += dropped
 
     @precondition(lambda self: self._is(State.JOINED, State.OVERFLOWING))
     @rule()
@@ -120,10 +120,10 @@ class AnySubscriber(RuleBasedStateMachine):
         """Nothing happens, which is all that happens after the end."""
 
     @invariant()
-    def nothing_is_lost_unsaid(self) -> None:
+    def every_loss_is_reported(self) -> None:
         waiting, dropped = len(self.subscriber.backlog), self.subscriber.dropped
         assert waiting <= CAPACITY
-        assert self.taken + waiting + self.told_dropped + dropped == self.handed
+        assert self.taken + waiting + self.reported_dropped + dropped == self.handed
         assert not self._is(State.OVERFLOWING) or dropped
         assert not self._is(State.JOINED) or not dropped
 
@@ -141,7 +141,7 @@ def test_only_what_passes_the_filter_is_wanted() -> None:
     assert Numbers(lambda record: record > 2, 0).wanted([1, 2, 3, 4]) == [3, 4]
 
 
-def test_a_reader_that_was_waited_for_in_vain_is_not_waited_for_again_before_it_has_taken_everything() -> None:
+def test_a_slow_subscriber_stays_slow_until_its_backlog_is_empty() -> None:
     slow = in_state(State.JOINED)
     slow.slow = True
     slow.hand(range(CAPACITY))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Scrape:
 
 def scraped(url: str) -> Scrape:
     """Scrape the service whose root is there."""
-    answer = httpx.get(f"{url}/metrics", trust_env=False, timeout=PATIENCE_S)
+    answer = httpx.get(f"{url}/metrics", trust_env=False, timeout=TIMEOUT_S)
     assert answer.status_code == 200, answer.text
     return parsed(answer.text)
 

@@ -111,7 +111,7 @@ def test_a_library_that_logs_by_itself_is_written_alike(as_json: Log) -> None:
     assert "color_message" not in line
 
 
-def test_what_is_below_the_level_is_not_written(console: Log) -> None:
+def test_messages_below_the_level_are_not_written(console: Log) -> None:
     console.logger.debug("Nobody asked")
 
     assert console.text == ""
@@ -154,7 +154,7 @@ async def test_every_line_of_a_request_tells_its_id_and_its_caller(log_format: L
     await asyncio.gather(request("r1", "ann"), request("r2", None))
     log.logger.info("Outside")
 
-    assert [told(line) for line in log.text.splitlines()] == [
+    assert [parse_line(line) for line in log.text.splitlines()] == [
         ("Came", "r1", None),
         ("Came", "r2", None),
         ("Known", "r1", "ann"),
@@ -163,7 +163,7 @@ async def test_every_line_of_a_request_tells_its_id_and_its_caller(log_format: L
     ]
 
 
-def told(line: str) -> tuple[str, str | None, str | None]:
+def parse_line(line: str) -> tuple[str, str | None, str | None]:
     """Sentence, request id and subject of a line."""
     if line.startswith("{"):
         read = json.loads(line)
@@ -288,14 +288,14 @@ def test_logging_takes_in_all_loggers_and_the_warnings_of_python() -> None:
 def test_a_service_that_logs_json_writes_nothing_else_after_its_first_lines(tmp_path: Path, workers: str) -> None:
     settings = {"GRAPH_LOG_FORMAT": "json", "GRAPH_LOG_LEVEL": "debug"}
     with serving("--workers", workers, "--demo", folder=tmp_path, settings=settings) as server:
-        server.hear("Application startup complete", times=int(workers))
+        server.wait_for_output("Application startup complete", times=int(workers))
         assert server.ask('query Named { event(eventId: "nc73919986") { mag } }').status_code == 200
         assert server.ask(f"query {{ event(eventId: {json.dumps(FORGED)}) {{ mag }} }}").status_code == 200
-        server.hear('"Answered"', times=2)
+        server.wait_for_output('"Answered"', times=2)
         assert server.end() == 0
-        server.hear_out()
+        server.read_to_end()
 
-    lines = [line for line in server.said if not line.startswith(("GraphiQL", "Dashboard", "Loaded"))]
+    lines = [line for line in server.output if not line.startswith(("GraphiQL", "Dashboard", "Loaded"))]
     read = [orjson.loads(line) for line in lines]
     assert all({"event", "level", "logger", "timestamp"} <= line.keys() for line in read)
     answers = [line for line in read if line["event"] == "Answered"]

@@ -70,7 +70,7 @@ def test_requests_are_counted_by_their_operation_and_first_error(service: Servic
     assert scrape.all("quakegraph_request_seconds_count") == {("query",): 3, ("mutation",): 1, ("none",): 2}
 
 
-def test_a_request_that_nobody_waits_for_any_more_is_counted_as_abandoned() -> None:
+def test_a_request_whose_client_disconnects_is_counted_as_abandoned() -> None:
     metrics = Metrics()
 
     with pytest.raises(ClientDisconnect), Telemetry(RequestMetrics(metrics), Untraced()).request({}):
@@ -92,14 +92,14 @@ def test_root_fields_of_queries_are_counted_by_field_and_code(service: Service) 
     assert scrape.all("quakegraph_field_seconds_count") == {("event",): 2, ("events",): 2}
 
 
-def test_what_a_client_chooses_is_no_label(service: Service) -> None:
+def test_names_chosen_by_clients_are_not_labels(service: Service) -> None:
     service.answer('query Sesame { sesame: event(eventId: "sesame") { mag } }')
     service.answer("query Sesame { sesame }")
 
     assert "sesame" not in scraped(service.url).text.lower()
 
 
-def test_a_counter_stands_at_zero_before_the_first_request(service: Service) -> None:
+def test_counters_are_zero_before_the_first_request(service: Service) -> None:
     scrape = scraped(service.url)
 
     assert scrape.value("quakegraph_requests_total", operation="query", code="OK") == 0
@@ -138,7 +138,7 @@ def test_calls_of_a_store_that_fails_are_counted_by_its_code(service: Service, t
     assert scrape.value("quakegraph_request_logs_waiting") == 1
 
 
-def test_ingests_are_counted_with_what_became_of_their_events(service: Service, usgs: UsgsServer) -> None:
+def test_ingests_are_counted_with_the_outcomes_of_their_events(service: Service, usgs: UsgsServer) -> None:
     service.ask(INGEST, ingested("us1", "us2"))
     service.ask(INGEST, ingested("us2", "us3"))
     service.ask(INGEST, ingested("us4", lat=99))
@@ -166,7 +166,7 @@ def test_ingests_are_counted_with_what_became_of_their_events(service: Service, 
     assert scrape.value("quakegraph_upstream_retries_total") == 1
 
 
-async def test_lost_and_waiting_request_logs_are_told() -> None:
+async def test_lost_and_waiting_request_logs_are_metrics() -> None:
     metrics = Metrics()
     async with empty_database("sqlite", ENTITIES, clock=now) as database:
         buffer = LogBuffer(RequestLogs(database, now), LogBudget(LogLimits.of(Settings())), capacity=3)
@@ -175,14 +175,14 @@ async def test_lost_and_waiting_request_logs_are_told() -> None:
             buffer.add(a_log(MIDNIGHT + number, number))
 
         metrics.sample()
-        assert told(metrics, "lost_total", "waiting") == (2, 3)
+        assert request_log_metrics(metrics, "lost_total", "waiting") == (2, 3)
 
         await buffer.flush()
         metrics.sample()
-        assert told(metrics, "lost_total", "waiting") == (2, 0)
+        assert request_log_metrics(metrics, "lost_total", "waiting") == (2, 0)
 
 
-def told(metrics: Metrics, *names: str) -> tuple[float | None, ...]:
+def request_log_metrics(metrics: Metrics, *names: str) -> tuple[float | None, ...]:
     """What is told of request logs."""
     scrape = parsed(generate_latest(metrics.registry).decode())
     return tuple(scrape.value(f"quakegraph_request_logs_{name}") for name in names)
@@ -198,7 +198,7 @@ def test_an_idle_service_has_its_pools_free(service: Service) -> None:
     assert scrape.value("quakegraph_store_pool_waiting", pool="readers") == 0
 
 
-def test_the_process_and_the_build_are_told(service: Service) -> None:
+def test_the_process_and_the_build_are_metrics(service: Service) -> None:
     scrape = scraped(service.url)
 
     assert scrape.value("quakegraph_build_info", version=__version__) == 1
@@ -272,7 +272,7 @@ async def test_only_an_address_of_a_private_network_may_read(address: str, allow
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded"])
-async def test_what_came_through_a_proxy_may_not_read(header: str, tmp_path: Path) -> None:
+async def test_requests_through_a_proxy_get_no_metrics(header: str, tmp_path: Path) -> None:
     assert await read_from("127.0.0.1", tmp_path, **{header: "for=10.1.2.3"}) == 404
 
 
@@ -293,13 +293,13 @@ def test_the_metrics_of_all_processes_are_added_up_and_outlive_a_process(tmp_pat
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     with serving("--workers", "2", folder=tmp_path, settings={"TMPDIR": str(temporary)}) as server:
-        server.hear("Application startup complete", times=2)
+        server.wait_for_output("Application startup complete", times=2)
         url = server.url.removesuffix("/graphql")
         for _ in range(20):  # each over a connection of its own, which either process takes
             assert server.ask(EVENT).status_code == 200
         scrapes = [scraped(url) for _ in range(6)]
         processes = [
-            int(match[1]) for line in server.said if (match := re.search(r"Started server process \[(\d+)\]", line))
+            int(match[1]) for line in server.output if (match := re.search(r"Started server process \[(\d+)\]", line))
         ]
 
         assert {scrape.value("quakegraph_requests_total", operation="query", code="OK") for scrape in scrapes} == {20}
@@ -311,7 +311,7 @@ def test_the_metrics_of_all_processes_are_added_up_and_outlive_a_process(tmp_pat
         assert (memory or 0) > max(map(resident_bytes, processes))
 
         os.kill(processes[0], signal.SIGKILL)
-        server.hear("Application startup complete", times=3)
+        server.wait_for_output("Application startup complete", times=3)
         after = scraped(url)
 
         assert after.value("quakegraph_requests_total", operation="query", code="OK") == 20

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import NOWHERE, PATIENCE_S, environment, started
+from tests.processes import NOWHERE, TIMEOUT_S, environment, started
 from tests.service import Service, running, serving, settings
 
 EVENT = '{ event(eventId: "us1") { mag } }'
@@ -118,7 +118,7 @@ def test_a_trace_that_its_client_does_not_sample_is_not_exported(
     assert collector.spans == []
 
 
-def test_a_broken_traceparent_begins_a_trace_of_its_own(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
+def test_a_malformed_traceparent_begins_a_new_trace(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
     trace(tmp_path, usgs, EVENT, traceparent="00-nonsense-01")
 
     (operation,) = collector.operations
@@ -143,9 +143,7 @@ def test_no_document_and_nothing_that_was_looked_for_is_exported(
     assert b"sesame" not in b"".join(collector.bodies)
 
 
-def test_a_mutation_is_a_span_with_all_that_it_asks_of_the_store(
-    tmp_path: Path, usgs: UsgsServer, collector: Collector
-) -> None:
+def test_a_mutation_is_a_span_with_its_store_calls(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
     event = '{eventId: "us1", eventTsMs: 0, mag: 1, lat: 1, lon: 1}'
     trace(tmp_path, usgs, f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ upserted }} }}")
 
@@ -155,7 +153,7 @@ def test_a_mutation_is_a_span_with_all_that_it_asks_of_the_store(
     assert calls == ["get_many", "get", "transact", "put", "update"]
 
 
-def test_what_no_operation_asks_of_the_store_is_no_span(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
+def test_store_calls_outside_operations_are_no_spans(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
     trace(tmp_path, usgs)
 
     assert collector.bodies == []
@@ -185,7 +183,7 @@ def test_the_service_is_named_by_opentelemetrys_variables(
     assert [resource["service.name"] for resource in collector.resources] == [name]
 
 
-def test_a_collector_that_is_away_fails_no_request(
+def test_an_unreachable_collector_fails_no_request(
     tmp_path: Path, usgs: UsgsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", NOWHERE)
@@ -197,7 +195,7 @@ def test_a_collector_that_is_away_fails_no_request(
 # Without it
 
 
-def test_nothing_of_opentelemetry_is_imported_where_tracing_is_off(tmp_path: Path) -> None:
+def test_opentelemetry_is_not_imported_if_tracing_is_off(tmp_path: Path) -> None:
     program = """
 import asyncio, sys
 import graph.cli
@@ -223,12 +221,12 @@ asyncio.run(main())
     assert (ran.stdout, ran.stderr) == ("[]\n", "")
 
 
-def test_tracing_without_the_extra_is_told_in_one_line(tmp_path: Path) -> None:
+def test_tracing_without_the_extra_ends_with_one_line(tmp_path: Path) -> None:
     (tmp_path / "opentelemetry").mkdir()  # is found before the real one, and has nothing in it
     (tmp_path / "opentelemetry" / "__init__.py").touch()
 
     with started("serve", "--port", "0", folder=tmp_path, settings={"GRAPH_TRACING": "true"}) as process:
-        said = process.communicate(timeout=PATIENCE_S)
+        said = process.communicate(timeout=TIMEOUT_S)
 
     assert said == ("", "Error: GRAPH_TRACING: needs the extra `otel`: install quakegraph[otel]\n")
     assert process.returncode == 2

@@ -25,9 +25,9 @@ from graph.transport.request_ids import RequestIds
 from tests.bearers import SCOPES
 from tests.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import week_features
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.schemas import printed
-from tests.service import Service, serving, unhurried
+from tests.service import Service, serving, without_timeouts
 from tests.settings import Settings
 
 TABS = ["LatestEarthquakes", "ByMagnitudeAndBox", "NextPageByCursor", "LiveEarthquakes", "Ingest", "RequestLogs"]
@@ -58,7 +58,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
     """Where the service is, with two routes more: the page in both kinds, whichever of them the service has."""
     file = tmp_path_factory.mktemp("graphiql") / "week.db"
     file.write_bytes(week_file.read_bytes())
-    app = create_app(unhurried(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9")))
+    app = create_app(without_timeouts(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9")))
     assert isinstance(app, RequestIds)
     assert isinstance(app.app, Starlette)
     app.app.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
@@ -68,7 +68,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
 
 @pytest.fixture
 def client(origin: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=origin, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=origin, timeout=TIMEOUT_S) as client:
         yield client
 
 
@@ -88,7 +88,7 @@ async def test_the_token_of_the_printed_address_is_sent_and_shown_nowhere_else(v
     token = shared_secret(settings).issue("graphiql", SCOPES, 3600)
     page, result = visit.page, visit.page.locator(".result-window")
     logs = page.locator(".graphiql-tab-button").nth(TABS.index("RequestLogs"))
-    with serving(create_app(unhurried(settings))) as url:
+    with serving(create_app(without_timeouts(settings))) as url:
         await page.goto(f"{url}/graphql")
         await logs.click()
         await page.evaluate(WHEN_READ, "RequestLogs")
@@ -116,7 +116,7 @@ async def test_the_example_of_paging_leads_to_the_next_page(visit: Visit, origin
     page, result = visit.page, visit.page.locator(".result-window")
     await page.goto(f"{origin}/graphql")
     await page.locator(".graphiql-tab-button").nth(TABS.index("NextPageByCursor")).click()
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         await page.evaluate(WHEN_READ, "NextPageByCursor")
     for some in (week_features()[:5], week_features()[5:10]):
         await page.locator(".graphiql-execute-button").click()
@@ -134,14 +134,14 @@ async def test_a_subscription_shows_what_is_stored_while_it_runs(visit: Visit, t
     settings = Settings(store=f"sqlite:///{tmp_path}/empty.db", public_read=False)
     token = shared_secret(settings).issue("graphiql", SCOPES, 3600)
     page, result = visit.page, visit.page.locator(".result-window")
-    with serving(create_app(unhurried(settings))) as url:
+    with serving(create_app(without_timeouts(settings))) as url:
         await page.goto(f"{url}/graphql#token={token}")
         await page.locator(".graphiql-tab-button").nth(TABS.index("LiveEarthquakes")).click()
         await page.evaluate(WHEN_READ, "LiveEarthquakes")
         await page.locator(".graphiql-execute-button").click()
         await expect(page.get_by_label("Stop query")).to_be_visible()
         async with httpx.AsyncClient(
-            base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S
+            base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT_S
         ) as client:
             for number in range(100):  # until the first that is stored after the subscription has begun
                 event = f'{{eventId: "us{number}", eventTsMs: 0, mag: 5, lat: 1, lon: 1}}'
@@ -171,7 +171,7 @@ def test_every_example_can_be_run(own_week: Service, example: graphiql.Example) 
 
 
 @in_browser
-async def test_no_other_host_is_asked_and_the_policy_is_kept(visit: Visit, origin: str) -> None:
+async def test_graphiql_contacts_no_other_host_and_keeps_the_policy(visit: Visit, origin: str) -> None:
     """Also when every part of GraphiQL that a click opens is opened."""
     page = visit.page
     await page.goto(f"{origin}/graphql")

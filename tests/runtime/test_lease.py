@@ -54,7 +54,7 @@ class Jobs:
         return Done(self._time.now + EVERY_MS, {"done": len(self.begun)})
 
 
-async def test_of_many_that_take_a_lease_at_once_one_gets_it(database: Database, time: HeldTime) -> None:
+async def test_one_of_many_processes_gets_a_lease(database: Database, time: HeldTime) -> None:
     processes = [a_lease(database, time) for _ in range(10)]
     state = await processes[0].state()
     assert state == LeaseState(None, None, 0, {})
@@ -79,7 +79,7 @@ async def test_a_lease_that_is_held_is_not_due_before_its_end(database: Database
     assert jobs.begun == [time.now]
 
 
-async def test_who_is_too_late_to_take_a_lease_looks_again_when_that_is_due(database: Database, time: HeldTime) -> None:
+async def test_a_process_without_the_lease_looks_again_when_it_is_due(database: Database, time: HeldTime) -> None:
     jobs = Jobs(time)
 
     due = await asyncio.gather(*[a_lease(database, time).run_if_due(jobs.run) for _ in range(10)])
@@ -88,7 +88,7 @@ async def test_who_is_too_late_to_take_a_lease_looks_again_when_that_is_due(data
     assert set(due) <= {time.now + EVERY_MS, time.now + LASTS_MS}
 
 
-async def test_what_a_holder_leaves_the_next_one_finds(database: Database, time: HeldTime) -> None:
+async def test_the_next_holder_finds_the_attributes_of_the_last_one(database: Database, time: HeldTime) -> None:
     jobs = Jobs(time)
     for _ in range(3):
         await a_lease(database, time).run_if_due(jobs.run)
@@ -184,7 +184,7 @@ async def test_leases_of_two_jobs_have_nothing_to_do_with_each_other(database: D
 
 
 @pytest.mark.parametrize("seed", range(5))
-async def test_there_are_never_two_holders_and_some_process_always_goes_on(
+async def test_there_are_never_two_holders_and_the_job_always_continues(
     database: Database, time: HeldTime, seed: int
 ) -> None:
     chance = random.Random(seed)
@@ -216,7 +216,7 @@ async def test_there_are_never_two_holders_and_some_process_always_goes_on(
     assert len({*holders}) > 1
 
 
-async def test_of_three_processes_another_goes_on_when_the_holder_dies(database: Database, time: HeldTime) -> None:
+async def test_another_of_three_processes_continues_after_the_holder_dies(database: Database, time: HeldTime) -> None:
     jobs, begun = Jobs(time), asyncio.Event()
 
     async def never_ends(state: LeaseState, now: int) -> Done:

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from graph.app import create_app
 from graph.serving.server import configuration
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import settings
 from tests.settings import Settings
 
@@ -53,7 +53,7 @@ class Served:
     clients: ExitStack
 
     def connect(self) -> "Client":
-        return Client(self.clients.enter_context(socket.create_connection(self.address, timeout=PATIENCE_S)))
+        return Client(self.clients.enter_context(socket.create_connection(self.address, timeout=TIMEOUT_S)))
 
     def answered(self, request: bytes = GET) -> tuple["Client", tuple[int, dict[str, str], bytes]]:
         """A client whose first request came in time, and its answer."""
@@ -132,7 +132,7 @@ class Client:
 
 
 def _eventually(holds: Callable[[], bool]) -> None:
-    for _ in range(PATIENCE_S * 100):
+    for _ in range(TIMEOUT_S * 100):
         if holds():
             return
         threading.Event().wait(0.01)
@@ -177,7 +177,7 @@ class Held:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             self.asked.release()
-            await asyncio.to_thread(self.released.wait, PATIENCE_S)
+            await asyncio.to_thread(self.released.wait, TIMEOUT_S)
             await _answer(send, b"hello")
 
 
@@ -191,7 +191,7 @@ def graph(tmp_path: Path, usgs: UsgsServer) -> Iterator[Served]:
 # A request that does not come
 
 
-def test_a_client_that_says_nothing_is_let_go() -> None:
+def test_a_silent_client_is_disconnected() -> None:
     with served(hello, request_timeout=SHORT_S) as server:
         assert server.connect().until_end() == b""
         server.holds_nothing()
@@ -243,7 +243,7 @@ def test_a_body_that_does_not_end_in_time_is_refused_in_the_graphs_way(graph: Se
     graph.holds_nothing()
 
 
-def test_a_body_that_nobody_reads_is_not_waited_for_either() -> None:
+def test_an_unread_body_is_not_waited_for() -> None:
     with served(hello, request_timeout=SHORT_S) as server:
         client, answer = server.answered(POST)
         assert answer[0] == 200
@@ -252,7 +252,7 @@ def test_a_body_that_nobody_reads_is_not_waited_for_either() -> None:
         server.holds_nothing()
 
 
-def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_nothing_behind(graph: Served) -> None:
+def test_a_client_that_disconnects_within_its_body_leaves_no_state(graph: Served) -> None:
     client = graph.connect()
     client.send(POST + b"{")
     client.socket.close()
@@ -260,7 +260,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_nothing_behind(gr
     graph.holds_nothing()
 
 
-def test_what_asks_for_another_protocol_is_answered_in_this_one() -> None:
+def test_an_upgrade_to_another_protocol_is_answered_in_http_1_1() -> None:
     with served(hello) as server:
         client = server.connect()
         for request in (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", GET):
@@ -268,7 +268,7 @@ def test_what_asks_for_another_protocol_is_answered_in_this_one() -> None:
             assert client.answer()[0] == 200
 
 
-def test_what_is_no_http_is_refused_in_the_graphs_way() -> None:
+def test_bytes_that_are_not_http_get_a_graphql_error() -> None:
     with served(hello) as server:
         client = server.connect()
         client.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
@@ -312,7 +312,7 @@ def test_a_connection_that_was_of_use_may_idle_for_longer() -> None:
         assert client.answer()[0] == 200
 
 
-def test_requests_that_are_sent_at_once_are_answered_in_turn() -> None:
+def test_pipelined_requests_are_answered_in_order() -> None:
     with served(hello) as server:
         client = server.connect()
         client.send(GET * 3)
@@ -323,7 +323,7 @@ def test_requests_that_are_sent_at_once_are_answered_in_turn() -> None:
 # An answer that is not taken
 
 
-def test_an_answer_that_is_not_taken_is_thrown_away() -> None:
+def test_an_answer_that_the_client_does_not_read_is_dropped() -> None:
     async def much(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await _answer(send, bytes(MORE_THAN_A_KERNEL_HOLDS))
@@ -335,7 +335,7 @@ def test_an_answer_that_is_not_taken_is_thrown_away() -> None:
             client.socket.close()
 
 
-def test_the_last_of_an_answer_that_is_not_taken_is_thrown_away_too() -> None:
+def test_a_small_rest_of_an_unread_answer_is_dropped() -> None:
     """What is left of it is so little that no application would be told to wait."""
     little = bytes(32 * 1024)
 
@@ -354,7 +354,7 @@ def test_the_last_of_an_answer_that_is_not_taken_is_thrown_away_too() -> None:
         server.holds_nothing()
 
 
-def test_an_answer_that_comes_in_pieces_and_is_not_taken_ends_its_application() -> None:
+def test_an_unread_streamed_answer_ends_its_application() -> None:
     seen: list[Message] = []
     ended = threading.Event()
 
@@ -372,7 +372,7 @@ def test_an_answer_that_comes_in_pieces_and_is_not_taken_ends_its_application() 
     with served(endless, request_timeout=SHORT_S) as server:
         server.in_time(GET, Client.head)
 
-        assert ended.wait(PATIENCE_S)
+        assert ended.wait(TIMEOUT_S)
         assert {message["type"] for message in seen} == {"http.disconnect"}
         server.holds_nothing()
 
@@ -380,7 +380,7 @@ def test_an_answer_that_comes_in_pieces_and_is_not_taken_ends_its_application() 
 # Many connections
 
 
-def test_where_there_is_no_room_the_one_that_idles_longest_makes_it() -> None:
+def test_a_full_server_closes_the_longest_idle_connection() -> None:
     with served(hello, max_connections=2) as server:
         first, second = server.connect(), server.connect()
         for client in (first, second, first):
@@ -396,7 +396,7 @@ def test_where_there_is_no_room_the_one_that_idles_longest_makes_it() -> None:
         assert len(server.server.server_state.connections) == 2
 
 
-def test_a_flood_of_silent_connections_locks_nobody_out() -> None:
+def test_a_flood_of_silent_connections_does_not_block_other_clients() -> None:
     with served(hello, max_connections=10) as server:
         for _ in range(200):
             server.connect()
@@ -407,19 +407,19 @@ def test_a_flood_of_silent_connections_locks_nobody_out() -> None:
         assert len(server.server.server_state.connections) == 10
 
 
-def test_many_connections_that_come_at_once_do_not_take_more_room() -> None:
+def test_many_simultaneous_connections_stay_within_the_limit() -> None:
     asked, released = threading.Event(), threading.Event()
 
     async def hold_up(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             asked.set()
-            released.wait(PATIENCE_S)  # and with it all that the server does
+            released.wait(TIMEOUT_S)  # and with it all that the server does
             await _answer(send, b"hello")
 
     with served(hold_up, loop="asyncio", max_connections=10) as server:  # uvloop takes in one after the other
         client = server.connect()
         client.send(GET)
-        assert asked.wait(PATIENCE_S)
+        assert asked.wait(TIMEOUT_S)
         for _ in range(50):
             server.connect()
         released.set()
@@ -432,13 +432,13 @@ def test_many_connections_that_come_at_once_do_not_take_more_room() -> None:
         assert len(server.server.server_state.connections) == 10
 
 
-def test_where_all_are_being_answered_the_next_is_refused_in_the_graphs_way() -> None:
+def test_a_server_without_idle_connections_refuses_the_next_with_a_graphql_error() -> None:
     held = Held()
     with served(held, max_connections=2) as server:
         busy = [server.connect(), server.connect()]
         for client in busy:
             client.send(GET)
-            assert held.asked.acquire(timeout=PATIENCE_S)
+            assert held.asked.acquire(timeout=TIMEOUT_S)
 
         refused = server.connect()
         status, headers, body = refused.answer()
@@ -458,7 +458,7 @@ PING = b"\x89\xfd" + bytes(4) + bytes(125)  # as large as one may be
 @pytest.mark.parametrize(
     "lacking", [b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n", b"Sec-WebSocket-Version: 13\r\n"]
 )
-def test_a_handshake_that_is_none_is_refused(lacking: bytes) -> None:
+def test_an_incomplete_handshake_is_refused(lacking: bytes) -> None:
     with served(hello) as server:
         client = server.connect()
         client.send(HANDSHAKE.replace(lacking, b""))
@@ -469,10 +469,10 @@ def test_a_handshake_that_is_none_is_refused(lacking: bytes) -> None:
 
 @dataclass
 class Talker:
-    """An application that accepts a WebSocket, and says as much as it is told to, and then its last."""
+    """An application that accepts a WebSocket, and sends a message for each release of `wanted`, then ends it."""
 
     wanted: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
-    said: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    sent: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     ends: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -480,12 +480,12 @@ class Talker:
             return
         await receive()
         await send({"type": "websocket.accept"})
-        while await asyncio.to_thread(self.wanted.acquire, timeout=PATIENCE_S) and not self.ends:
+        while await asyncio.to_thread(self.wanted.acquire, timeout=TIMEOUT_S) and not self.ends:
             await send({"type": "websocket.send", "bytes": bytes(16 * 1024)})
-            self.said.release()
+            self.sent.release()
 
 
-def test_a_socket_whose_messages_are_not_taken_ends() -> None:
+def test_a_socket_whose_messages_are_not_read_ends() -> None:
     ended = threading.Event()
 
     async def endless(scope: Scope, receive: Receive, send: Send) -> None:
@@ -502,11 +502,11 @@ def test_a_socket_whose_messages_are_not_taken_ends() -> None:
     with served(endless, request_timeout=SHORT_S) as server:
         server.shaken_hands()
 
-        assert ended.wait(PATIENCE_S)
+        assert ended.wait(TIMEOUT_S)
         server.holds_nothing()
 
 
-def test_a_socket_whose_last_message_is_not_taken_ends_too() -> None:
+def test_a_socket_whose_last_message_is_not_read_ends() -> None:
     """What is left of it is so little that no application would be told to wait."""
     talker = Talker()
     with served(talker, request_timeout=SHORT_S) as server:
@@ -514,7 +514,7 @@ def test_a_socket_whose_last_message_is_not_taken_ends_too() -> None:
         state = server.server.server_state
         while not any(connection.transport.get_write_buffer_size() > 0 for connection in list(state.connections)):
             talker.wanted.release()
-            assert talker.said.acquire(timeout=PATIENCE_S)
+            assert talker.sent.acquire(timeout=TIMEOUT_S)
         talker.ends = True
         talker.wanted.release()
 
@@ -529,7 +529,7 @@ def test_a_socket_whose_client_has_just_said_that_it_leaves_does_not_hinder_the_
         state = server.server.server_state
         while not any(connection.transport.get_write_buffer_size() > 0 for connection in list(state.connections)):
             talker.wanted.release()
-            assert talker.said.acquire(timeout=PATIENCE_S)
+            assert talker.sent.acquire(timeout=TIMEOUT_S)
         client.send(b"\x88\x80" + bytes(4))  # a close frame, whose answer waits behind the rest
         _eventually(lambda: all(connection.transport.is_closing() for connection in list(state.connections)))
         assert len(state.connections) == 1
@@ -538,7 +538,7 @@ def test_a_socket_whose_client_has_just_said_that_it_leaves_does_not_hinder_the_
         server.server.should_exit = True
 
 
-def test_who_pings_and_takes_no_answer_is_let_go() -> None:
+def test_a_client_that_pings_and_reads_no_pongs_is_disconnected() -> None:
     talker = Talker()
     with served(talker, request_timeout=600) as server:
         client = server.shaken_hands()
@@ -549,7 +549,7 @@ def test_who_pings_and_takes_no_answer_is_let_go() -> None:
         server.holds_nothing()
 
 
-def test_pings_that_are_taken_are_answered_for_ever() -> None:
+def test_a_client_that_reads_its_pongs_is_never_disconnected() -> None:
     talker = Talker()
     size = 2 + 125  # of a pong, which has no mask
     with served(talker, request_timeout=SHORT_S) as server:

@@ -28,7 +28,7 @@ from graph.serving.drain import DrainingServer
 from graph.serving.listener import refuse_newcomers
 from graph.serving.server import configuration
 from tests.bearers import bearer
-from tests.processes import PATIENCE_S, Server, serving
+from tests.processes import TIMEOUT_S, Server, serving
 from tests.settings import Settings
 
 TOTAL = "{ events { totalCount } }"
@@ -46,14 +46,14 @@ def address(server: Server) -> tuple[str, int]:
 
 def ready(server: Server) -> httpx.Response:
     """What `/readyz` says on a connection of its own."""
-    return httpx.get(server.url.replace("/graphql", "/readyz"), timeout=PATIENCE_S, trust_env=False)
+    return httpx.get(server.url.replace("/graphql", "/readyz"), timeout=TIMEOUT_S, trust_env=False)
 
 
 def started(server: Server, workers: str) -> list[int]:
     """The processes that serve, once all of them do."""
-    server.hear("Application startup complete", times=int(workers))
+    server.wait_for_output("Application startup complete", times=int(workers))
     mark = "Started server process ["
-    return [int(line.rpartition("[")[2].rstrip("]")) for line in server.said if mark in line]
+    return [int(line.rpartition("[")[2].rstrip("]")) for line in server.output if mark in line]
 
 
 # Under load
@@ -76,7 +76,7 @@ class Load:
         connection = None
         while True:
             if connection is None:
-                connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE_S)
+                connection = http.client.HTTPConnection(*self.address, timeout=TIMEOUT_S)
                 try:
                     connection.connect()
                 except OSError:
@@ -127,7 +127,7 @@ def test_under_load_no_accepted_request_is_lost(tmp_path: Path, workers: str) ->
         threads = [threading.Thread(target=load.run, args=[numbers]) for load in loads]
         for thread in threads:
             thread.start()
-        assert all(load.warm.wait(PATIENCE_S) for load in loads)
+        assert all(load.warm.wait(TIMEOUT_S) for load in loads)
 
         assert server.end() == 0
 
@@ -142,18 +142,18 @@ def test_under_load_no_accepted_request_is_lost(tmp_path: Path, workers: str) ->
 
 
 @WORKERS
-def test_a_draining_service_says_so_and_answers_on(tmp_path: Path, workers: str) -> None:
+def test_a_draining_service_reports_it_and_still_answers(tmp_path: Path, workers: str) -> None:
     with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
         started(server, workers)
         body, headers = orjson.dumps({"query": TOTAL}), {"Content-Type": "application/json"}
-        old = http.client.HTTPConnection(*address(server), timeout=PATIENCE_S)
+        old = http.client.HTTPConnection(*address(server), timeout=TIMEOUT_S)
         old.request("POST", "/graphql", body, headers)
         before = old.getresponse()
         before.read()
         assert (before.status, before.getheader("Connection"), ready(server).status_code) == (200, None, 200)
 
         server.process.send_signal(signal.SIGTERM)
-        server.hear("Draining", times=int(workers))
+        server.wait_for_output("Draining", times=int(workers))
 
         not_ready = ready(server)
         assert (not_ready.status_code, not_ready.json()) == (503, {"status": "draining"})
@@ -171,9 +171,9 @@ def test_ctrl_c_ends_the_service_without_a_drain(tmp_path: Path, workers: str) -
     with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
         started(server, workers)
         assert server.end(signal.SIGINT) == 0
-        server.hear_out()
+        server.read_to_end()
 
-    assert [line for line in server.said if "Draining" in line] == []
+    assert [line for line in server.output if "Draining" in line] == []
 
 
 @WORKERS
@@ -181,34 +181,34 @@ def test_ctrl_c_ends_a_drain(tmp_path: Path, workers: str) -> None:
     with serving("--workers", workers, folder=tmp_path, settings=ENDLESS) as server:
         started(server, workers)
         server.process.send_signal(signal.SIGTERM)
-        server.hear("Draining", times=int(workers))
+        server.wait_for_output("Draining", times=int(workers))
 
         assert server.end(signal.SIGINT) == 0
 
 
 @WORKERS
-def test_who_is_connected_when_the_listener_closes_may_still_ask(tmp_path: Path, workers: str) -> None:
+def test_open_connections_are_served_after_the_listener_closes(tmp_path: Path, workers: str) -> None:
     with serving("--workers", workers, folder=tmp_path, settings={"GRAPH_DRAIN": "3"}) as server:
         started(server, workers)
-        connection = http.client.HTTPConnection(*address(server), timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection(*address(server), timeout=TIMEOUT_S)
         connection.connect()
         server.process.send_signal(signal.SIGTERM)
-        server.hear("No new connection is accepted", times=int(workers))
+        server.wait_for_output("No new connection is accepted", times=int(workers))
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(address(server), timeout=PATIENCE_S)
+            socket.create_connection(address(server), timeout=TIMEOUT_S)
 
         connection.request("GET", "/healthz")
         answer = connection.getresponse()
 
         assert (answer.status, answer.getheader("Connection")) == (200, "close")
         connection.close()
-        assert server.process.wait(PATIENCE_S) == 0
+        assert server.process.wait(TIMEOUT_S) == 0
 
 
 # The listener's queue
 
 
-async def test_who_stands_in_the_queue_is_accepted_after_newcomers_are_turned_away() -> None:
+async def test_queued_connections_are_accepted_after_new_ones_are_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         queued = [socket.create_connection(listener.getsockname()) for _ in range(20)]
 
@@ -235,7 +235,7 @@ async def test_who_stands_in_the_queue_is_accepted_after_newcomers_are_turned_aw
 
 
 @pytest.mark.parametrize("all_end", [True, False])
-def test_newcomers_are_turned_away_where_no_other_worker_goes_on(all_end: bool) -> None:
+def test_new_connections_are_refused_if_no_other_worker_continues(all_end: bool) -> None:
     async def silent(scope: Scope, receive: Receive, send: Send) -> None:
         """An application that is never asked."""
 
@@ -258,16 +258,16 @@ def test_newcomers_are_turned_away_where_no_other_worker_goes_on(all_end: bool) 
 # Several processes
 
 
-def test_the_end_of_one_worker_is_nobodys_loss(tmp_path: Path) -> None:
+def test_the_end_of_one_worker_fails_no_request(tmp_path: Path) -> None:
     with serving("--workers", "2", folder=tmp_path, settings={"GRAPH_DRAIN": "0.1"}) as server:
         one, _ = started(server, "2")
 
         os.kill(one, signal.SIGTERM)
-        server.hear("A worker ended and is replaced")
+        server.wait_for_output("A worker ended and is replaced")
 
         for _ in range(20):
             assert server.ask(TOTAL).status_code == 200
-        server.hear("Application startup complete", times=3)
+        server.wait_for_output("Application startup complete", times=3)
         assert server.end() == 0
 
 
@@ -276,8 +276,8 @@ def test_workers_end_with_their_supervisor(tmp_path: Path) -> None:
         started(server, "2")
 
         assert server.end(signal.SIGKILL) == -signal.SIGKILL
-        server.hear_out()  # until none of them can say anything
+        server.read_to_end()  # until none of them can say anything
 
-        assert sum("Finished server process" in line for line in server.said) == 2
+        assert sum("Finished server process" in line for line in server.output) == 2
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(address(server), timeout=PATIENCE_S)
+            socket.create_connection(address(server), timeout=TIMEOUT_S)

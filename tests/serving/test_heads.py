@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from graph.serving.connections import ClientConnection
 from graph.serving.heads import MOST_HEAD_BYTES, MOST_HEADERS
 from graph.serving.pieces import PIECE_BYTES
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.serving.test_connections import (
     GET,
     HANDSHAKE,
@@ -148,7 +148,7 @@ def test_in_a_pipeline_the_requests_before_it_are_answered_first(second: bytes, 
     with served(held) as server:
         client = server.connect()
         client.send(GET)
-        assert held.asked.acquire(timeout=PATIENCE_S)
+        assert held.asked.acquire(timeout=TIMEOUT_S)
         send(client, GET + second, piece)
         held.released.set()
 
@@ -174,7 +174,7 @@ def test_in_a_pipeline_trailers_are_refused_after_the_requests_before_them() -> 
     with served(held) as server:
         client = server.connect()
         client.send(GET)
-        assert held.asked.acquire(timeout=PATIENCE_S)
+        assert held.asked.acquire(timeout=TIMEOUT_S)
         client.send(CHUNKED + headers(MOST_HEADERS))
         held.released.set()
 
@@ -228,7 +228,7 @@ def test_a_handshake_that_websockets_does_not_read_is_answered(server: Served, m
     server.holds_nothing()
 
 
-def test_a_client_that_sends_on_reads_the_refusal_all_the_same(server: Served) -> None:
+def test_a_client_that_keeps_sending_can_read_the_refusal(server: Served) -> None:
     """A connection that is closed while data comes in is reset, and what was said is lost."""
     client = server.connect()
     client.send(LINE + headers(1_000_000))
@@ -238,7 +238,7 @@ def test_a_client_that_sends_on_reads_the_refusal_all_the_same(server: Served) -
     server.holds_nothing()
 
 
-def test_a_client_that_does_not_leave_after_the_refusal_is_let_go() -> None:
+def test_a_client_that_stays_after_a_refusal_is_disconnected() -> None:
     with served(hello, request_timeout=SHORT_S) as server:
         client = server.connect()
         client.send(LINE + headers(1000))
@@ -254,7 +254,7 @@ def test_a_client_that_was_refused_does_not_hinder_the_end_of_the_service() -> N
             is_refused(client)
 
 
-def test_what_follows_a_request_for_another_protocol_is_not_parsed_from_its_middle() -> None:
+def test_bytes_after_an_upgrade_request_are_not_parsed_from_the_middle() -> None:
     asked: list[str] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

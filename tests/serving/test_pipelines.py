@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from graph.serving.connections import ClientConnection
 from graph.serving.pieces import PIECE_BYTES, PIECES_PER_ITERATION
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.serving.test_connections import SHORT_S, Client, Served, _answer, _eventually, served
 
 NUMBER = 20_000
@@ -37,7 +37,7 @@ class Watched:
         if scope["path"] == "/look":
             self.looking = asyncio.create_task(self._look())
         if scope["path"] == "/hold":
-            self.held.wait(PATIENCE_S)  # and with it all that the server does
+            self.held.wait(TIMEOUT_S)  # and with it all that the server does
         while (message := await receive())["type"] == "http.request":
             self.bodies += len(message["body"])
             if not message["more_body"]:
@@ -99,7 +99,7 @@ def test_another_client_is_answered_in_between(app: Watched) -> None:
     assert app.asked.index("/other") <= 2 * AS_MANY_AS_A_PIECE
 
 
-def test_a_body_in_very_many_chunks_is_parsed_a_few_pieces_a_turn(app: Watched) -> None:
+def test_a_body_in_many_chunks_is_parsed_a_few_pieces_per_iteration(app: Watched) -> None:
     client = connect(app)
     client.send(b"POST /body HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 200_000 + b"0\r\n\r\n")
     assert client.answer()[2] == b"/body"
@@ -116,7 +116,7 @@ def test_a_large_body_comes_whole(app: Watched) -> None:
         assert app.bodies == size
 
 
-def test_what_stands_behind_the_last_request_of_a_connection_is_not_executed(app: Watched) -> None:
+def test_bytes_after_the_last_request_of_a_connection_are_not_executed(app: Watched) -> None:
     """Its answer could not be sent."""
     client = connect(app)
     last = b"GET /last HTTP/1.1\r\nConnection: close\r\na: " + b"x" * PIECE_BYTES + b"\r\n\r\n"
@@ -127,7 +127,7 @@ def test_what_stands_behind_the_last_request_of_a_connection_is_not_executed(app
     assert "/behind" not in app.asked
 
 
-def test_a_client_that_leaves_behind_a_pipeline_leaves_nothing(app: Watched) -> None:
+def test_a_client_that_disconnects_after_a_pipeline_leaves_no_state(app: Watched) -> None:
     client = connect(app, looking=False)
     client.send(SHORTEST * 10_000)
     client.socket.close()
@@ -135,7 +135,7 @@ def test_a_client_that_leaves_behind_a_pipeline_leaves_nothing(app: Watched) -> 
     app.server.holds_nothing()
 
 
-def test_the_rest_of_a_head_behind_a_pipeline_is_not_waited_for() -> None:
+def test_an_incomplete_head_after_a_pipeline_is_not_waited_for() -> None:
     app = Watched()
     with served(app, request_timeout=SHORT_S) as app.server:
         client = connect(app, looking=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.processes import PATIENCE_S, Server, serving
+from tests.processes import TIMEOUT_S, Server, serving
 
 # The larger part of a caller's budget below, so that a second one in the same minute is refused.
 DEAR = {"query": "{ events(first: 798) { nodes { id } } }"}
@@ -24,14 +24,14 @@ def status(server: Server, **headers: str) -> int:
     """The status of the answer to a caller without a token."""
     accept = {"Accept": "application/graphql-response+json"}
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = httpx.post(server.url, json=DEAR, headers={**accept, **headers}, timeout=PATIENCE_S, trust_env=False)
+    answer = httpx.post(server.url, json=DEAR, headers={**accept, **headers}, timeout=TIMEOUT_S, trust_env=False)
     return answer.status_code
 
 
 def metrics(server: Server, **headers: str) -> int:
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     url = server.url.replace("/graphql", "/metrics")
-    return httpx.get(url, headers=headers, timeout=PATIENCE_S, trust_env=False).status_code
+    return httpx.get(url, headers=headers, timeout=TIMEOUT_S, trust_env=False).status_code
 
 
 @pytest.mark.parametrize("proxies", [None, "", "192.0.2.1", "localhost"])
@@ -44,7 +44,7 @@ def test_a_forged_address_has_no_budget_of_its_own(tmp_path: Path, proxies: str 
 
 
 @pytest.mark.parametrize("proxies", ["127.0.0.1", "192.0.2.1, 127.0.0.0/8", "*"])
-def test_behind_a_proxy_that_is_named_callers_are_told_apart(tmp_path: Path, proxies: str) -> None:
+def test_callers_behind_a_trusted_proxy_are_distinguished(tmp_path: Path, proxies: str) -> None:
     with behind(proxies, tmp_path) as server:
         assert status(server, X_Forwarded_For="203.0.113.1") == 200
         assert status(server, X_Forwarded_For="203.0.113.1") == 429
@@ -54,7 +54,7 @@ def test_behind_a_proxy_that_is_named_callers_are_told_apart(tmp_path: Path, pro
 
 
 @pytest.mark.parametrize("proxies", [None, "127.0.0.1", "*"])
-def test_the_metrics_are_closed_to_what_came_through_a_proxy(tmp_path: Path, proxies: str | None) -> None:
+def test_metrics_are_refused_through_a_proxy(tmp_path: Path, proxies: str | None) -> None:
     with behind(proxies, tmp_path) as server:
         assert metrics(server) == 200
         for address in ("203.0.113.1", "10.0.0.1", "127.0.0.1", ""):

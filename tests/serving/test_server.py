@@ -15,7 +15,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer, stall
-from tests.processes import PATIENCE_S, descendants, serving, started
+from tests.processes import TIMEOUT_S, descendants, serving, started
 from tests.subscribers import eventually
 
 TOTAL = "{ events { totalCount } }"
@@ -40,10 +40,10 @@ def logs_in(store: Path) -> list[dict[str, Any]]:
 def test_the_graph_and_graphiql_are_where_the_first_line_says(tmp_path: Path, workers: str) -> None:
     with serving("--workers", workers, folder=tmp_path) as server:
         answer = server.ask(TOTAL)
-        page = httpx.get(server.url, headers={"Accept": "text/html"}, trust_env=False, timeout=PATIENCE_S)
+        page = httpx.get(server.url, headers={"Accept": "text/html"}, trust_env=False, timeout=TIMEOUT_S)
 
-        server.hear("Dashboard: ")
-        assert server.said[:2] == [f"GraphiQL: {server.url}", f"Dashboard: {server.url.removesuffix('graphql')}"]
+        server.wait_for_output("Dashboard: ")
+        assert server.output[:2] == [f"GraphiQL: {server.url}", f"Dashboard: {server.url.removesuffix('graphql')}"]
         assert (answer.status_code, answer.json()) == (200, {"data": {"events": {"totalCount": 0}}})
         assert (page.status_code, "<title>" in page.text) == (200, True)
         assert server.end() == 0
@@ -57,9 +57,9 @@ def test_without_keys_the_first_line_has_a_token_for_this_machine(tmp_path: Path
         mutation = {"query": "mutation { ingestEvents(input: {events: []}) { fetched } }"}
         for _ in range(4):  # each process of the service takes it
             headers = {"Authorization": f"Bearer {token}"}
-            answer = httpx.post(address, json=mutation, headers=headers, trust_env=False, timeout=PATIENCE_S)
+            answer = httpx.post(address, json=mutation, headers=headers, trust_env=False, timeout=TIMEOUT_S)
             assert answer.json() == {"data": {"ingestEvents": {"fetched": 0}}}
-        assert httpx.post(address, json=mutation, trust_env=False, timeout=PATIENCE_S).status_code == 401
+        assert httpx.post(address, json=mutation, trust_env=False, timeout=TIMEOUT_S).status_code == 401
         assert server.end() == 0
     assert (tmp_path / "quakegraph.db.secret").stat().st_mode & 0o777 == 0o600
 
@@ -71,9 +71,9 @@ def test_with_keys_no_secret_is_made_and_no_token_is_printed(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "quakes.example"])  # noqa: S104 — refused
-def test_others_cannot_connect_before_anybody_can_be_told_apart(tmp_path: Path, host: str) -> None:
+def test_a_service_without_authentication_listens_only_locally(tmp_path: Path, host: str) -> None:
     with started("serve", "--host", host, folder=tmp_path, settings={"GRAPH_JWT_SECRET": ""}) as process:
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 2
     assert said == (
@@ -94,19 +94,19 @@ def test_a_secret_that_others_can_read_stops_the_start(tmp_path: Path) -> None:
     secret.write_text("x" * 64)
     secret.chmod(0o644)
     with started("serve", "--port", "0", folder=tmp_path, settings={"GRAPH_JWT_SECRET": ""}) as process:
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 1
     assert said.splitlines()[-1].startswith("Error: the secret quakegraph.db.secret can be read by others")
 
 
-def test_where_reading_is_closed_the_dashboards_address_brings_a_token_to_read(tmp_path: Path) -> None:
+def test_the_dashboards_address_has_a_token_if_reading_needs_one(tmp_path: Path) -> None:
     closed = {"GRAPH_JWT_SECRET": "", "GRAPH_PUBLIC_READ": "false"}
     with serving(folder=tmp_path, settings=closed) as server:
-        server.hear("Dashboard: ")
-        token = server.said[1].partition("#token=")[2]
+        server.wait_for_output("Dashboard: ")
+        token = server.output[1].partition("#token=")[2]
         reader = {"Authorization": f"Bearer {token}"}
-        answer = httpx.post(server.url, json={"query": TOTAL}, headers=reader, timeout=PATIENCE_S, trust_env=False)
+        answer = httpx.post(server.url, json={"query": TOTAL}, headers=reader, timeout=TIMEOUT_S, trust_env=False)
 
     assert answer.json() == {"data": {"events": {"totalCount": 0}}}
     assert jwt.decode(token, options={"verify_signature": False})["scope"] == "events:read"
@@ -131,10 +131,10 @@ def test_each_option_is_also_a_variable_and_the_option_wins(tmp_path: Path) -> N
 
 def test_the_demo_is_loaded_into_an_empty_catalogue_and_no_other(tmp_path: Path) -> None:
     with serving("--demo", folder=tmp_path) as server:
-        assert server.said[0] == "Loaded 2,124 real events of a week in 2023 as a demo."
+        assert server.output[0] == "Loaded 2,124 real events of a week in 2023 as a demo."
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
     with serving("--demo", "--workers", "2", folder=tmp_path) as server:
-        assert server.said[0].startswith("GraphiQL: ")
+        assert server.output[0].startswith("GraphiQL: ")
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
 
     assert [log["upserted"] for log in logs_in(tmp_path / "quakegraph.db") if log["logType"] == "INGEST"] == [2124]
@@ -142,22 +142,22 @@ def test_the_demo_is_loaded_into_an_empty_catalogue_and_no_other(tmp_path: Path)
 
 def test_polling_ingests_from_the_address_that_is_set(tmp_path: Path, usgs: UsgsServer) -> None:
     with serving("--poll", "3600", folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server:
-        server.hear("Polled USGS new=2124 fetched=2124")
+        server.wait_for_output("Polled USGS new=2124 fetched=2124")
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
 
     assert [request.path for request in usgs.requests] == ["/earthquakes/feed/v1.0/summary/all_month.geojson"]
 
 
-def test_of_two_workers_one_polls(tmp_path: Path, usgs: UsgsServer) -> None:
+def test_one_of_two_workers_polls(tmp_path: Path, usgs: UsgsServer) -> None:
     options = ("--poll", "3600", "--workers", "2")
     with serving(*options, folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server:
-        server.hear("Polled USGS ")
-        server.hear("Application startup complete", times=2)
+        server.wait_for_output("Polled USGS ")
+        server.wait_for_output("Application startup complete", times=2)
 
     assert len(usgs.requests) == 1
 
 
-def test_a_port_that_is_taken_ends_with_one_line(tmp_path: Path) -> None:
+def test_a_port_in_use_ends_with_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         status, said = failed("serve", "--port", port, folder=tmp_path)
@@ -165,7 +165,7 @@ def test_a_port_that_is_taken_ends_with_one_line(tmp_path: Path) -> None:
     assert (status, said) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use\n")
 
 
-def test_an_address_that_is_not_ours_ends_with_one_line(tmp_path: Path) -> None:
+def test_an_address_of_another_machine_ends_with_one_line(tmp_path: Path) -> None:
     status, said = failed("serve", "--port", "0", "--host", "192.0.2.1", folder=tmp_path)
 
     assert (status, said) == (1, "Error: cannot listen on 192.0.2.1:0: Cannot assign requested address\n")
@@ -199,7 +199,7 @@ def test_a_wrong_value_ends_with_one_line_and_no_trace(tmp_path: Path) -> None:
 def failed(*arguments: str, folder: Path) -> tuple[int, str]:
     """The exit status of a process that ends by itself, and what it said."""
     with started(*arguments, folder=folder) as process:
-        output, said = process.communicate(timeout=PATIENCE_S)
+        output, said = process.communicate(timeout=TIMEOUT_S)
     assert output == ""
     return process.returncode, said
 
@@ -212,8 +212,8 @@ async def test_workers_that_still_start_end_in_silence(tmp_path: Path, number: s
     with serving("--workers", "3", folder=tmp_path) as server:
         await eventually(lambda: len(descendants(server.process.pid)) == 4)  # a tracker, and three that import
         assert await asyncio.to_thread(server.end, number) == 0
-        server.hear_out()
-    assert [line.partition(": ")[0] for line in server.said] == ["GraphiQL", "Dashboard"]
+        server.read_to_end()
+    assert [line.partition(": ")[0] for line in server.output] == ["GraphiQL", "Dashboard"]
 
 
 @pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.SIGINT)])
@@ -237,24 +237,22 @@ def test_requests_in_flight_are_finished_before_the_end(tmp_path: Path, usgs: Us
         ThreadPoolExecutor() as clients,
     ):
         answer = clients.submit(server.ask, INGEST)
-        assert catalogue.asked.wait(PATIENCE_S)
+        assert catalogue.asked.wait(TIMEOUT_S)
         assert server.ask(TOTAL).status_code == 200
         server.process.send_signal(signal.SIGTERM)
-        server.hear("Waiting for connections to close")
+        server.wait_for_output("Waiting for connections to close")
         assert not answer.done()
 
         catalogue.released.set()
 
         assert answer.result().json() == {"data": {"ingestRecent": {"upserted": 5}}}
-        assert server.process.wait(PATIENCE_S) == 0
+        assert server.process.wait(TIMEOUT_S) == 0
 
     logs = logs_in(tmp_path / "quakegraph.db")
     assert sorted((log["route"], log["status"]) for log in logs) == [("/earthquakes", 200), ("/ingest/recent", 200)]
 
 
-def test_a_request_that_does_not_finish_holds_up_the_end_no_longer_than_is_set(
-    tmp_path: Path, usgs: UsgsServer
-) -> None:
+def test_an_endless_request_delays_the_end_by_the_shutdown_timeout_at_most(tmp_path: Path, usgs: UsgsServer) -> None:
     asked = threading.Event()
 
     async def note_and_stall(scope: Scope, receive: Receive, send: Send) -> None:
@@ -265,5 +263,5 @@ def test_a_request_that_does_not_finish_holds_up_the_end_no_longer_than_is_set(
     settings = {"GRAPH_USGS_URL": usgs.url, "GRAPH_USGS_TIMEOUT": "600", "GRAPH_SHUTDOWN_TIMEOUT": "1"}
     with serving(folder=tmp_path, settings=settings) as server, ThreadPoolExecutor() as clients:
         clients.submit(server.ask, INGEST)
-        assert asked.wait(PATIENCE_S)
+        assert asked.wait(TIMEOUT_S)
         assert server.end() == 0

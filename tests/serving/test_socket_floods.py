@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from graph.serving.frame_budget import FRAMES_PER_ITERATION
 from graph.serving.sockets import ClientSocket
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.serving.test_connections import (
     GET,
     HANDSHAKE,
@@ -72,9 +72,9 @@ class Watched:
             await send({"type": "websocket.accept"})
             self.entered.set()
             if self.blocks:
-                self.released.wait(PATIENCE_S)
+                self.released.wait(TIMEOUT_S)
             else:
-                await asyncio.to_thread(self.released.wait, PATIENCE_S)
+                await asyncio.to_thread(self.released.wait, TIMEOUT_S)
             while (message := await receive())["type"] == "websocket.receive":
                 self.messages.append(message["text"])
             looking.cancel()
@@ -124,12 +124,12 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_no_turn_of_the_loop_handles_more_than_a_few_frames(app: Watched, loop: Any, flood: str) -> None:
+def test_each_iteration_of_the_loop_handles_only_a_few_frames(app: Watched, loop: Any, flood: str) -> None:
     app.released.set()
     with served(app, loop=loop) as app.server:
         client = opened(app.server)
         client.send(FLOODS[flood] + text("last") + CLOSE)
-        assert app.ended.wait(PATIENCE_S)
+        assert app.ended.wait(TIMEOUT_S)
 
     assert 0 < app.most_a_turn <= FRAMES_PER_ITERATION
     assert app.messages[-1] == "last"
@@ -139,7 +139,7 @@ def test_no_turn_of_the_loop_handles_more_than_a_few_frames(app: Watched, loop: 
         assert app.messages[:-1] == ["", "x"] * (NUMBER // 4)
 
 
-def test_all_sockets_together_have_the_frames_of_one_turn(app: Watched, loop: Any) -> None:
+def test_all_sockets_share_the_frames_of_one_iteration(app: Watched, loop: Any) -> None:
     app.released.set()
     with served(app, loop=loop) as app.server:
         clients = [opened(app.server) for _ in range(4)]
@@ -156,14 +156,14 @@ def test_another_client_is_answered_in_between(app: Watched) -> None:
     with served(app) as app.server:
         flooding, other = app.server.connect(), app.server.connect()
         flooding.send(HANDSHAKE)
-        assert app.entered.wait(PATIENCE_S)
+        assert app.entered.wait(TIMEOUT_S)
         flooding.send(PING * NUMBER)  # while the loop is held, so that both are there when it goes on
         other.send(GET)
         app.released.set()
 
         assert other.answer()[2] == b"hello"
         flooding.send(CLOSE)
-        assert app.ended.wait(PATIENCE_S)
+        assert app.ended.wait(TIMEOUT_S)
     assert app.handled_at_request is not None
     assert app.handled_at_request <= 10 * FRAMES_PER_ITERATION
 
@@ -177,7 +177,7 @@ def test_messages_that_the_application_does_not_take_wait_with_the_client(app: W
         assert socket is not None
         _eventually(lambda: socket.queue.qsize() > 0)
         app.released.set()
-        assert app.ended.wait(PATIENCE_S)
+        assert app.ended.wait(TIMEOUT_S)
 
     assert app.messages == [str(number) for number in range(NUMBER)]
     assert app.most_queued <= FRAMES_PER_ITERATION
@@ -194,7 +194,7 @@ def test_a_message_in_very_many_pieces_takes_no_more_than_its_bytes(app: Watched
         assert app.socket is not None
         assert len(app.socket.frames) == 1
         client.send(LAST_PIECE + CLOSE)
-        assert app.ended.wait(PATIENCE_S)
+        assert app.ended.wait(TIMEOUT_S)
     assert app.messages == [""]
 
 
@@ -205,12 +205,12 @@ def test_a_large_message_comes_whole(app: Watched, loop: Any) -> None:
     with served(app, loop=loop) as app.server:
         client = opened(app.server)
         client.send(PING * 150 + head + words + PING * 150 + CLOSE)
-        assert app.ended.wait(PATIENCE_S)
+        assert app.ended.wait(TIMEOUT_S)
     assert app.messages == [words.decode()]
 
 
 @pytest.mark.parametrize("way", ["closes", "half-closes", "resets", "breaks the protocol"])
-def test_no_message_comes_behind_the_end(app: Watched, loop: Any, way: str) -> None:
+def test_no_message_follows_the_end(app: Watched, loop: Any, way: str) -> None:
     """However the client ends what it sends, what was before it comes first, or is dropped with it."""
     with served(app, loop=loop) as app.server:
         client = opened(app.server)
@@ -222,7 +222,7 @@ def test_no_message_comes_behind_the_end(app: Watched, loop: Any, way: str) -> N
             client.socket.setsockopt(1, 13, b"\1\0\0\0\0\0\0\0")  # SO_LINGER of no time
             client.socket.close()
         app.released.set()
-        assert app.ended.wait(PATIENCE_S)
+        assert app.ended.wait(TIMEOUT_S)
         app.server.holds_nothing()
 
     assert app.messages == [str(number) for number in range(len(app.messages))]
@@ -243,7 +243,7 @@ def test_the_service_may_end_while_frames_wait(app: Watched, loop: Any) -> None:
     assert len(app.messages) <= FRAMES_PER_ITERATION
 
 
-def test_frames_behind_the_last_message_of_the_application_are_read_up_to_the_closing_one(loop: Any) -> None:
+def test_frames_are_read_up_to_the_closing_frame_after_the_application_ends(loop: Any) -> None:
     async def ends(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await receive()

@@ -13,9 +13,9 @@ from tests.subscribers import (
     Socket,
     event_stream,
     eventually,
-    greeted,
     has_subscriptions,
     ingested_elsewhere,
+    initialised,
     socket_to,
 )
 
@@ -46,7 +46,7 @@ async def events(client: Socket, number: int) -> list[str]:
 async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, workers: str, number: signal.Signals) -> None:
     with serving("--workers", workers, folder=tmp_path, settings=AT_ONCE) as server:
         async with AsyncExitStack() as stack:
-            sockets = [await stack.enter_async_context(greeted(root(server))) for _ in range(EACH)]
+            sockets = [await stack.enter_async_context(initialised(root(server))) for _ in range(EACH)]
             streams = [await stack.enter_async_context(event_stream(root(server))) for _ in range(EACH)]
             for one in sockets:
                 await one.ask("1", EVENTS)
@@ -56,31 +56,31 @@ async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, worker
             server.process.send_signal(number)
 
             for one in sockets:
-                completed = [await one.hear(), await one.hear()]
+                completed = [await one.next_message(), await one.next_message()]
                 assert sorted(message["id"] for message in completed) == ["1", "2"]
                 assert [message["type"] for message in completed] == ["complete", "complete"]
                 assert (await one.end())[0] == 1012  # service restart, after which a client comes again
             for stream in streams:
                 assert await stream.end() == b":\n\nevent: complete\ndata:\n\n"
             assert await process_ends(server) == 0
-        server.hear_out()
+        server.read_to_end()
 
-    assert [line for line in server.said[1:] if line.split()[1] in ("warning", "error")] == []
+    assert [line for line in server.output[1:] if line.split()[1] in ("warning", "error")] == []
 
 
-async def test_nothing_is_said_of_a_connection_and_its_url_least_of_all(tmp_path: Path) -> None:
+async def test_connections_and_their_urls_are_not_logged(tmp_path: Path) -> None:
     with serving(folder=tmp_path, settings=AT_ONCE) as server:
-        async with greeted(root(server), path="/graphql?token=swordfish") as client:
+        async with initialised(root(server), path="/graphql?token=swordfish") as client:
             await client.quiet()
         assert server.end() == 0
-        server.hear_out()
+        server.read_to_end()
 
-    assert [line for line in server.said if "swordfish" in line or "connection" in line.lower()] == []
+    assert [line for line in server.output if "swordfish" in line or "connection" in line.lower()] == []
 
 
 async def test_connections_without_a_subscription_end_too(tmp_path: Path) -> None:
     with serving(folder=tmp_path, settings=AT_ONCE) as server:
-        async with socket_to(root(server)) as silent, greeted(root(server)) as greeting:
+        async with socket_to(root(server)) as silent, initialised(root(server)) as greeting:
             server.process.send_signal(signal.SIGTERM)
             for one in (silent, greeting):
                 assert (await one.end())[0] == 1012
@@ -89,11 +89,11 @@ async def test_connections_without_a_subscription_end_too(tmp_path: Path) -> Non
 
 async def test_subscriptions_go_on_while_the_service_drains(tmp_path: Path) -> None:
     with serving(folder=tmp_path, settings={"GRAPH_DRAIN": "60"}) as server:
-        async with greeted(root(server)) as client, event_stream(root(server)) as stream:
+        async with initialised(root(server)) as client, event_stream(root(server)) as stream:
             await client.ask("1", EVENTS)
             await has_subscriptions(server, 2)
             server.process.send_signal(signal.SIGTERM)
-            await asyncio.to_thread(server.hear, "Draining")
+            await asyncio.to_thread(server.wait_for_output, "Draining")
             async with asyncio.TaskGroup() as hearing:
                 heard = hearing.create_task(events(client, 1))
                 await ingested_elsewhere(tmp_path, "us1")
@@ -103,19 +103,19 @@ async def test_subscriptions_go_on_while_the_service_drains(tmp_path: Path) -> N
 
             server.process.send_signal(signal.SIGINT)
 
-            assert await client.hear() == {"type": "complete", "id": "1"}
+            assert await client.next_message() == {"type": "complete", "id": "1"}
             assert (await client.end())[0] == 1012
             assert await stream.end() == b"event: complete\ndata:\n\n"
             assert await process_ends(server) == 0
 
 
-async def test_subscribers_of_all_workers_are_told_of_what_another_process_stores(tmp_path: Path) -> None:
+async def test_subscribers_of_all_workers_receive_events_stored_by_another_process(tmp_path: Path) -> None:
     with serving("--workers", "2", folder=tmp_path, settings=AT_ONCE) as server:
-        await asyncio.to_thread(server.hear, "Application startup complete", times=2)
+        await asyncio.to_thread(server.wait_for_output, "Application startup complete", times=2)
         async with AsyncExitStack() as stack:
             sockets: list[Socket] = []
             for _ in range(2 * EACH):
-                sockets.append(await stack.enter_async_context(greeted(root(server))))
+                sockets.append(await stack.enter_async_context(initialised(root(server))))
                 await sockets[-1].ask("1", EVENTS)
             await has_subscriptions(server, 2 * EACH)
 

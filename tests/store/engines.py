@@ -20,11 +20,11 @@ from graph.store.dynamodb import RetryPolicy
 from graph.store.entity import Entity
 from graph.store.location import ENVIRONMENT
 from graph.store.sqlite import open_sqlite
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.one_entity import OneEntity
 from tests.store.samples import SAMPLE
 
-UNHURRIED = RetryPolicy(connect_seconds=PATIENCE_S, read_seconds=PATIENCE_S, direct_seconds=PATIENCE_S)
+UNHURRIED = RetryPolicy(connect_seconds=TIMEOUT_S, read_seconds=TIMEOUT_S, direct_seconds=TIMEOUT_S)
 """No limit of time that a busy machine reaches. A test that is about one sets that one."""
 
 open_dynamodb = partial(dynamodb.open_dynamodb, retry_policy=UNHURRIED)

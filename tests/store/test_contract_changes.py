@@ -13,7 +13,7 @@ import pytest
 from graph.store.contract import Delete, Put, Update
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredDatabase
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
 from tests.store.samples import SAMPLE, key, sample
@@ -22,11 +22,11 @@ PUT_BY_A_PROCESS = """
 import asyncio, sys
 from graph.store.contract import Put
 from graph.store.location import StoreLocation
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.samples import SAMPLE, sample
 
 async def put():
-    async with StoreLocation.of(sys.argv[1]).open([SAMPLE], timeout_s=PATIENCE_S) as database:
+    async with StoreLocation.of(sys.argv[1]).open([SAMPLE], timeout_s=TIMEOUT_S) as database:
         await database.put(Put(SAMPLE, sample(by="another process")))
 
 asyncio.run(put())
@@ -40,14 +40,14 @@ async def url(engine: str, tmp_path: Path) -> str:
     """The store URL of tables with one item."""
     url = f"sqlite:///{tmp_path / 'table.db'}" if engine == "sqlite" else f"dynamodb://rung-{uuid4().hex}-"
     await StoreLocation.of(url).create([SAMPLE])
-    async with StoreLocation.of(url).open([SAMPLE], timeout_s=PATIENCE_S) as database:
+    async with StoreLocation.of(url).open([SAMPLE], timeout_s=TIMEOUT_S) as database:
         await database.put(Put(SAMPLE, sample(n=1)))
     return url
 
 
 @pytest.fixture
 async def table(url: str) -> AsyncIterator[OneEntity]:
-    async with StoreLocation.of(url).open([SAMPLE], timeout_s=PATIENCE_S) as database:
+    async with StoreLocation.of(url).open([SAMPLE], timeout_s=TIMEOUT_S) as database:
         yield OneEntity(database, SAMPLE)
 
 
@@ -60,13 +60,13 @@ async def rings(table: OneEntity) -> AsyncIterator[Rings]:
 
 
 async def next_of(rings: Rings) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         await anext(rings)
 
 
 async def until(rings: Rings, holds: Callable[[], Awaitable[bool]]) -> None:
     """Look on each ring, as all do who want to be told of changes, and only then."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not await holds():
             await anext(rings)
 
@@ -97,7 +97,7 @@ async def test_a_change_rings_while_it_is_waited_for(table: OneEntity, rings: Ri
 
 
 async def test_a_change_by_another_that_has_the_table_open_rings(url: str, table: OneEntity, rings: Rings) -> None:
-    async with StoreLocation.of(url).open([SAMPLE], timeout_s=PATIENCE_S) as other:
+    async with StoreLocation.of(url).open([SAMPLE], timeout_s=TIMEOUT_S) as other:
         await other.put(Put(SAMPLE, sample("q")))
 
     async def seen() -> bool:
@@ -117,7 +117,7 @@ async def test_a_change_by_another_process_rings(url: str, table: OneEntity, rin
     assert await process.wait() == 0
 
 
-async def test_who_comes_late_is_told_of_the_last_change(table: OneEntity, rings: Rings) -> None:
+async def test_a_late_reader_gets_the_last_change(table: OneEntity, rings: Rings) -> None:
     for n in range(10):
         await table.put(sample(n=n))
         if n == 5:
@@ -128,7 +128,7 @@ async def test_who_comes_late_is_told_of_the_last_change(table: OneEntity, rings
     assert await table.get(("p", "s")) == sample(n=9)
 
 
-async def test_who_looks_at_every_ring_misses_no_last_change(table: OneEntity, rings: Rings) -> None:
+async def test_reading_at_every_ring_misses_no_last_change(table: OneEntity, rings: Rings) -> None:
     async def write() -> None:
         for n in range(100):
             await table.put(sample(n=n))
@@ -141,7 +141,7 @@ async def test_who_looks_at_every_ring_misses_no_last_change(table: OneEntity, r
     await writing
 
 
-async def test_each_that_iterates_is_told(table: OneEntity, rings: Rings) -> None:
+async def test_each_iteration_of_changes_rings(table: OneEntity, rings: Rings) -> None:
     async with aclosing(table.changes()) as others:
         await next_of(others)
         await table.put(sample("q"))
@@ -149,7 +149,7 @@ async def test_each_that_iterates_is_told(table: OneEntity, rings: Rings) -> Non
         await asyncio.gather(next_of(rings), next_of(others))
 
 
-async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: OneEntity) -> None:
+async def test_a_cancelled_iteration_leaves_no_tasks(table: OneEntity) -> None:
     before, rung = asyncio.all_tasks(), asyncio.Event()
 
     async def iterate() -> None:
@@ -157,7 +157,7 @@ async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: OneEnt
             rung.set()
 
     iterating = asyncio.create_task(iterate())
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         await rung.wait()
     iterating.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -167,7 +167,7 @@ async def test_nothing_is_left_of_an_iteration_that_was_called_off(table: OneEnt
     gc.collect()  # an open session would complain, and any warning is an error
 
 
-async def test_nothing_is_left_of_an_iteration_that_was_closed(table: OneEntity) -> None:
+async def test_a_closed_iteration_leaves_no_tasks(table: OneEntity) -> None:
     before = asyncio.all_tasks()
 
     async with aclosing(table.changes()) as rings:

@@ -51,7 +51,7 @@ async def test_entities_of_one_table_and_partition_do_not_see_each_other(databas
     }
 
 
-async def test_every_kind_of_attribute_comes_back_as_it_was(database: Database) -> None:
+async def test_every_kind_of_attribute_is_stored_unchanged(database: Database) -> None:
     await database.put(Put(PERSON, ANN))
     await database.put(Put(PERSON, BOB))
 
@@ -101,7 +101,7 @@ async def test_a_query_returns_the_named_attributes_and_the_position(database: D
     assert await database.get(PERSON.key_for("bob"), attributes=[]) == {}
 
 
-async def test_what_only_a_filter_needs_is_not_returned(database: Database) -> None:
+async def test_attributes_that_only_the_filter_needs_are_not_returned(database: Database) -> None:
     await database.put(Put(SAMPLE, sample(a=1, b=2, mag=3)))
 
     query = Query(entity=SAMPLE, partitions=[("p",)], where=Compare("a", "=", 1), attributes=frozenset({"b"}))

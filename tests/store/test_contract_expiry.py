@@ -55,11 +55,11 @@ async def test_a_page_is_full_without_it(table: OneEntity) -> None:
     assert sks((await table.query(BY_TIME, "mon", start=page.last_key)).items) == ["lasting"]
 
 
-async def test_a_reading_may_start_behind_it(table: OneEntity) -> None:
+async def test_a_query_may_start_after_an_expired_item(table: OneEntity) -> None:
     assert sks((await table.query(BY_TIME, "mon", start=EXPIRED)).items) == ["living", "lasting"]
 
 
-async def test_it_expires_when_the_clock_reaches_its_second(table: OneEntity, clock: HeldClock) -> None:
+async def test_an_item_expires_at_its_second(table: OneEntity, clock: HeldClock) -> None:
     clock.now += 999
     assert await table.get(("p", "living")) == LIVING
 

@@ -113,7 +113,7 @@ async def test_a_filter_admits_the_same_items_on_every_engine(table: OneEntity, 
 
 
 @pytest.mark.parametrize("i", OF_ANOTHER_TYPE)
-async def test_a_declared_attribute_takes_no_value_of_another_type(table: OneEntity, i: int) -> None:
+async def test_a_declared_attribute_refuses_values_of_another_type(table: OneEntity, i: int) -> None:
     for name, declared in (("number", "mag"), ("text", "kind")):
         value = VALUES[i][name]
         with pytest.raises(InvalidItem):

@@ -38,7 +38,7 @@ async def test_texts_and_numbers_are_ordered_as_such(table: OneEntity) -> None:
     assert [item["at"] for item in (await table.query(BY_TIME, "mon", forward=False)).items] == sorted(times)[::-1]
 
 
-async def test_only_the_partition_that_was_asked_for_is_read(table: OneEntity) -> None:
+async def test_only_the_queried_partition_is_read(table: OneEntity) -> None:
     await table.put_many(
         [timed("a", 1, "mon"), timed("b", 2, "tue"), sample("p", "c", at=3), sample("q", "d", day="mon")]
     )
@@ -96,7 +96,7 @@ async def test_paging_over_ties_neither_repeats_nor_skips(table: OneEntity, limi
 
 
 @pytest.mark.parametrize("forward", [True, False])
-async def test_reading_goes_on_behind_any_item_even_one_that_is_gone(table: OneEntity, forward: bool) -> None:
+async def test_a_query_resumes_after_any_item_even_a_deleted_one(table: OneEntity, forward: bool) -> None:
     await table.put_many([sample(f"p{i}", "s", day="mon", at=at) for i, at in enumerate([1, 2, 2, 2, 3])])
     items = (await table.query(BY_TIME, "mon", forward=forward)).items
 
@@ -111,7 +111,7 @@ async def test_reading_goes_on_behind_any_item_even_one_that_is_gone(table: OneE
     assert (await table.query(BY_TIME, "mon", forward=not forward, start=items[2])).items == items[:2][::-1]
 
 
-async def test_reading_the_table_goes_on_behind_a_key_that_never_was(table: OneEntity) -> None:
+async def test_a_query_resumes_after_a_key_that_never_existed(table: OneEntity) -> None:
     await table.put_many([sample("p", sk) for sk in ("a", "c", "e")])
     primary = table.design.primary
 

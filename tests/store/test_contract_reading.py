@@ -17,7 +17,7 @@ async def test_a_missing_item_is_none(table: OneEntity) -> None:
     assert await table.get(("q", "s")) is None
 
 
-async def test_many_items_are_read_at_once_and_the_missing_ones_left_out(table: OneEntity) -> None:
+async def test_missing_items_of_a_batch_are_omitted(table: OneEntity) -> None:
     items = [sample(f"{n % 7}", f"{n}", n=n) for n in range(230)]
     await table.put_many(items)
     keys = [(item["pk"], item["sk"]) for item in items]
@@ -27,7 +27,7 @@ async def test_many_items_are_read_at_once_and_the_missing_ones_left_out(table: 
     assert found == dict(zip(keys, items, strict=True))
 
 
-async def test_of_many_items_just_the_named_attributes_are_read(table: OneEntity) -> None:
+async def test_only_the_named_attributes_of_many_items_are_read(table: OneEntity) -> None:
     await table.put_many([sample("a", name="ann", n=1, day="mon"), sample("b", n=2)])
 
     keys = [("a", "s"), ("b", "s"), ("c", "s")]
@@ -63,7 +63,7 @@ async def test_numbers_may_be_keys(readings: OneEntity) -> None:
     assert await readings.get_many([(7, 2**53 + 2), (7, 2**53)]) == {(7, 2**53 + 2): items[5]}
 
 
-async def test_whole_numbers_of_a_key_are_told_apart_to_the_last_digit(readings: OneEntity) -> None:
+async def test_whole_numbers_in_keys_are_exact(readings: OneEntity) -> None:
     items = [{"station": n, "number": 1, "value": str(n)} for n in (2**53, 2**53 + 1, 2**63 - 1, -(2**63))]
     await readings.put_many(items)
 

@@ -81,7 +81,7 @@ async def test_concurrent_transactions_on_the_same_items_lose_nothing(table: One
     assert await table.count(table.design.primary, ["event"]) == 20
 
 
-async def test_of_concurrent_inserts_of_one_item_exactly_one_succeeds(table: OneEntity) -> None:
+async def test_exactly_one_of_concurrent_inserts_of_an_item_succeeds(table: OneEntity) -> None:
     async def insert(n: int) -> tuple[int, ...]:
         return await table.transact(
             [Put(SAMPLE, sample("event", by=n), if_absent=True), Update(key("counter", "s"), add={"n": 1})]

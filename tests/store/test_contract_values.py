@@ -33,7 +33,7 @@ NAMES = [
 ]
 
 
-async def test_every_number_comes_back_as_it_was(table: OneEntity) -> None:
+async def test_every_number_is_stored_unchanged(table: OneEntity) -> None:
     item = sample(**{f"n{i}": number for i, number in enumerate(NUMBERS)}, all=NUMBERS)
     await table.put(item)
 
@@ -55,7 +55,7 @@ async def test_truth_values_are_no_numbers(table: OneEntity) -> None:
     assert [type(stored[name]) for name in ("yes", "no", "one", "zero")] == [bool, bool, int, int]
 
 
-async def test_every_text_comes_back_as_it_was(table: OneEntity) -> None:
+async def test_every_text_is_stored_unchanged(table: OneEntity) -> None:
     item = sample(**{f"t{i}": text for i, text in enumerate(TEXTS)}, all=TEXTS)
     await table.put(item)
 
@@ -106,7 +106,7 @@ _RESERVED = frozenset({"pk", "sk", "day", "at", "team", "name", "ttl"})
 
 @settings(max_examples=rounds(60), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(attributes=st.dictionaries(_names.filter(lambda name: name not in _RESERVED), _values, max_size=6))
-async def test_any_item_comes_back_as_it_was(table: OneEntity, attributes: dict[str, Any]) -> None:
+async def test_any_item_is_stored_unchanged(table: OneEntity, attributes: dict[str, Any]) -> None:
     item = {**attributes, "pk": "p", "sk": "s"}
 
     await table.put(item)

@@ -43,7 +43,7 @@ async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards
     ]
 
 
-async def test_a_stream_that_is_not_wanted_is_not_spoken_of_and_one_that_is_on_stays_on(prefix: str) -> None:
+async def test_an_unwanted_stream_is_not_mentioned_and_an_existing_one_stays_on(prefix: str) -> None:
     assert STREAMING not in await create_tables([SAMPLE], prefix=prefix, stream=False)
     assert STREAMING in await create_tables([SAMPLE], prefix=prefix)
     await create_tables([SAMPLE], prefix=prefix, stream=False)
@@ -78,7 +78,7 @@ async def test_the_tables_of_all_entities_are_created_in_an_environment(prefix: 
     assert created == [f"Table {name} was created, billed by request." for name in names]
 
 
-async def test_what_a_table_lacks_is_added_and_filled_from_its_items(prefix: str, name: str) -> None:
+async def test_missing_indexes_of_a_table_are_added_and_filled(prefix: str, name: str) -> None:
     bare = replace(SAMPLES, indexes=(BY_TIME,), ttl=None)
     await create_tables([keyed(bare)], prefix=prefix)
     async with open_samples(prefix) as table:
@@ -113,7 +113,7 @@ async def test_a_table_without_index_or_expiry_is_created(prefix: str) -> None:
     ],
     ids=["all keys", "sort key", "expiry"],
 )
-async def test_a_table_with_other_keys_is_left_alone(
+async def test_a_table_with_other_keys_is_not_changed(
     prefix: str, name: str, other: TableDesign, difference: str
 ) -> None:
     await create_tables([SAMPLE], prefix=prefix)
@@ -139,7 +139,7 @@ async def test_the_stream_of_a_table_that_has_none_is_switched_on(prefix: str, n
     assert [line for line in done if "stream" in line] == [STREAMING]
 
 
-async def test_a_stream_that_holds_something_else_is_left_alone(prefix: str, name: str) -> None:
+async def test_a_stream_with_another_view_is_not_changed(prefix: str, name: str) -> None:
     await create_tables([SAMPLE], prefix=prefix)
     await set_stream(name, StreamEnabled=False)
     await set_stream(name, StreamEnabled=True, StreamViewType="KEYS_ONLY")
@@ -167,7 +167,7 @@ async def set_stream(name: str, **specification: Any) -> None:
     ],
     ids=["invalid", "unknown", "ignored"],
 )
-async def test_a_stream_that_an_endpoint_does_not_offer_is_left_out(
+async def test_a_table_is_created_without_a_stream_if_the_endpoint_has_none(
     prefix: str, name: str, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, refusal: Answer | None, said: str
 ) -> None:
     async def without_streams(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:

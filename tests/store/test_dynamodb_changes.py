@@ -13,7 +13,7 @@ import pytest
 from graph.store.contract import Put
 from graph.store.dynamodb.changes import GAP_S, MOST_SWEEPS, ROUND_S, SWEEP_S
 from graph.store.dynamodb.shards import ROUNDS_PER_LISTING, ROUNDS_PER_LISTING_OF_CHILDREN
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on
 from tests.store.one_entity import OneEntity
@@ -76,12 +76,12 @@ async def create_stream(prefix: str, first: Put = FIRST) -> None:
 
 
 async def ring(rings: Rings, times: int = 1) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         for _ in range(times):
             await anext(rings)
 
 
-async def change_is_told(table: OneEntity, rings: Rings, pauses: list[float]) -> None:
+async def change_rings(table: OneEntity, rings: Rings, pauses: list[float]) -> None:
     """A change rings by its record: long before a listing would."""
     pauses.clear()
     await table.put(sample(number=uuid4().hex))
@@ -125,7 +125,7 @@ async def test_each_change_rings_by_its_record(
 ) -> None:
     await ring(rings)
     for _ in range(3):
-        await change_is_told(table, rings, pauses)
+        await change_rings(table, rings, pauses)
 
     assert [len(fault_proxy.of(name)) for name in ("DescribeTable", "DescribeStream", "GetShardIterator")] == [1, 1, 1]
     assert warnings(caplog) == []
@@ -150,7 +150,7 @@ async def test_it_rings_at_most_ten_times_a_second(table: OneEntity, rings: Ring
 
 
 @pytest.mark.usefixtures("switched_on_again")
-async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
+async def test_a_table_without_a_stream_rings_every_second_and_is_reported_once(
     prefix: str,
     name: str,
     table: OneEntity,
@@ -171,7 +171,7 @@ async def test_a_table_without_a_stream_rings_once_a_second_and_is_told_of_once(
 
     await create_stream(prefix)
     await back_to_reading(rings, pauses)
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
 @pytest.mark.usefixtures("switched_on_again")
@@ -187,11 +187,11 @@ async def test_a_stream_that_is_switched_off_is_looked_for_again(
     assert len(warnings(caplog)) == 1
     await create_stream(prefix)
     await back_to_reading(rings, pauses)
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
 @pytest.mark.parametrize("operation", ["DescribeTable", "DescribeStream", "GetShardIterator", "GetRecords"])
-async def test_who_may_not_read_the_stream_is_told_once_and_rings_once_a_second(
+async def test_a_forbidden_stream_rings_every_second_and_is_reported_once(
     name: str,
     rings: Rings,
     pauses: list[float],
@@ -220,7 +220,7 @@ async def test_who_may_not_read_the_stream_is_told_once_and_rings_once_a_second(
     ids=["throughput", "limit", "throttling", "internal", "hung up"],
 )
 @pytest.mark.parametrize("operation", ["DescribeStream", "GetShardIterator", "GetRecords"])
-async def test_what_passes_only_makes_it_slower(
+async def test_temporary_failures_only_slow_the_rings_down(
     table: OneEntity,
     rings: Rings,
     pauses: list[float],
@@ -236,11 +236,11 @@ async def test_what_passes_only_makes_it_slower(
     await ring(rings)  # of the first reading
     assert pauses == [SWEEP_S] * 3
 
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
     assert len(warnings(caplog)) == 1
 
 
-async def test_a_throttled_reading_goes_on_where_it_was(
+async def test_a_throttled_read_of_the_stream_resumes(
     table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy
 ) -> None:
     await ring(rings)
@@ -257,7 +257,7 @@ async def test_a_throttled_reading_goes_on_where_it_was(
 @pytest.mark.parametrize(
     "code", ["ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException", "NewException"]
 )
-async def test_a_reading_that_lost_its_place_begins_anew(
+async def test_a_read_with_an_expired_iterator_starts_again(
     table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, code: str
 ) -> None:
     await ring(rings)
@@ -269,12 +269,12 @@ async def test_a_reading_that_lost_its_place_begins_anew(
 
     assert pauses == [ROUND_S, SWEEP_S]
     assert [request["ShardIteratorType"] for request in fault_proxy.of("GetShardIterator")] == ["LATEST"] * 2
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
 @pytest.mark.parametrize("body", [b"no JSON", b"[]", b"{}", b""])
 @pytest.mark.parametrize("operation", ["DescribeTable", "DescribeStream", "GetShardIterator", "GetRecords"])
-async def test_an_answer_that_nobody_foresaw_only_makes_it_slower(
+async def test_a_malformed_answer_only_slows_the_rings_down(
     table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, operation: str, body: bytes
 ) -> None:
     async def garbled(asked: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
@@ -286,7 +286,7 @@ async def test_an_answer_that_nobody_foresaw_only_makes_it_slower(
     fault_proxy.rule = pass_on
     await back_to_reading(rings, pauses)
 
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
 async def test_a_stream_that_never_answers_only_makes_it_slower(
@@ -313,7 +313,7 @@ async def no_pause(seconds: float) -> None:
     await asyncio.sleep(0)
 
 
-async def test_an_endpoint_for_streams_that_is_none_only_makes_it_slower(
+async def test_an_invalid_endpoint_for_streams_only_slows_the_rings_down(
     table: OneEntity,
     rings: Rings,
     pauses: list[float],
@@ -327,10 +327,10 @@ async def test_an_endpoint_for_streams_that_is_none_only_makes_it_slower(
     assert "cannot be read: it cannot be found: check AWS_REGION, AWS_ENDPOINT_URL and" in told
     monkeypatch.delenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS")
     await back_to_reading(rings, pauses)
-    await change_is_told(table, rings, pauses)
+    await change_rings(table, rings, pauses)
 
 
-async def test_of_a_shard_that_is_closed_the_children_are_read(
+async def test_the_children_of_a_closed_shard_are_read(
     rings: Rings, pauses: list[float], fault_proxy: FaultProxy
 ) -> None:
     """As when a partition splits, or after some hours in any case, for which no test waits."""
@@ -419,7 +419,7 @@ async def test_a_change_of_any_table_rings(
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
     async with open_dynamodb([SAMPLE, READING], prefix=prefix) as database, aclosing(database.changes()) as rings:
         await ring(rings)  # of the first readings: each table has been read once two listings are through
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while len(fault_proxy.of("DescribeStream")) < 2:
                 await anext(rings)
         for put in (Put(READING, {"station": 1, "number": 2, "value": "x"}), Put(SAMPLE, sample())):

@@ -71,7 +71,7 @@ async def test_a_read_by_primary_key_is_consistent(table: OneEntity, fault_proxy
     assert [request.get("ConsistentRead", False) for request in asked] == [True, True, True, True, False, True]
 
 
-async def test_nothing_is_asked_where_nothing_can_be(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_empty_queries_send_no_request(table: OneEntity, fault_proxy: FaultProxy) -> None:
     await table.query(BY_TIME, "d00", between=(5, 4))
     await table.query(BY_TIME, "d00", between=(1, 2), start=timed("x", 3))
     await table.query(BY_TIME, "d00", between=(1, 2), start=timed("x", 0), forward=False)
@@ -103,7 +103,7 @@ async def test_partitions_are_read_at_the_same_time_but_not_all_of_them(
     assert len(fault_proxy.of("Query")) == len(DAYS)
 
 
-async def test_partitions_behind_a_full_page_are_not_read(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_partitions_after_a_full_page_are_not_read(table: OneEntity, fault_proxy: FaultProxy) -> None:
     page = await table.query_many(BY_TIME, DAYS, limit=7)
 
     assert page.partitions == 3

@@ -35,12 +35,12 @@ async def table(name: str) -> AsyncIterator[OneEntity]:
         yield table
 
 
-def ways(fault_proxy: FaultProxy) -> list[bool]:
+def sent_by_botocore(fault_proxy: FaultProxy) -> list[bool]:
     """Of each request, whether botocore sent it, which tells its attempts."""
     return ["amz-sdk-request" in head for head in fault_proxy.heads]
 
 
-async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_successful_calls_are_sent_once_without_botocore(table: OneEntity, fault_proxy: FaultProxy) -> None:
     found = timed("t3", 3, "mon", mag=3)
 
     assert await table.get((found["pk"], found["sk"])) == found
@@ -53,14 +53,14 @@ async def test_calls_that_succeed_are_asked_once_and_not_by_botocore(table: OneE
 
     asked = ["GetItem", "BatchGetItem", "Query", "Query", "PutItem", "BatchWriteItem", "Scan"]
     assert [operation for operation, _ in fault_proxy.requests] == asked
-    assert ways(fault_proxy) == [DIRECT] * 7
+    assert sent_by_botocore(fault_proxy) == [DIRECT] * 7
 
 
-async def test_what_must_not_arrive_twice_is_botocores(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_calls_that_must_not_arrive_twice_go_through_botocore(table: OneEntity, fault_proxy: FaultProxy) -> None:
     assert not await table.put(timed("t3", 3), if_absent=True)
     assert await table.update(Update(SAMPLE.key_of(timed("t3", 3)), add={"mag": 1}))
 
-    assert ways(fault_proxy) == [BY_BOTOCORES] * 2
+    assert sent_by_botocore(fault_proxy) == [BY_BOTOCORES] * 2
 
 
 async def hang_up(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
@@ -85,7 +85,7 @@ def answering(answer: Answer | bytes) -> Rule:
         pytest.param(answering(Answer(200, {}, {"x-amz-crc32": "1"})), id="an answer that was damaged"),
     ],
 )
-async def test_what_does_not_succeed_is_asked_again_by_botocore_and_so_is_what_follows(
+async def test_a_failed_call_and_the_next_ones_go_through_botocore(
     table: OneEntity, fault_proxy: FaultProxy, rule: Rule
 ) -> None:
     found = timed("t3", 3, "mon", mag=3)
@@ -94,10 +94,10 @@ async def test_what_does_not_succeed_is_asked_again_by_botocore_and_so_is_what_f
     for _ in range(BY_BOTOCORE + 2):
         assert await table.get((found["pk"], found["sk"])) == found
 
-    assert ways(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1), DIRECT]
+    assert sent_by_botocore(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1), DIRECT]
 
 
-async def test_what_is_not_answered_in_time_is_asked_again_by_botocore_and_so_is_what_follows(
+async def test_a_call_without_an_answer_in_time_and_the_next_ones_go_through_botocore(
     name: str, fault_proxy: FaultProxy
 ) -> None:
     over = asyncio.Event()
@@ -112,11 +112,11 @@ async def test_what_is_not_answered_in_time_is_asked_again_by_botocore_and_so_is
         for _ in range(BY_BOTOCORE + 1):
             assert await table.get((found["pk"], found["sk"])) == found
 
-    assert ways(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1)]
+    assert sent_by_botocore(fault_proxy) == [DIRECT, *[BY_BOTOCORES] * (BY_BOTOCORE + 1)]
     over.set()
 
 
-async def test_both_ways_ask_the_same(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_direct_and_botocore_requests_are_equal(table: OneEntity, fault_proxy: FaultProxy) -> None:
     fault_proxy.rule = first(hang_up)
     await table.get(("p", "s"))
 
@@ -149,7 +149,7 @@ async def test_units_are_counted_either_way(name: str, fault_proxy: FaultProxy) 
         await table.get(("p", "s"))
         await table.put_many([timed("t9", 9)])
 
-    assert ways(fault_proxy) == [DIRECT] * 3 + [BY_BOTOCORES] * 2
+    assert sent_by_botocore(fault_proxy) == [DIRECT] * 3 + [BY_BOTOCORES] * 2
     (index,) = {units for kind, units in recorder.consumed if kind == "write"}
     assert recorder.consumed == [("write", index), ("read", 1.0), ("read", 1.0), ("write", index)]
 
@@ -164,4 +164,4 @@ async def test_through_a_proxy_botocore_knows_the_way(
     async with open_samples(name) as table:
         assert await table.get(("p", "s")) is None
 
-    assert ways(fault_proxy) == [BY_BOTOCORES]
+    assert sent_by_botocore(fault_proxy) == [BY_BOTOCORES]

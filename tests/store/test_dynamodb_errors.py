@@ -28,7 +28,7 @@ from graph.store.dynamodb.errors import (
     translated,
 )
 from graph.store.values import InvalidItem
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
 from tests.store.fault_proxy import Answer, always, proxying
 from tests.store.samples import BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample
@@ -93,7 +93,7 @@ NO_INDEX = "The table does not have the specified index: ByTime"
         (BotoCoreError(), UNKNOWN),
     ],
 )
-def test_what_an_operator_can_see_to_says_so(error: Exception, advice: str) -> None:
+def test_errors_that_an_operator_can_solve_have_advice(error: Exception, advice: str) -> None:
     ours = translated(error, "events")
 
     assert isinstance(ours, DatabaseUnavailable)
@@ -112,7 +112,7 @@ def test_what_an_operator_can_see_to_says_so(error: Exception, advice: str) -> N
         exceptions.ParamValidationError(report="no"),
     ],
 )
-def test_what_only_the_caller_can_help_is_an_invalid_item(error: Exception) -> None:
+def test_errors_caused_by_the_caller_are_invalid_items(error: Exception) -> None:
     assert advice_on(error) is Invalid
     assert isinstance(translated(error, "events"), InvalidItem)
 
@@ -128,7 +128,7 @@ async def test_a_missing_table_is_named_with_what_to_do(dynamodb_endpoint: str) 
             assert "nowhere" not in str(raised.value)
 
 
-async def test_of_several_tables_the_missing_one_is_named(dynamodb_endpoint: str) -> None:
+async def test_the_missing_one_of_several_tables_is_named(dynamodb_endpoint: str) -> None:
     prefix = f"partly-{uuid4().hex}-"
     await create_tables([SAMPLE], prefix=prefix)
     async with open_dynamodb([SAMPLE, READING], prefix=prefix, retry_policy=ONCE) as database:
@@ -191,7 +191,7 @@ async def test_an_endpoint_that_refuses_connections_makes_the_store_unavailable(
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with open_samples("any-", retry_policy=ONCE) as table, asyncio.timeout(PATIENCE_S):
+        async with open_samples("any-", retry_policy=ONCE) as table, asyncio.timeout(TIMEOUT_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.get(("p", "s"))
 
@@ -204,7 +204,7 @@ async def test_an_endpoint_that_never_answers_makes_the_store_unavailable(
     with socket.create_server(("127.0.0.1", 0)) as silent:  # connections wait in its queue for ever
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         hurried = replace(ONCE, read_seconds=0.3)
-        async with open_samples("any-", retry_policy=hurried) as table, asyncio.timeout(PATIENCE_S):
+        async with open_samples("any-", retry_policy=hurried) as table, asyncio.timeout(TIMEOUT_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.put(sample(), if_absent=True)
 
@@ -245,7 +245,7 @@ async def test_no_region_makes_the_store_unavailable(dynamodb_endpoint: str, mon
     assert raised.value.detail.startswith("table any-samples cannot be found: check AWS_REGION")
 
 
-async def test_the_callers_own_errors_are_left_alone(dynamodb_endpoint: str) -> None:
+async def test_errors_of_the_calling_code_pass_unchanged(dynamodb_endpoint: str) -> None:
     with pytest.raises(OSError, match="mine"):
         async with open_samples("any-", retry_policy=ONCE):
             raise OSError("mine")

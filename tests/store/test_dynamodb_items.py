@@ -231,7 +231,7 @@ async def test_an_item_that_version_0_1_wrote_is_read(
 
 
 @EACH
-async def test_each_entity_is_told_from_the_others(
+async def test_each_entity_is_distinguished_from_the_others(
     database: Database, raw: Raw, entity: Entity, item: Item, stored: dict[str, Any]
 ) -> None:
     for each in (STORED_EVENT, STORED_LOG, STORED_DAY, STORED_YEAR, STORED_SIGHTING):
@@ -246,9 +246,7 @@ async def test_each_entity_is_told_from_the_others(
         assert await database.count(query) == 1
 
 
-async def test_entities_that_say_the_same_of_themselves_are_told_apart_in_one_partition(
-    database: Database, raw: Raw
-) -> None:
+async def test_entities_with_equal_attributes_are_distinguished_in_one_partition(database: Database, raw: Raw) -> None:
     await raw.put(STORED_YEAR)
     await raw.put({**STORED_DAY, "pk": {"S": "SUMMARY#YEARS"}})
 
@@ -304,7 +302,7 @@ async def test_attributes_that_are_keys_are_stored_once(database: Database, raw:
     assert await raw.items("others") == [{**stored, "unit": {"S": "mm"}}]
 
 
-async def test_what_else_an_item_has_is_not_read(database: Database, raw: Raw) -> None:
+async def test_undeclared_attributes_of_an_item_are_not_read(database: Database, raw: Raw) -> None:
     await raw.put({**STORED_EVENT, "colour": {"S": "blue"}})
 
     assert await database.get(EVENT.key_for("us1")) == AN_EVENT
@@ -358,7 +356,9 @@ async def test_a_query_reads_the_attributes_that_are_needed_and_the_position(
     assert "ProjectionExpression" not in fault_proxy.of("Query")[1]
 
 
-async def test_what_stands_in_a_key_alone_is_read_from_the_key(database: Database, fault_proxy: FaultProxy) -> None:
+async def test_an_attribute_that_only_a_key_holds_is_read_from_the_key(
+    database: Database, fault_proxy: FaultProxy
+) -> None:
     await database.put(Put(SIGHTING, A_SIGHTING))
 
     page = await database.query(
@@ -450,7 +450,7 @@ async def test_bounds_of_a_key_with_a_beginning_hold_for_its_attribute(database:
     assert await found("20230801", None, start=days[0], limit=2) == ["1", "2"]
 
 
-async def test_what_a_key_cannot_be_bounded_by_is_refused(database: Database) -> None:
+async def test_invalid_bounds_of_a_sort_key_are_refused(database: Database) -> None:
     with pytest.raises(InvalidItem):
         await database.query(Query(entity=EVENT, partitions=[("us1",)], between=("A", None)))
     with pytest.raises(InvalidItem):
@@ -462,7 +462,7 @@ async def test_what_a_key_cannot_be_bounded_by_is_refused(database: Database) ->
 # Conditions on what stands in a key alone
 
 
-async def test_whether_an_item_has_what_stands_in_its_key_is_whether_it_exists(database: Database) -> None:
+async def test_an_attribute_of_the_key_is_present_if_the_item_exists(database: Database) -> None:
     key = DAY_SUMMARY.key_for("2023", "20230803")
     assert not await database.update(Update(key, add={"events": 1}, condition=Present("day")))
     assert await database.update(Update(key, add={"events": 1}, condition=Absent("day")))
@@ -470,7 +470,7 @@ async def test_whether_an_item_has_what_stands_in_its_key_is_whether_it_exists(d
 
 
 @pytest.mark.parametrize("condition", [Compare("day", "=", "20230803"), OneOf("day", ("20230803",))])
-async def test_nothing_can_be_compared_with_what_stands_in_a_key_alone(
+async def test_a_condition_on_an_attribute_that_only_a_key_holds_is_refused(
     database: Database, condition: Compare | OneOf
 ) -> None:
     key = DAY_SUMMARY.key_for("2023", "20230803")

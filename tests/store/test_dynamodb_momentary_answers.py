@@ -85,7 +85,7 @@ async def test_unprocessed_keys_are_read_again(table: OneEntity, fault_proxy: Fa
     assert pauses == []
 
 
-async def test_a_batch_that_was_left_whole_is_sent_again_after_a_pause(
+async def test_a_batch_without_progress_is_sent_again_after_a_pause(
     table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
     fault_proxy.rule = first(processing_at_most(0))
@@ -167,7 +167,7 @@ async def test_a_lasting_conflict_beside_a_refusal_answers_the_refusal(
     assert await table.transact(THREE) == (0,)
 
 
-async def test_a_refusal_is_not_remembered_once_the_store_is_gone(table: OneEntity, fault_proxy: FaultProxy) -> None:
+async def test_an_error_wins_over_an_earlier_refused_condition(table: OneEntity, fault_proxy: FaultProxy) -> None:
     answers = [
         cancelled("ConditionalCheckFailed", "TransactionConflict", "None"),
         Answer.error("AccessDeniedException"),

@@ -21,7 +21,7 @@ async def test_results_come_in_order_whichever_ends_first() -> None:
     assert [n async for n in in_order([partial(work, n) for n in range(4)], 4)] == [0, 1, 2, 3]
 
 
-async def test_no_more_is_under_way_than_allowed() -> None:
+async def test_the_window_bounds_the_calls_in_progress() -> None:
     now, most = 0, 0
 
     async def work(n: int) -> int:
@@ -36,7 +36,7 @@ async def test_no_more_is_under_way_than_allowed() -> None:
     assert most == 7
 
 
-async def test_leaving_early_begins_no_more_and_ends_what_is_under_way() -> None:
+async def test_leaving_early_cancels_the_calls_in_progress_and_begins_no_more() -> None:
     begun: list[int] = []
     ended: list[int] = []
 

@@ -92,7 +92,7 @@ def test_keys_that_two_entities_could_share_are_found(
     assert same_key(entity(other), entity(one)) is shared
 
 
-def test_the_summaries_of_days_and_years_are_told_apart_by_their_partitions() -> None:
+def test_summaries_of_days_and_years_have_different_partitions() -> None:
     day, year = (each.templates[each.table.primary] for each in (DAY_SUMMARY, YEAR_SUMMARY))
 
     assert (day.partition.render(["2026"]), day.sort.render(["20260102"])) == ("SUMMARY#2026", "DAY#20260102")
@@ -118,7 +118,7 @@ def test_a_key_is_read_as_it_was_rendered(person: str, timestamp: int, request_i
     values=st.tuples(_without_mark, _without_mark, _texts),
     literals=st.tuples(*[st.sampled_from(["A#", "[", "{{", ".*", "\\d", "é"])] * 1),
 )
-def test_any_literal_is_taken_as_it_is(values: tuple[str, str, str], literals: tuple[str]) -> None:
+def test_any_literal_may_be_part_of_a_template(values: tuple[str, str, str], literals: tuple[str]) -> None:
     made = entity((f"{literals[0]}{{a}}#{{t}}#{{u}}", "B"), Text("a"), Text("t"), Text("u"))
     partition = made.templates[TABLE.primary].partition
 
@@ -174,7 +174,7 @@ BOUNDED = Entity(
     ],
     ids=repr,
 )
-def test_a_value_within_its_bounds_is_taken(changes: dict[str, Any]) -> None:
+def test_a_value_within_its_bounds_is_accepted(changes: dict[str, Any]) -> None:
     BOUNDED.check({**ITEM, **changes})
 
 

@@ -28,7 +28,7 @@ async def table(engine: str) -> AsyncIterator[OneEntity]:
         yield OneEntity(database, SAMPLE)
 
 
-async def test_each_call_answers_as_without_a_meter_and_is_told_by_its_name(table: OneEntity) -> None:
+async def test_a_meter_changes_no_answer_and_names_each_call(table: OneEntity) -> None:
     recorder = Recorder()
     metered = OneEntity(MeteredDatabase(table.database, recorder), SAMPLE)
 
@@ -55,7 +55,7 @@ async def test_each_call_answers_as_without_a_meter_and_is_told_by_its_name(tabl
     assert set(told) | {"changes"} == Database.__abstractmethods__  # to wait for a change takes as long as it takes
 
 
-async def test_what_a_call_raises_is_its_outcome(table: OneEntity) -> None:
+async def test_the_error_of_a_call_is_its_outcome(table: OneEntity) -> None:
     recorder = Recorder()
     metered = OneEntity(MeteredDatabase(table.database, recorder), SAMPLE)
 
@@ -70,7 +70,7 @@ async def test_what_a_call_raises_is_its_outcome(table: OneEntity) -> None:
     assert recorder.calls == [("put", "InvalidItem"), ("put", "CancelledError")]
 
 
-async def test_a_database_that_is_opened_with_a_meter_is_metered(tmp_path: Path) -> None:
+async def test_a_database_opened_with_a_meter_is_metered(tmp_path: Path) -> None:
     recorder = Recorder()
     async with StoreLocation("sqlite", str(tmp_path / "table.db")).open([SAMPLE], meter=recorder) as database:
         await database.ping()
@@ -80,7 +80,7 @@ async def test_a_database_that_is_opened_with_a_meter_is_metered(tmp_path: Path)
         assert recorder.pools["readers"][1]() == PoolUse(0, 0)
 
 
-async def test_readers_and_the_writer_tell_what_they_have_to_do() -> None:
+async def test_queues_of_readers_and_writer_are_metrics() -> None:
     readers, writer = Readers(memory, 2), Writer(memory())
     going_on = threading.Event()
 
@@ -107,7 +107,7 @@ def memory() -> ReadConnection:
     return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=ReadConnection)
 
 
-async def test_connections_to_dynamodb_are_told_with_the_requests_that_wait_for_one(
+async def test_connections_to_dynamodb_and_waiting_requests_are_metered(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorder, going_on, arrived = Recorder(), asyncio.Event(), asyncio.Semaphore(0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
@@ -43,9 +43,7 @@ async def cancelled(task: "asyncio.Task[object]") -> None:
 
 
 @pytest.mark.parametrize("statement", [FOR_EVER, "SELECT count(*) FROM (VALUES (1), (2), (3))"])
-async def test_a_reading_that_nobody_waits_for_ends_and_leaves_the_next_one_alone(
-    readers: Readers, statement: str
-) -> None:
+async def test_a_cancelled_read_ends_and_does_not_affect_the_next(readers: Readers, statement: str) -> None:
     begun = threading.Event()
 
     def read(db: sqlite3.Connection) -> None:
@@ -56,18 +54,18 @@ async def test_a_reading_that_nobody_waits_for_ends_and_leaves_the_next_one_alon
 
     for _ in range(3):
         task = asyncio.create_task(readers.run(read))
-        await asyncio.to_thread(begun.wait, PATIENCE_S)
+        await asyncio.to_thread(begun.wait, TIMEOUT_S)
         await cancelled(task)
 
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             assert await readers.run(lambda db: db.execute("SELECT 7").fetchone()[0]) == 7
         begun.clear()
 
 
-async def test_a_reading_that_waits_for_its_turn_is_never_begun(readers: Readers) -> None:
+async def test_a_cancelled_read_in_the_queue_never_begins(readers: Readers) -> None:
     begun: list[int] = []
     may_end = threading.Event()
-    first = asyncio.create_task(readers.run(lambda db: may_end.wait(PATIENCE_S)))
+    first = asyncio.create_task(readers.run(lambda db: may_end.wait(TIMEOUT_S)))
     waiting = asyncio.create_task(readers.run(lambda db: begun.append(1)))
     await asyncio.sleep(0)
 
@@ -85,11 +83,11 @@ async def test_a_write_that_has_begun_is_committed_and_one_that_waits_never_begi
     def write(db: sqlite3.Connection) -> None:
         begun.set()
         db.execute("INSERT INTO t VALUES (1)")
-        may_end.wait(PATIENCE_S)
+        may_end.wait(TIMEOUT_S)
         db.execute("INSERT INTO t VALUES (2)")
 
     under_way = asyncio.create_task(writer.run(write))
-    await asyncio.to_thread(begun.wait, PATIENCE_S)
+    await asyncio.to_thread(begun.wait, TIMEOUT_S)
     waiting = asyncio.create_task(writer.run(lambda db: db.execute("INSERT INTO t VALUES (3)")))
     await asyncio.sleep(0)
 

@@ -8,7 +8,7 @@ import pytest
 
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.changes import POLL_S, changes
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.samples import SAMPLE
 
 
@@ -32,7 +32,7 @@ class TooLong(Exception):
     """A ring that does not come."""
 
 
-async def test_it_rings_at_once_and_whenever_the_revision_is_another_one() -> None:
+async def test_changes_ring_at_once_and_whenever_the_revision_changes() -> None:
     told = Revisions(1, 1, 1, 2, 2, 3)
 
     async with aclosing(changes(told.revision, told.pause)) as rings:
@@ -46,7 +46,7 @@ async def test_it_rings_at_once_and_whenever_the_revision_is_another_one() -> No
     assert at == [0, 3, 5]
 
 
-async def test_a_revision_that_cannot_be_told_rings() -> None:
+async def test_an_unknown_revision_rings() -> None:
     told = Revisions(1, None, None, 1, 1)
 
     async with aclosing(changes(told.revision, told.pause)) as rings:
@@ -67,12 +67,12 @@ async def test_it_rings_at_most_ten_times_a_second() -> None:
     assert POLL_S >= 1 / 10
 
 
-async def test_it_goes_on_as_the_database_is_closed(tmp_path: Path) -> None:
+async def test_an_iteration_of_changes_survives_the_close_of_the_database(tmp_path: Path) -> None:
     """Whoever iterates ends before the database does; where not, no error of SQLite's is what they get."""
     async with open_sqlite(tmp_path / "table.db", [SAMPLE]) as database:
         rings = database.changes()
         await anext(rings)
 
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         await anext(rings)
     await rings.aclose()

@@ -81,7 +81,7 @@ def test_a_check_can_be_interrupted(tmp_path: Path) -> None:
     integrity.close()
 
 
-def ruin(store: Path) -> None:
+def overwrite_pages(store: Path) -> None:
     """Overwrite all pages but the first ten."""
     with store.open("r+b") as file:
         file.seek(10 * PAGE_BYTES)
@@ -91,7 +91,7 @@ def ruin(store: Path) -> None:
 async def test_a_failure_of_a_read_counts_until_a_check_finds_nothing(store: Path) -> None:
     async with open_sqlite(store, ENTITIES) as database:
         await database.ping()
-        ruin(store)
+        overwrite_pages(store)
         with pytest.raises(DatabaseUnavailable) as read:
             async for _ in database.scan(EVENT):
                 pass
@@ -119,7 +119,7 @@ async def test_a_failure_of_a_read_counts_until_a_check_finds_nothing(store: Pat
         (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, False),
     ],
 )
-def test_what_is_about_the_file_is_damage_and_nothing_else(code: int, counts: bool) -> None:
+def test_only_errors_about_the_file_are_damage(code: int, counts: bool) -> None:
     error = sqlite3.OperationalError()
     error.sqlite_errorcode = code
     assert is_damage(error) is counts

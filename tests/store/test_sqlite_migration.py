@@ -22,7 +22,7 @@ from graph.store.entity import Entity, Item
 from graph.store.query import Query
 from graph.store.sqlite import migration, open_sqlite
 from graph.store.sqlite.migration import LAYOUT, Progress
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.samples import BY_DAY, PEOPLE, PERSON, TOTALS, VISIT
 from tests.store.version_0_1 import old_item, write
 
@@ -171,7 +171,7 @@ async def test_a_migrated_file_is_as_one_that_was_written_anew(path: Path, tmp_p
 )
 async def test_a_process_that_is_killed_leaves_a_file_that_the_next_one_finishes(path: Path, point: str) -> None:
     with opening(path, point) as killed:
-        assert killed.wait(PATIENCE_S) == -signal.SIGKILL
+        assert killed.wait(TIMEOUT_S) == -signal.SIGKILL
 
     async with open_sqlite(path, EVERY) as database:
         assert await content(database) == EXPECTED
@@ -182,9 +182,9 @@ async def test_a_process_that_is_killed_leaves_a_file_that_the_next_one_finishes
     assert free * migration.WORTH_SHRINKING < pages
 
 
-async def test_of_processes_that_open_a_file_at_once_one_migrates_it(path: Path) -> None:
+async def test_one_of_several_processes_migrates_a_file(path: Path) -> None:
     processes = [opening(path) for _ in range(3)]
-    said = [process.communicate(timeout=PATIENCE_S)[0] for process in processes]
+    said = [process.communicate(timeout=TIMEOUT_S)[0] for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert sum("was migrated" in each for each in said) == 1
@@ -194,7 +194,7 @@ async def test_of_processes_that_open_a_file_at_once_one_migrates_it(path: Path)
 
 async def test_without_room_to_shrink_the_file_is_served_as_it_is(path: Path) -> None:
     with opening(path, "no room") as process:
-        said = process.communicate(timeout=PATIENCE_S)[0]
+        said = process.communicate(timeout=TIMEOUT_S)[0]
 
     assert process.returncode == 0
     assert "could not be made smaller" in said
@@ -209,11 +209,11 @@ async def test_an_opening_that_is_cancelled_ends_the_migration(path: Path, monke
     loop = asyncio.get_running_loop()
     add = Progress.add
 
-    def telling(progress: Progress, rows: int) -> None:
+    def add_and_notify(progress: Progress, rows: int) -> None:
         add(progress, rows)
         loop.call_soon_threadsafe(begun.set)
 
-    monkeypatch.setattr(Progress, "add", telling)
+    monkeypatch.setattr(Progress, "add", add_and_notify)
 
     async def opened() -> None:
         async with open_sqlite(path, EVERY):
@@ -261,9 +261,7 @@ async def test_the_items_of_an_entity_that_comes_later_are_migrated_then(path: P
     assert "people-{env}" not in tables(path)
 
 
-async def test_what_an_entity_cannot_have_is_dropped_with_a_warning_that_names_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_invalid_attributes_are_dropped_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "old.db"
     odd = [{**old_item(PERSON, person), "colour": "red", "score": None, "seenMs": float(n), "active": "yes"}
            for n, person in enumerate(people(3))]  # fmt: skip
@@ -280,7 +278,7 @@ async def test_what_an_entity_cannot_have_is_dropped_with_a_warning_that_names_i
     assert dropped == ["active", "colour"]
 
 
-async def test_what_stood_in_the_key_of_an_index_alone_is_read_from_it(tmp_path: Path) -> None:
+async def test_an_attribute_that_only_an_index_key_held_is_migrated(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     stored = old_item(PERSON, people(1)[0])
     del stored["day"], stored["seenMs"]
@@ -290,7 +288,7 @@ async def test_what_stood_in_the_key_of_an_index_alone_is_read_from_it(tmp_path:
         assert [item async for item in database.scan(PERSON)] == people(1)
 
 
-async def test_a_file_of_a_later_layout_is_left_alone(tmp_path: Path) -> None:
+async def test_a_file_of_a_later_layout_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "later.db"
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {LAYOUT + 1}")
@@ -318,7 +316,7 @@ async def test_an_entity_that_gains_an_attribute_gains_a_column(tmp_path: Path) 
         assert await database.get(grown.key_for("p00001")) == taller
 
 
-async def test_an_index_that_is_declared_otherwise_is_made_anew(tmp_path: Path) -> None:
+async def test_an_index_with_another_declaration_is_created_again(tmp_path: Path) -> None:
     path = tmp_path / "some.db"
     async with open_sqlite(path, EVERY) as database:
         await database.put_many([Put(PERSON, person) for person in people(10)])
@@ -340,7 +338,7 @@ async def test_an_index_that_is_declared_otherwise_is_made_anew(tmp_path: Path) 
     assert indexes(path) == before
 
 
-def test_progress_is_told_at_most_once_a_second(caplog: pytest.LogCaptureFixture) -> None:
+def test_progress_is_logged_at_most_once_a_second(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     progress = Progress(1000, count(0.0, 0.25).__next__)
     for _ in range(10):
@@ -351,7 +349,7 @@ def test_progress_is_told_at_most_once_a_second(caplog: pytest.LogCaptureFixture
     assert told == [400, 800, 1000]
 
 
-def test_nothing_is_told_of_a_file_without_old_items(caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_logged_for_a_file_without_old_items(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     Progress(0, count(0.0).__next__).end()
 

@@ -57,12 +57,17 @@ async def test_a_read_without_an_end_is_interrupted(short: ShortReads) -> None:
     assert short.read(one) == 1
 
 
-def test_a_statement_that_was_interrupted_between_rows_is_compiled_once_more_and_no_oftener(tmp_path: Path) -> None:
+def test_an_interrupted_statement_is_compiled_only_once_more(tmp_path: Path) -> None:
     db = sqlite3.connect(tmp_path / "any.db", factory=ReadConnection)
     db.execute("CREATE TABLE numbers (number)")
     db.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in range(1000)])
     compiled = list[str | None]()
-    db.set_authorizer(lambda action, table, *_: compiled.append(table) or sqlite3.SQLITE_OK)
+
+    def note_compilation(action: int, table: str | None, *_: str | None) -> int:
+        compiled.append(table)
+        return sqlite3.SQLITE_OK
+
+    db.set_authorizer(note_compilation)
 
     def compilations() -> int:
         compiled.clear()
@@ -80,7 +85,7 @@ def test_a_statement_that_was_interrupted_between_rows_is_compiled_once_more_and
     assert compilations() == 0
 
 
-async def test_all_reads_of_a_turn_have_one_budget(short: ShortReads) -> None:
+async def test_all_reads_of_an_iteration_share_one_budget(short: ShortReads) -> None:
     def read_for_long() -> int:
         for done in range(2 * UNITS_PER_ITERATION):
             try:
@@ -121,14 +126,14 @@ async def test_a_page_needs_no_thread(table: OneEntity, threads: Threads) -> Non
     assert threads() == set()
 
 
-async def test_what_is_too_long_for_the_loop_is_read_by_a_thread(table: OneEntity, threads: Threads) -> None:
+async def test_long_reads_run_in_a_thread(table: OneEntity, threads: Threads) -> None:
     await table.put_many([timed(f"t{number}", number) for number in range(9000)])
 
     assert len((await table.query(BY_TIME, "mon")).items) == 9000
     assert threads() != set()
 
 
-async def test_who_writes_holds_up_no_read(tmp_path: Path, table: OneEntity, threads: Threads) -> None:
+async def test_a_writer_blocks_no_read(tmp_path: Path, table: OneEntity, threads: Threads) -> None:
     await table.put(timed("t1", 1))
     other = sqlite3.connect(tmp_path / "table.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -153,7 +158,9 @@ async def test_a_revision_is_the_same_until_anybody_writes(tmp_path: Path, table
 
 
 @pytest.mark.parametrize("forward", [False, True])
-async def test_of_one_millisecond_the_newest_first_come_by_their_ids(table: OneEntity, forward: bool) -> None:
+async def test_events_of_one_millisecond_are_ordered_by_id_in_newest_first_order(
+    table: OneEntity, forward: bool
+) -> None:
     """As people expect it of a list that begins with the newest; the other direction is exactly turned round."""
     await table.put_many([timed(f"t{number}", number // 3) for number in range(9)])
     expected = [*("t6", "t7", "t8"), *("t3", "t4", "t5"), *("t0", "t1", "t2")]
@@ -183,11 +190,11 @@ async def test_the_loop_closes_its_own_connection_and_a_later_read_only_fails(
     closed_by: list[int] = []
     close = ShortReads.close
 
-    def noting(short: ShortReads) -> None:
+    def close_and_record(short: ShortReads) -> None:
         closed_by.append(threading.get_ident())
         close(short)
 
-    monkeypatch.setattr(ShortReads, "close", noting)
+    monkeypatch.setattr(ShortReads, "close", close_and_record)
     reads = 0
 
     async def read_on(table: OneEntity) -> None:

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from tests.bearers import bearer
 from tests.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import Service, running, serving, settings
 
 GRAPHQL_JSON = "application/graphql-response+json"
@@ -53,7 +53,7 @@ QUERY = "{ events { totalCount } }"
 def test_a_get_is_executed_unless_any_page_could_have_caused_it(
     week: Service, headers: dict[str, str], executed: bool
 ) -> None:
-    with httpx.Client(base_url=week.url, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=week.url, timeout=TIMEOUT_S) as client:
         client.headers = httpx.Headers()
         answer = client.get("/graphql", params={"query": QUERY}, headers=headers)
 
@@ -147,7 +147,7 @@ async def test_a_page_of_a_named_origin_may_ask(visit: Visit, page: str, tmp_pat
 
 
 @pytest.mark.parametrize(("origin", "allowed"), [("https://a.example", True), ("https://b.example", False)])
-def test_cors_is_open_to_the_named_origins_alone(
+def test_cors_is_open_only_to_the_named_origins(
     tmp_path: Path, usgs: UsgsServer, week: Service, origin: str, allowed: bool
 ) -> None:
     preflight = {

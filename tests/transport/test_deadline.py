@@ -69,7 +69,7 @@ async def test_work_that_takes_too_long_is_cancelled_and_waited_for() -> None:
     assert (work.ended, others()) == ("cancelled", set())
 
 
-async def test_how_work_ends_that_nobody_waits_for_is_nobodys_matter() -> None:
+async def test_errors_of_abandoned_work_are_not_reported() -> None:
     """A store that fails as its call is cancelled is not reported as a defect."""
     reported: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
@@ -87,7 +87,7 @@ async def test_how_work_ends_that_nobody_waits_for_is_nobodys_matter() -> None:
     assert reported == []
 
 
-async def test_work_ends_when_its_client_is_gone() -> None:
+async def test_work_is_cancelled_when_its_client_disconnects() -> None:
     work = Work()
     messages = [{"type": "http.request"}, {"type": "http.disconnect"}]
 
@@ -101,7 +101,7 @@ async def test_work_ends_when_its_client_is_gone() -> None:
     assert (work.ended, others()) == ("cancelled", set())
 
 
-async def test_who_is_cancelled_from_outside_cancels_the_work_too() -> None:
+async def test_cancelling_the_caller_cancels_the_work() -> None:
     work = Work()
     outer = asyncio.create_task(run_with_timeout(LONG, work.run(), while_connected=stays))
     await work.begun.wait()

@@ -48,7 +48,7 @@ def send(
     return answer
 
 
-def told(answer: httpx.Response) -> Any:
+def data_or_codes(answer: httpx.Response) -> Any:
     """The data of an answer that has no errors, or the codes of one that has no entry for data."""
     body = answer.json()
     if body.keys() == {"data"}:
@@ -83,7 +83,7 @@ def test_an_answer_has_a_media_type_that_the_client_accepts(
     answer = send(week, accept=accept, body=TYPENAME)
 
     assert (answer.status_code, answer.headers["Content-Type"]) == (status, f"{media_type}; charset=utf-8")
-    assert told(answer) == ({"__typename": "Query"} if status == 200 else [BAD])
+    assert data_or_codes(answer) == ({"__typename": "Query"} if status == 200 else [BAD])
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL_JSON])
@@ -137,7 +137,7 @@ def test_a_body_is_a_request_or_is_refused(
 ) -> None:
     answer = send(week, accept=accept, content_type=content_type, body=body)
 
-    assert (answer.status_code, told(answer)) == (status, {"__typename": "Query"} if status == 200 else [BAD])
+    assert (answer.status_code, data_or_codes(answer)) == (status, {"__typename": "Query"} if status == 200 else [BAD])
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_document_is_executed_or_its_answer_has_no_data(
 
     refused = isinstance(outcome, str)
     assert (newer.status_code, older.status_code) == (400 if refused else 200, 200)
-    assert told(newer) == told(older) == ([outcome] if refused else outcome)
+    assert data_or_codes(newer) == data_or_codes(older) == ([outcome] if refused else outcome)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_query_may_come_in_the_url(week: Service, parameters: Mapping[str, str
     answer = send(week, "GET", parameters=parameters)
 
     assert answer.status_code == status
-    assert told(answer) == (outcome or {"events": {"nodes": []}})
+    assert data_or_codes(answer) == (outcome or {"events": {"nodes": []}})
     assert answer.headers.get("Allow") == ("POST" if status == 405 else None)
     head = send(week, "HEAD", parameters=parameters)
     assert (head.status_code, head.content) == (status, b"")
@@ -215,21 +215,21 @@ def test_a_query_may_come_in_the_url(week: Service, parameters: Mapping[str, str
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_other_methods_are_told_which_would_do(week: Service, method: str) -> None:
+def test_other_methods_get_405_with_the_allowed_ones(week: Service, method: str) -> None:
     answer = send(week, method, body=TYPENAME)
 
-    assert (answer.status_code, answer.headers["Allow"], told(answer)) == (405, "GET, HEAD, POST", [BAD])
+    assert (answer.status_code, answer.headers["Allow"], data_or_codes(answer)) == (405, "GET, HEAD, POST", [BAD])
 
 
 def test_a_body_may_have_a_mebibyte(week: Service) -> None:
     assert MOST_BODY_BYTES == 1024 * 1024
     largest = TYPENAME + b" " * (MOST_BODY_BYTES - len(TYPENAME))
 
-    assert told(send(week, body=largest)) == {"__typename": "Query"}
-    assert told(send(week, body=in_chunks(largest))) == {"__typename": "Query"}
+    assert data_or_codes(send(week, body=largest)) == {"__typename": "Query"}
+    assert data_or_codes(send(week, body=in_chunks(largest))) == {"__typename": "Query"}
     for too_large in (largest + b" ", in_chunks(largest + b" "), in_chunks(largest * 20)):
         answer = send(week, body=too_large)
-        assert (answer.status_code, told(answer)) == (413, [BAD])
+        assert (answer.status_code, data_or_codes(answer)) == (413, [BAD])
 
 
 def in_chunks(body: bytes) -> Iterator[bytes]:
@@ -247,7 +247,7 @@ def test_a_browser_gets_graphiql(week: Service) -> None:
     assert week.http.head("/graphql", headers=browsers).headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-def test_an_errors_place_in_the_document_is_told(week: Service) -> None:
+def test_an_error_has_its_location_in_the_document(week: Service) -> None:
     answer = send(week, body=b'{"query": "{\\n  events { nothing } }"}').json()
 
     assert answer["errors"][0]["locations"] == [{"line": 2, "column": 12}]

@@ -17,7 +17,7 @@ def audited(url: str) -> list[Audit]:
     return audits(url)
 
 
-def test_there_are_as_many_audits_as_ever(week: Service) -> None:
+def test_the_number_of_audits_is_unchanged(week: Service) -> None:
     found = audited(f"{week.url}/graphql")
 
     assert len(found) == len({audit.id for audit in found}) == NUMBER

@@ -36,19 +36,19 @@ def test_every_answer_has_an_id_and_the_security_headers(
     assert "server" not in answer.headers
 
 
-def test_each_request_has_another_id_whatever_id_it_sends(week: Service) -> None:
+def test_each_request_gets_a_new_id_whatever_it_sends(week: Service) -> None:
     sent = "6f3a8a5e-0b6c-4a39-8f3e-3d6e6d0b1c11"
     ids = {week.http.get("/healthz", headers={"X-Request-Id": sent}).headers["X-Request-Id"] for _ in range(3)}
 
     assert len(ids | {sent}) == 4
 
 
-def test_an_answer_of_the_graph_is_kept_by_no_cache(week: Service) -> None:
+def test_answers_of_the_graph_are_not_cached(week: Service) -> None:
     assert week.http.get("/graphql?query={__typename}").headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/nowhere"), ("DELETE", "/healthz"), ("GET", "/graphiql/x.js")])
-def test_what_is_not_there_is_told_in_the_graphs_way(week: Service, method: str, path: str) -> None:
+def test_a_missing_path_gets_a_graphql_error(week: Service, method: str, path: str) -> None:
     answer = week.http.request(method, path)
 
     assert answer.headers["Content-Type"] == "application/json"

@@ -16,7 +16,7 @@ from tests.subscribers import (
     LiveService,
     event_stream,
     eventually,
-    greeted,
+    initialised,
     live_service,
 )
 
@@ -32,21 +32,21 @@ HIGH_WATER = 64 * 1024  # bytes that a transport takes before it asks for patien
 class Reader(Protocol):
     """Somebody who subscribes, over one transport or the other."""
 
-    async def told(self) -> Any:
+    async def next_data(self) -> Any:
         """The data of the next result."""
 
 
 @asynccontextmanager
 async def over_a_socket(service: LiveService, query: str, **variables: Any) -> AsyncIterator[Reader]:
-    async with greeted(service.url) as client:
+    async with initialised(service.url) as client:
         await client.ask("1", query, variables=variables)
 
         class Operation:
-            async def told(self) -> Any:
-                return await client.told("1")
+            async def next_data(self) -> Any:
+                return await client.next_data("1")
 
         yield Operation()
-        client.vanish()  # to close a connection takes some reading
+        client.abort()  # to close a connection takes some reading
 
 
 @asynccontextmanager
@@ -73,43 +73,43 @@ def store_many(service: LiveService) -> list[str]:
     return ids
 
 
-async def all_are_handed_over(service: LiveService, number: int = MANY) -> None:
+async def all_are_sent_or_dropped(service: LiveService, number: int = MANY) -> None:
     live: EventBroadcast = service.state["services"].of(EventBroadcast)
     await eventually(lambda: live.sent + live.dropped == number)
 
 
-async def events_until(reader: Reader, last: str) -> list[str]:
+async def receive_until(reader: Reader, last: str) -> list[str]:
     """The ids of the events until that one, of which none was lost."""
     ids: list[str] = []
     while not ids or ids[-1] != last:
-        notice = (await reader.told())["events"]
+        notice = (await reader.next_data())["events"]
         assert notice["lost"] == 0
         ids.append(notice["event"]["eventId"])
     return ids
 
 
-def untaken(service: LiveService) -> Sequence[int]:
+def unsent_bytes(service: LiveService) -> Sequence[int]:
     """The bytes that wait for each client in the transports."""
     return [one.transport.get_write_buffer_size() for one in list(service.server.server_state.connections)]
 
 
 @OVER_BOTH
-async def test_who_reads_too_late_is_told_how_much_was_lost_and_can_go_back_for_it(
+async def test_a_slow_reader_learns_how_much_was_lost_and_can_resume(
     tmp_path: Path, usgs: UsgsServer, subscribed: Transport
 ) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600)) as service:
         async with subscribed(service, LARGE) as reader:
             await service.has_subscriptions(1)
             ids = store_many(service)
-            await all_are_handed_over(service)
-            assert max(untaken(service)) <= HIGH_WATER + LARGE_BYTES
+            await all_are_sent_or_dropped(service)
+            assert max(unsent_bytes(service)) <= HIGH_WATER + LARGE_BYTES
 
             received: list[str] = []
             gaps: list[tuple[int, str]] = []  # how many were received before, and where to go on
             lost = 0
             expected = list(ids)
             while len(received) + lost < MANY:
-                notice = (await reader.told())["events"]
+                notice = (await reader.next_data())["events"]
                 if notice["lost"]:
                     assert notice["event"] is None
                     gaps.append((len(received), notice["cursor"]))
@@ -122,16 +122,18 @@ async def test_who_reads_too_late_is_told_how_much_was_lost_and_can_go_back_for_
             before, cursor = gaps[0]
             assert before >= BACKLOG
             service.store("nc1")
-            assert await events_until(reader, "nc1") == ["nc1"]
+            assert await receive_until(reader, "nc1") == ["nc1"]
         async with subscribed(service, SMALL, after=cursor) as reader:
-            assert await events_until(reader, "nc1") == [*ids[before:], "nc1"]
+            assert await receive_until(reader, "nc1") == [*ids[before:], "nc1"]
             service.store("nc2")
-            assert await events_until(reader, "nc2") == ["nc2"]
+            assert await receive_until(reader, "nc2") == ["nc2"]
         await service.has_subscriptions(0)
 
 
 @OVER_BOTH
-async def test_who_reads_no_more_is_let_go(tmp_path: Path, usgs: UsgsServer, subscribed: Transport) -> None:
+async def test_a_client_that_stops_reading_is_disconnected(
+    tmp_path: Path, usgs: UsgsServer, subscribed: Transport
+) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=0.5)) as service:
         async with subscribed(service, LARGE):
             await service.has_subscriptions(1)
@@ -143,7 +145,9 @@ async def test_who_reads_no_more_is_let_go(tmp_path: Path, usgs: UsgsServer, sub
 
 
 @OVER_BOTH
-async def test_a_slow_reader_holds_nobody_else_up(tmp_path: Path, usgs: UsgsServer, subscribed: Transport) -> None:
+async def test_a_slow_reader_delays_no_other_subscriber(
+    tmp_path: Path, usgs: UsgsServer, subscribed: Transport
+) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600)) as service:
         async with subscribed(service, LARGE), subscribed(service, SMALL) as other:
             await service.has_subscriptions(2)
@@ -151,7 +155,7 @@ async def test_a_slow_reader_holds_nobody_else_up(tmp_path: Path, usgs: UsgsServ
             for number in range(MANY // 200):
                 some = [f"us{number}-{each}" for each in range(200)]  # for which there is room
                 service.store(*some, place="x" * 512)
-                assert await events_until(other, some[-1]) == some
+                assert await receive_until(other, some[-1]) == some
                 ids += some
             live: EventBroadcast = service.state["services"].of(EventBroadcast)
             await eventually(lambda: live.sent + live.dropped == 2 * len(ids))

@@ -14,7 +14,7 @@ from graph.transport.websocket import MESSAGES_PER_ITERATION
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings
 from tests.settings import Settings
-from tests.subscribers import Socket, greeted, in_thread, live_service
+from tests.subscribers import Socket, in_thread, initialised, live_service
 
 NUMBER = 5000
 GO = "go"  # the payload of the ping behind which the server below has many messages at once
@@ -59,15 +59,15 @@ def plain(tmp_path: Path, usgs: UsgsServer) -> Settings:
 
 async def pongs(client: Socket, number: int) -> None:
     for _ in range(number):
-        assert (await client.hear())["type"] == "pong"
+        assert (await client.next_message())["type"] == "pong"
 
 
 @pytest.mark.parametrize("message", [{"type": "ping"}, {"type": "pong"}, {"type": "complete", "id": "unknown"}])
-async def test_after_a_few_messages_all_others_have_their_turn(plain: Settings, message: dict[str, Any]) -> None:
+async def test_other_clients_are_served_after_a_few_messages(plain: Settings, message: dict[str, Any]) -> None:
     app = Full(create_app(plain), message)
     with in_thread(app, plain) as (_, url):
-        async with greeted(url) as client:
-            await client.say("ping", payload=GO)
+        async with initialised(url) as client:
+            await client.send_message("ping", payload=GO)
             await pongs(client, 1 + NUMBER * (message["type"] == "ping"))
             await client.quiet()
 
@@ -77,12 +77,12 @@ async def test_after_a_few_messages_all_others_have_their_turn(plain: Settings, 
 
 async def test_a_flood_is_answered_whole_and_in_order(tmp_path: Path, usgs: UsgsServer) -> None:
     with live_service(settings(tmp_path / "live.db", usgs)) as service:
-        async with greeted(service.url, max_queue=None) as client:
+        async with initialised(service.url, max_queue=None) as client:
             for number in range(NUMBER):
-                await client.say("complete", id="unknown")
-                await client.say("ping", payload=number)
-                await client.say("pong")
+                await client.send_message("complete", id="unknown")
+                await client.send_message("ping", payload=number)
+                await client.send_message("pong")
             for number in range(NUMBER):
-                assert await client.hear() == {"type": "pong", "payload": number}
+                assert await client.next_message() == {"type": "pong", "payload": number}
             await client.quiet()
         await service.has_no_socket()

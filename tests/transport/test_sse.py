@@ -20,7 +20,7 @@ from graph.domains.earthquakes.live import EventBroadcast
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
 from tests.observability.scraping import scraped
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.service import settings
 from tests.subscribers import EVENTS, LiveService, event_stream, eventually, live_service
 
@@ -48,7 +48,7 @@ def refused(answer: httpx.Response, media_type: str = JSON) -> tuple[int, list[s
 # What is sent
 
 
-async def test_a_stream_says_by_its_head_and_first_bytes_that_it_is_open(service: LiveService) -> None:
+async def test_a_stream_opens_with_its_head_and_a_heart_beat(service: LiveService) -> None:
     async with event_stream(service.url) as stream:
         assert await stream.block() == HEART_BEAT  # before anything is stored
         headers = stream.answer.headers
@@ -86,12 +86,12 @@ async def test_events_come_in_the_order_in_which_they_were_stored(service: LiveS
         assert [await stream.event() for _ in range(3)] == ["us1", "us2", "us3"]
 
 
-async def test_a_cursor_leads_on_behind_its_event(service: LiveService) -> None:
+async def test_a_cursor_resumes_after_its_event(service: LiveService) -> None:
     async with event_stream(service.url) as stream:
         await stream.block()
         await service.has_subscriptions(1)
         service.store("us1", "us2", "us3")
-        cursor = (await stream.told())["events"]["cursor"]
+        cursor = (await stream.next_data())["events"]["cursor"]
     service.store("us4")
 
     async with event_stream(service.url, variables={"after": cursor}) as stream:
@@ -149,7 +149,7 @@ async def test_a_stream_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) ->
 
 
 async def test_the_connection_of_a_stream_that_has_ended_answers_on(service: LiveService) -> None:
-    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=PATIENCE_S) as http:
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=TIMEOUT_S) as http:
         for _ in range(3):
             answer = await http.post("/graphql", json={"query": TOTAL}, headers={"Accept": STREAM})
             assert answer.content.endswith(COMPLETE)
@@ -157,7 +157,7 @@ async def test_the_connection_of_a_stream_that_has_ended_answers_on(service: Liv
             assert answer.json() == {"data": {"events": {"totalCount": 0}}}
 
 
-async def test_nothing_of_the_inside_is_told_of_what_was_unforeseen(service: LiveService) -> None:
+async def test_an_unexpected_error_reveals_nothing_internal(service: LiveService) -> None:
     def broken(**_: object) -> None:
         raise RuntimeError("the password is swordfish")
 
@@ -182,7 +182,7 @@ async def test_nothing_of_the_inside_is_told_of_what_was_unforeseen(service: Liv
         ("Text/Event-Stream", STREAM, STREAM),
     ],
 )
-async def test_a_stream_is_what_a_subscription_is_answered_by_and_a_query_where_nothing_else_is_taken(
+async def test_accept_decides_when_an_operation_is_answered_by_a_stream(
     service: LiveService, accept: str, of_a_query: str, of_a_subscription: str
 ) -> None:
     async with event_stream(service.url, TOTAL, accept=accept) as stream:
@@ -192,7 +192,7 @@ async def test_a_stream_is_what_a_subscription_is_answered_by_and_a_query_where_
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL_JSON, "*/*", f"{JSON}, {STREAM};q=0"])
-async def test_a_subscription_is_refused_where_no_stream_is_taken(service: LiveService, accept: str) -> None:
+async def test_a_subscription_without_event_stream_in_accept_is_refused(service: LiveService, accept: str) -> None:
     answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": accept})
 
     assert refused(answer, GRAPHQL_JSON if accept == GRAPHQL_JSON else JSON) == (406, ["BAD_REQUEST"])
@@ -215,7 +215,7 @@ async def test_a_subscription_is_refused_where_no_stream_is_taken(service: LiveS
         ({"query": "subscription { events(filter: {minMagnitude: 9, maxMagnitude: 1}) { lost } }"}, "BAD_USER_INPUT"),
     ],
 )
-async def test_what_is_wrong_with_a_document_is_told_in_the_stream(
+async def test_errors_of_a_document_are_sent_in_the_stream(
     service: LiveService, payload: dict[str, Any], code: str
 ) -> None:
     """As an `EventSource` learns nothing of any other answer."""
@@ -239,7 +239,7 @@ async def test_what_is_wrong_with_a_document_is_told_in_the_stream(
 async def test_another_refusal_is_an_ordinary_answer(
     service: LiveService, payload: dict[str, Any], status: int, code: str
 ) -> None:
-    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=PATIENCE_S) as http:
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=TIMEOUT_S) as http:
         answer = await http.post("/graphql", json=payload, headers={"Accept": STREAM})
 
     assert refused(answer) == (status, [code])
@@ -274,7 +274,7 @@ async def test_a_caller_has_so_many_subscriptions(tmp_path: Path, usgs: UsgsServ
         for _ in range(3):
             async with event_stream(service.url) as first, event_stream(service.url) as second:
                 assert await first.block() == await second.block() == HEART_BEAT
-                async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=PATIENCE_S) as http:
+                async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=TIMEOUT_S) as http:
                     answer = await http.post("/graphql", json={"query": EVENTS}, headers={"Accept": STREAM})
                 assert refused(answer) == (429, ["TOO_MANY_SUBSCRIPTIONS"])
             await service.has_subscriptions(0)
@@ -312,7 +312,7 @@ async def test_a_page_may_open_a_stream_of_its_own_origin(
 ) -> None:
     parameters = {"query": "subscription { events { lost } }"}
     async with (
-        httpx.AsyncClient(base_url=service.url, trust_env=False, headers=headers, timeout=PATIENCE_S) as http,
+        httpx.AsyncClient(base_url=service.url, trust_env=False, headers=headers, timeout=TIMEOUT_S) as http,
         http.stream("GET", "/graphql", params=parameters) as answer,
     ):
         if opens:
@@ -332,7 +332,7 @@ async def test_a_mutation_is_not_sent_by_get(service: LiveService) -> None:
 
 
 @pytest.mark.parametrize("query", [TOTAL, "subscription { events { lost } }"])
-async def test_no_stream_is_opened_where_only_its_head_is_asked_for(service: LiveService, query: str) -> None:
+async def test_a_head_request_opens_no_stream(service: LiveService, query: str) -> None:
     answer = service.http.head("/graphql", params={"query": query}, headers={"Accept": STREAM})
 
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, POST")
@@ -359,11 +359,11 @@ async def test_a_client_that_leaves_ends_its_subscription(service: LiveService) 
     assert counted == {("OK", "subscription"): 2, ("OK", "mutation"): 1}
 
 
-async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(service: LiveService, usgs: UsgsServer) -> None:
+async def test_an_ingest_is_finished_after_its_client_has_left(service: LiveService, usgs: UsgsServer) -> None:
     answer = Pending()
     usgs.answer_next(answer)
     body = {"query": "mutation { ingestRecent { upserted } }"}
-    async with httpx.AsyncClient(base_url=service.url, trust_env=False, headers=bearer(), timeout=PATIENCE_S) as http:
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, headers=bearer(), timeout=TIMEOUT_S) as http:
         leaving = asyncio.create_task(http.post("/graphql", json=body, headers={"Accept": STREAM}))
         await eventually(answer.asked.is_set)
         leaving.cancel()
@@ -373,7 +373,7 @@ async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(service: 
     await eventually(lambda: service.http.post("/graphql", json={"query": TOTAL}).json() == total)
 
 
-async def test_a_hundred_streams_are_told_of_an_event_once_each(service: LiveService) -> None:
+async def test_a_hundred_streams_receive_an_event_once_each(service: LiveService) -> None:
     async def first_two(stream_is_open: asyncio.Semaphore) -> list[str]:
         async with event_stream(service.url) as stream:
             assert await stream.block() == HEART_BEAT

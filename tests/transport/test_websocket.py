@@ -34,9 +34,9 @@ from tests.subscribers import (
     EVENTS,
     INGEST,
     LiveService,
+    event_input,
     eventually,
-    given,
-    greeted,
+    initialised,
     live_service,
     socket_to,
 )
@@ -67,9 +67,9 @@ async def test_the_subprotocol_is_agreed_on_and_the_connection_acknowledged(serv
         assert client.connection.response is not None
         assert "Server" not in client.connection.response.headers
 
-        await client.say("connection_init")
+        await client.send_message("connection_init")
 
-        assert await client.hear() == {"type": "connection_ack"}
+        assert await client.next_message() == {"type": "connection_ack"}
 
 
 @pytest.mark.parametrize("subprotocols", [(), ("graphql-ws",), ("graphql-transport-ws-2", "soap")])
@@ -80,7 +80,7 @@ async def test_no_other_protocol_is_spoken(service: LiveService, subprotocols: t
         assert await client.end() == (4406, "Subprotocol not acceptable")
 
 
-async def test_who_does_not_greet_in_time_is_let_go(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_client_without_connection_init_in_time_is_disconnected(tmp_path: Path, usgs: UsgsServer) -> None:
     with live_service(settings(tmp_path / "live.db", usgs), SocketLimits(1, init_s=SHORT_S)) as service:
         async with socket_to(service.url) as client:
             assert await client.end() == (4408, "Connection initialisation timeout")
@@ -88,46 +88,46 @@ async def test_who_does_not_greet_in_time_is_let_go(tmp_path: Path, usgs: UsgsSe
         while not heard:  # on a busy machine, the time may be over before the first message
             async with socket_to(service.url) as client:
                 with suppress(ConnectionClosed):
-                    await client.say("ping")  # which is no greeting
-                    heard.append(await client.hear())
+                    await client.send_message("ping")  # which is no greeting
+                    heard.append(await client.next_message())
                 assert await client.end() == (4408, "Connection initialisation timeout")
         assert heard == [{"type": "pong"}]
         await service.has_no_socket()
 
 
-async def test_who_greets_twice_is_let_go(service: LiveService) -> None:
-    async with greeted(service.url) as client:
-        await client.say("connection_init")
+async def test_a_second_connection_init_ends_the_connection(service: LiveService) -> None:
+    async with initialised(service.url) as client:
+        await client.send_message("connection_init")
         assert await client.end() == (4429, "Too many initialisation requests")
 
 
-async def test_who_asks_before_the_greeting_is_let_go(service: LiveService) -> None:
+async def test_a_subscribe_before_connection_init_ends_the_connection(service: LiveService) -> None:
     async with socket_to(service.url) as client:
         await client.ask("1", TOTAL)
         assert await client.end() == (4401, "Unauthorized: `connection_init` comes first")
 
 
-async def test_a_ping_is_answered_with_its_payload_before_and_after_the_greeting(service: LiveService) -> None:
+async def test_a_ping_is_answered_with_its_payload_before_and_after_connection_init(service: LiveService) -> None:
     async with socket_to(service.url) as client:
         for payload in ({}, {"payload": {"nested": [1, None]}}, {"payload": None}):
-            await client.say("ping", **payload)
-            assert await client.hear() == {"type": "pong", **payload}
-        await client.greet()
-        await client.say("pong", payload={"unasked": True})
+            await client.send_message("ping", **payload)
+            assert await client.next_message() == {"type": "pong", **payload}
+        await client.initialise()
+        await client.send_message("pong", payload={"unasked": True})
         await client.quiet()
 
 
-async def test_a_silent_client_is_asked_for_a_sign_and_let_go_without_one(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_client_that_answers_no_ping_is_disconnected(tmp_path: Path, usgs: UsgsServer) -> None:
     limits = SocketLimits(1, ping_s=SHORT_S)
     with live_service(settings(tmp_path / "live.db", usgs), limits) as service:
         signs = 0
         while signs < 3:  # on a busy machine, one may come too late
-            async with greeted(service.url) as client:
+            async with initialised(service.url) as client:
                 signs = 0
                 with suppress(ConnectionClosed):
                     for _ in range(3):
                         assert await client.receive() == {"type": "ping"}
-                        await client.say("pong")
+                        await client.send_message("pong")
                         signs += 1
                     assert await client.receive() == {"type": "ping"}
                 assert await client.end() == (4499, "No sign of the client")
@@ -172,8 +172,8 @@ async def test_a_silent_client_is_asked_for_a_sign_and_let_go_without_one(tmp_pa
         ),
     ],
 )
-async def test_what_is_no_message_ends_the_connection(service: LiveService, message: str | bytes, reason: str) -> None:
-    async with greeted(service.url) as client:
+async def test_an_invalid_message_ends_the_connection(service: LiveService, message: str | bytes, reason: str) -> None:
+    async with initialised(service.url) as client:
         await client.connection.send(message)
         assert await client.end() == (4400, f"Invalid message: {reason}")
     await service.has_no_socket()
@@ -181,16 +181,16 @@ async def test_what_is_no_message_ends_the_connection(service: LiveService, mess
 
 @pytest.mark.parametrize("payload", [None, [], "{ __typename }", [{"query": "{ __typename }"}]])
 async def test_a_payload_that_is_no_object_ends_the_connection(service: LiveService, payload: Any) -> None:
-    async with greeted(service.url) as client:
-        await client.say("subscribe", id="1", payload=payload)
+    async with initialised(service.url) as client:
+        await client.send_message("subscribe", id="1", payload=payload)
         code, reason = await client.end()
 
     assert (code, reason[:29]) == (4400, "Invalid message: The body mus")
 
 
-async def test_a_greeting_whose_payload_is_no_object_ends_the_connection(service: LiveService) -> None:
+async def test_a_connection_init_with_an_invalid_payload_ends_the_connection(service: LiveService) -> None:
     async with socket_to(service.url) as client:
-        await client.say("connection_init", payload=["Bearer x"])
+        await client.send_message("connection_init", payload=["Bearer x"])
         assert await client.end() == (4400, "Invalid message: `payload` must be an object")
 
 
@@ -199,18 +199,18 @@ async def test_a_message_may_be_as_large_as_the_body_of_a_request_and_no_larger(
         around = len('{"type":"ping","payload":{"x":""}}')
         return f'{{"type":"ping","payload":{{"x":"{"x" * (size - around)}"}}}}'
 
-    async with greeted(service.url, max_size=None) as client:
+    async with initialised(service.url, max_size=None) as client:
         await client.connection.send(ping_of(MOST_BODY_BYTES))
-        assert (await client.hear())["type"] == "pong"
+        assert (await client.next_message())["type"] == "pong"
         await client.connection.send(ping_of(MOST_BODY_BYTES + 1))
         assert (await client.end())[0] == 1009
     await service.has_no_socket()
 
 
 async def test_a_message_in_pieces_is_one_message_and_no_larger_either(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+    async with initialised(service.url) as client:
         await client.connection.send(['{"type": ', '"ping"}'])
-        assert await client.hear() == {"type": "pong"}
+        assert await client.next_message() == {"type": "pong"}
         with suppress(ConnectionClosed):  # as soon as it is known
             await client.connection.send(["x" * 65_536] * 17)
         assert (await client.end())[0] == 1009
@@ -219,41 +219,41 @@ async def test_a_message_in_pieces_is_one_message_and_no_larger_either(service: 
 # Who it is
 
 
-async def test_a_token_in_the_greeting_gives_its_scopes(service: LiveService) -> None:
-    async with greeted(service.url, bearer()) as client:
-        await client.ask("m", INGEST, variables={"events": [given("us1")]})
-        assert await client.told("m") == {"ingestEvents": {"upserted": 1}}
-        assert await client.hear() == {"type": "complete", "id": "m"}
-    async with greeted(service.url, {"authorization": bearer()["Authorization"]}) as client:
+async def test_a_token_in_connection_init_grants_its_scopes(service: LiveService) -> None:
+    async with initialised(service.url, bearer()) as client:
+        await client.ask("m", INGEST, variables={"events": [event_input("us1")]})
+        assert await client.next_data("m") == {"ingestEvents": {"upserted": 1}}
+        assert await client.next_message() == {"type": "complete", "id": "m"}
+    async with initialised(service.url, {"authorization": bearer()["Authorization"]}) as client:
         await client.ask("q", TOTAL)
-        assert await client.told("q") == {"events": {"totalCount": 1}}
+        assert await client.next_data("q") == {"events": {"totalCount": 1}}
 
 
-async def test_a_token_in_the_head_gives_its_scopes(service: LiveService) -> None:
-    async with greeted(service.url, headers=bearer(LOGS_READ)) as client:
+async def test_a_token_in_the_header_grants_its_scopes(service: LiveService) -> None:
+    async with initialised(service.url, headers=bearer(LOGS_READ)) as client:
         await client.ask("q", LOGS)
-        assert await client.told("q") == {"requestLogs": {"nodes": []}}
+        assert await client.next_data("q") == {"requestLogs": {"nodes": []}}
 
 
-async def test_the_token_of_the_greeting_goes_before_that_of_the_head(service: LiveService) -> None:
-    async with greeted(service.url, bearer(EVENTS_READ), headers=bearer()) as client:
+async def test_the_token_of_connection_init_wins_over_that_of_the_header(service: LiveService) -> None:
+    async with initialised(service.url, bearer(EVENTS_READ), headers=bearer()) as client:
         await client.ask("q", LOGS)
         assert await client.codes("q") == ["FORBIDDEN"]
 
 
 @pytest.mark.parametrize("token", ["Bearer x", "Basic eDp5", "", 7, ["Bearer"], {"Bearer": "x"}])
-async def test_a_token_that_is_none_ends_the_connection(service: LiveService, token: object) -> None:
+async def test_a_malformed_token_ends_the_connection(service: LiveService, token: object) -> None:
     async with socket_to(service.url) as client:
-        await client.say("connection_init", payload={"Authorization": token})
+        await client.send_message("connection_init", payload={"Authorization": token})
         code, reason = await client.end()
 
     assert (code, reason.partition(":")[0]) == (4403, "Forbidden")
 
 
-async def test_a_token_of_another_secret_is_told_no_more_than_that(service: LiveService) -> None:
+async def test_a_token_signed_with_another_secret_reveals_nothing_more(service: LiveService) -> None:
     token = jwt.encode({"sub": "eve", "exp": int(time.time()) + 60}, "another " * 8, algorithm="HS256")
     async with socket_to(service.url, headers={"Authorization": f"Bearer {token}"}) as client:
-        await client.say("connection_init")
+        await client.send_message("connection_init")
         code, reason = await client.end()
 
     assert code == 4403
@@ -261,25 +261,25 @@ async def test_a_token_of_another_secret_is_told_no_more_than_that(service: Live
     assert SECRET not in reason
 
 
-async def test_without_a_token_only_what_is_public_is_told(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+async def test_without_a_token_only_public_fields_are_answered(service: LiveService) -> None:
+    async with initialised(service.url) as client:
         await client.ask("q", LOGS)
         assert await client.codes("q") == ["UNAUTHENTICATED"]
-        await client.ask("m", INGEST, variables={"events": [given("us1")]})
+        await client.ask("m", INGEST, variables={"events": [event_input("us1")]})
         assert await client.codes("m") == ["UNAUTHENTICATED"]
         await client.ask("q", TOTAL)
-        assert await client.told("q") == {"events": {"totalCount": 0}}
+        assert await client.next_data("q") == {"events": {"totalCount": 0}}
 
 
-async def test_where_reading_is_not_public_a_subscription_needs_a_token(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_subscription_needs_a_token_if_reading_is_not_public(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, public_read=False) as service:
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             await client.ask("1", EVENTS)
             assert await client.codes("1") == ["UNAUTHENTICATED"]
-        async with greeted(service.url, bearer(EVENTS_WRITE)) as client:
+        async with initialised(service.url, bearer(EVENTS_WRITE)) as client:
             await client.ask("1", EVENTS)
             assert await client.codes("1") == ["FORBIDDEN"]
-        async with greeted(service.url, bearer(EVENTS_READ)) as client:
+        async with initialised(service.url, bearer(EVENTS_READ)) as client:
             await client.ask("1", EVENTS)
             await service.has_subscriptions(1)
             service.store("us1")
@@ -294,9 +294,9 @@ async def test_a_connection_ends_with_its_token(tmp_path: Path, usgs: UsgsServer
             claims = {"sub": "ada", "scope": "events:read", "exp": int(time.time()) + seconds}
             token = {"Authorization": f"Bearer {jwt.encode(claims, SECRET, algorithm='HS256')}"}
             async with socket_to(service.url) as client:
-                await client.say("connection_init", payload=token)
+                await client.send_message("connection_init", payload=token)
                 with suppress(ConnectionClosed):
-                    assert await client.hear() == {"type": "connection_ack"}
+                    assert await client.next_message() == {"type": "connection_ack"}
                     await client.ask("1", EVENTS)
                 await eventually(lambda: live.subscriptions == 1 or client.connection.close_code is not None)
                 subscribed = live.subscriptions == 1
@@ -316,7 +316,7 @@ async def test_guesses_of_a_token_have_an_end(
         ends = []
         for _ in range(3):
             async with socket_to(service.url) as client:
-                await client.say("connection_init", payload={"Authorization": "Bearer x"})
+                await client.send_message("connection_init", payload={"Authorization": "Bearer x"})
                 ends.append(await client.end())
 
     assert [code for code, _ in ends] == [4403] * 3
@@ -364,7 +364,7 @@ async def test_pages_of_named_origins_and_of_the_service_may_connect(
 ) -> None:
     origin = origin.format(host=of_a_page.url.removeprefix("http://"))
     if is_let_in:
-        async with greeted(of_a_page.url, origin=origin) as client:
+        async with initialised(of_a_page.url, origin=origin) as client:
             await client.quiet()
     else:
         with pytest.raises(InvalidStatus) as refused:
@@ -373,14 +373,14 @@ async def test_pages_of_named_origins_and_of_the_service_may_connect(
         assert refused.value.response.status_code == 403
 
 
-async def test_a_star_lets_pages_of_all_origins_connect(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_star_allows_pages_of_all_origins(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, cors_origins=("*",)) as service:
-        async with greeted(service.url, origin="https://any.example") as client:
+        async with initialised(service.url, origin="https://any.example") as client:
             await client.quiet()
 
 
 @pytest.mark.parametrize("path", ["/", "/graphiql/x.js", "/graphql/", "/metrics"])
-async def test_there_is_no_socket_on_another_path(service: LiveService, path: str) -> None:
+async def test_other_paths_have_no_websocket(service: LiveService, path: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
         async with socket_to(service.url, path=path):
             pass
@@ -391,33 +391,33 @@ async def test_there_is_no_socket_on_another_path(service: LiveService, path: st
 # Operations
 
 
-async def test_a_subscription_is_told_of_each_event_and_ends_when_its_client_says_so(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+async def test_a_subscription_receives_each_event_until_complete(service: LiveService) -> None:
+    async with initialised(service.url) as client:
         await client.ask("1", EVENTS)
         await service.has_subscriptions(1)
         service.store("us1", "us2")
         service.store("us3")
         assert [await client.event("1") for _ in range(3)] == ["us1", "us2", "us3"]
 
-        await client.say("complete", id="1")
+        await client.send_message("complete", id="1")
         await service.has_subscriptions(0)
         service.store("us4")
 
         await client.quiet()
 
 
-async def test_a_client_that_completes_hears_no_more_of_what_is_on_its_way(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+async def test_a_completed_subscription_receives_no_more_events(service: LiveService) -> None:
+    async with initialised(service.url) as client:
         await client.ask("1", EVENTS)
         await service.has_subscriptions(1)
         service.store(*(f"us{number}" for number in range(100)))
         await client.event("1")
-        await client.say("complete", id="1")
-        await client.say("ping", payload={"last": True})
+        await client.send_message("complete", id="1")
+        await client.send_message("ping", payload={"last": True})
 
-        heard = [await client.hear()]
+        heard = [await client.next_message()]
         while heard[-1]["type"] != "pong":
-            heard.append(await client.hear())
+            heard.append(await client.next_message())
         service.store("nc1")
 
         assert {message["type"] for message in heard[:-1]} <= {"next"}  # that were sent before it was known
@@ -425,45 +425,45 @@ async def test_a_client_that_completes_hears_no_more_of_what_is_on_its_way(servi
 
 
 async def test_a_query_is_answered_and_completed(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+    async with initialised(service.url) as client:
         await client.ask("1", "query A { events { totalCount } } query B { __typename }", operationName="A")
-        assert await client.hear() == {
+        assert await client.next_message() == {
             "type": "next",
             "id": "1",
             "payload": {"data": {"events": {"totalCount": 0}}},
         }
-        assert await client.hear() == {"type": "complete", "id": "1"}
+        assert await client.next_message() == {"type": "complete", "id": "1"}
 
 
 async def test_errors_of_fields_come_with_the_data(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+    async with initialised(service.url) as client:
         await client.ask("1", '{ a: event(eventId: "us1") { mag } events(after: "x") { totalCount } }')
-        message = await client.hear()
+        message = await client.next_message()
 
         assert (message["type"], message["payload"]["data"]) == ("next", None)
         assert message["payload"]["errors"][0]["extensions"]["code"] == "INVALID_CURSOR"
-        assert await client.hear() == {"type": "complete", "id": "1"}
+        assert await client.next_message() == {"type": "complete", "id": "1"}
 
 
 async def test_operations_of_one_connection_do_not_wait_for_each_other(service: LiveService) -> None:
-    async with greeted(service.url, bearer()) as client:
+    async with initialised(service.url, bearer()) as client:
         await client.ask("all", EVENTS)
         await client.ask("strong", "subscription { events(filter: {minMagnitude: 6}) { event { eventId } } }")
         await service.has_subscriptions(2)
         await client.ask("query", TOTAL)
-        assert await client.told("query") == {"events": {"totalCount": 0}}
-        assert await client.hear() == {"type": "complete", "id": "query"}
+        assert await client.next_data("query") == {"events": {"totalCount": 0}}
+        assert await client.next_message() == {"type": "complete", "id": "query"}
 
         service.store("us1", mag=5)
         service.store("us2", mag=6)
 
-        heard = [await client.hear() for _ in range(3)]
+        heard = [await client.next_message() for _ in range(3)]
         told = sorted((each["id"], each["payload"]["data"]["events"]["event"]["eventId"]) for each in heard)
         assert told == [("all", "us1"), ("all", "us2"), ("strong", "us2")]
 
 
 async def test_an_id_that_is_in_use_ends_the_connection(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+    async with initialised(service.url) as client:
         await client.ask("1", EVENTS)
         await client.ask("1", TOTAL)
         assert await client.end() == (4409, "Subscriber for 1 already exists")
@@ -471,7 +471,7 @@ async def test_an_id_that_is_in_use_ends_the_connection(service: LiveService) ->
 
 
 async def test_a_long_id_ends_the_connection_with_a_reason_that_fits(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+    async with initialised(service.url) as client:
         for _ in range(2):
             await client.ask("ü" * 256, EVENTS)
         code, reason = await client.end()
@@ -480,29 +480,29 @@ async def test_a_long_id_ends_the_connection_with_a_reason_that_fits(service: Li
 
 
 async def test_an_id_can_be_used_again_once_its_operation_is_over(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+    async with initialised(service.url) as client:
         for _ in range(3):
             await client.ask("1", TOTAL)
-            assert await client.told("1") == {"events": {"totalCount": 0}}
-            assert await client.hear() == {"type": "complete", "id": "1"}
+            assert await client.next_data("1") == {"events": {"totalCount": 0}}
+            assert await client.next_message() == {"type": "complete", "id": "1"}
         await client.ask("1", "{ nothing }")
         assert await client.codes("1") == ["GRAPHQL_VALIDATION_FAILED"]
         for _ in range(50):
             await client.ask("1", EVENTS)
-            await client.say("complete", id="1")
+            await client.send_message("complete", id="1")
         await client.ask("1", TOTAL)
-        assert await client.told("1") == {"events": {"totalCount": 0}}
-        assert await client.hear() == {"type": "complete", "id": "1"}
+        assert await client.next_data("1") == {"events": {"totalCount": 0}}
+        assert await client.next_message() == {"type": "complete", "id": "1"}
         await service.has_subscriptions(0)
 
 
-async def test_to_complete_what_is_unknown_or_over_is_nothing(service: LiveService) -> None:
-    async with greeted(service.url) as client:
-        await client.say("complete", id="never")
+async def test_completing_an_unknown_or_ended_operation_does_nothing(service: LiveService) -> None:
+    async with initialised(service.url) as client:
+        await client.send_message("complete", id="never")
         await client.ask("1", TOTAL)
-        await client.told("1")
-        assert await client.hear() == {"type": "complete", "id": "1"}
-        await client.say("complete", id="1")
+        await client.next_data("1")
+        assert await client.next_message() == {"type": "complete", "id": "1"}
+        await client.send_message("complete", id="1")
         await client.quiet()
 
 
@@ -525,22 +525,22 @@ async def test_to_complete_what_is_unknown_or_over_is_nothing(service: LiveServi
         ({"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}}, ["PERSISTED_QUERY_NOT_FOUND"]),
     ],
 )
-async def test_what_is_not_executed_ends_by_an_error(
+async def test_an_operation_that_cannot_be_executed_ends_with_an_error(
     service: LiveService, payload: dict[str, Any], codes: list[str]
 ) -> None:
-    async with greeted(service.url) as client:
-        await client.say("subscribe", id="1", payload=payload)
+    async with initialised(service.url) as client:
+        await client.send_message("subscribe", id="1", payload=payload)
         assert await client.codes("1") == codes
         await client.quiet()
     await service.has_subscriptions(0)
 
 
-async def test_what_is_asked_is_counted_and_logged_as_over_http(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_operations_are_counted_and_logged_as_over_http(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs) as service:
-        async with greeted(service.url, bearer()) as client:
+        async with initialised(service.url, bearer()) as client:
             await client.ask("1", TOTAL)
-            await client.told("1")
-            await client.hear()
+            await client.next_data("1")
+            await client.next_message()
             await client.ask("1", EVENTS, variables={"after": "x"})
             assert await client.codes("1") == ["INVALID_CURSOR"]
             await client.ask("1", "{ nothing }")
@@ -570,18 +570,18 @@ def counted(scrape: Scrape) -> dict[tuple[str, ...], float]:
     return {labels: number for labels, number in scrape.all("quakegraph_requests_total").items() if number}
 
 
-async def test_nothing_of_the_inside_is_told_of_what_was_unforeseen(
+async def test_an_unexpected_error_reveals_nothing_internal(
     service: LiveService, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(**_: object) -> None:
         raise RuntimeError("the password is swordfish")
 
-    async with greeted(service.url) as client:
+    async with initialised(service.url) as client:
         service.state["new_context"] = broken
         await client.quiet()  # the connection has the state that it began with
-    async with greeted(service.url) as client:
+    async with initialised(service.url) as client:
         await client.ask("1", EVENTS)
-        message = await client.hear()
+        message = await client.next_message()
         await client.quiet()
 
     (error,) = message["payload"]
@@ -589,13 +589,13 @@ async def test_nothing_of_the_inside_is_told_of_what_was_unforeseen(
     assert "swordfish" not in orjson.dumps(message).decode()
 
 
-async def test_nothing_of_the_inside_is_told_where_nobody_can_be_recognised(service: LiveService) -> None:
+async def test_an_unexpected_error_of_authentication_reveals_nothing_internal(service: LiveService) -> None:
     async def broken(token: str | None) -> None:
         raise RuntimeError("the password is swordfish")
 
     service.state["authenticate"] = broken
     async with socket_to(service.url) as client:
-        await client.say("connection_init")
+        await client.send_message("connection_init")
         assert await client.end() == (4500, "Internal server error")
     await service.has_no_socket()
 
@@ -603,25 +603,25 @@ async def test_nothing_of_the_inside_is_told_where_nobody_can_be_recognised(serv
 # How much
 
 
-async def test_a_connection_has_so_many_operations_under_way(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_a_connection_has_a_limit_of_operations(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, max_socket_operations=2) as service:
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             await client.ask("1", EVENTS)
             await client.ask("2", EVENTS)
             await service.has_subscriptions(2)
             await client.ask("3", TOTAL)
             assert await client.codes("3") == ["TOO_MANY_SUBSCRIPTIONS"]
 
-            await client.say("complete", id="1")
+            await client.send_message("complete", id="1")
             await client.ask("3", TOTAL)
-            assert await client.told("3") == {"events": {"totalCount": 0}}
+            assert await client.next_data("3") == {"events": {"totalCount": 0}}
 
 
-async def test_of_a_burst_the_last_ones_find_no_room(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_the_last_operations_of_a_burst_are_refused(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, max_socket_operations=2, rate_limit=1000) as service:
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             await asyncio.gather(*[client.ask(str(number), EVENTS) for number in range(4)])
-            refused = [await client.hear() for _ in range(2)]
+            refused = [await client.next_message() for _ in range(2)]
             assert sorted(message["id"] for message in refused) == ["2", "3"]
             assert {message["payload"][0]["extensions"]["code"] for message in refused} == {"TOO_MANY_SUBSCRIPTIONS"}
 
@@ -630,7 +630,7 @@ async def test_an_address_has_so_many_connections(
     tmp_path: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     with limited(tmp_path, usgs, max_subscriptions=2) as service:
-        async with greeted(service.url), greeted(service.url, bearer()) as second:
+        async with initialised(service.url), initialised(service.url, bearer()) as second:
             with pytest.raises(InvalidStatus) as refusal:
                 async with socket_to(service.url):
                     pass
@@ -639,22 +639,22 @@ async def test_an_address_has_so_many_connections(
             assert body["errors"][0]["extensions"] == {"code": "TOO_MANY_SUBSCRIPTIONS"}
             assert service.http.get("/healthz").status_code == 200
             await second.connection.close()
-            async with greeted(service.url) as third:
+            async with initialised(service.url) as third:
                 await third.ask("1", TOTAL)
-                assert await third.told("1") == {"events": {"totalCount": 0}}
+                assert await third.next_data("1") == {"events": {"totalCount": 0}}
     assert caplog.records == []
 
 
 async def test_a_replay_waits_for_what_its_caller_may_spend(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, rate_limit=400) as service:
         service.store(*[f"us{number:03}" for number in range(161)])
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             await client.ask("1", EVENTS, variables={"after": an_event("us000", NOON).cursor})
             # 5 for the document, 160 for what is read, and 5 for each that is told, until half of all is left.
             assert [await client.event("1") for _ in range(7)] == [f"us{number:03}" for number in range(1, 8)]
             await client.ask("2", TOTAL)
-            assert await client.told("2") == {"events": {"totalCount": 161}}
-            assert await client.hear() == {"type": "complete", "id": "2"}
+            assert await client.next_data("2") == {"events": {"totalCount": 161}}
+            assert await client.next_message() == {"type": "complete", "id": "2"}
             await client.quiet()
             await service.has_subscriptions(1)
 
@@ -662,26 +662,26 @@ async def test_a_replay_waits_for_what_its_caller_may_spend(tmp_path: Path, usgs
 async def test_a_caller_has_so_many_subscriptions_on_all_connections(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, max_subscriptions=3) as service:
         for leave in ("complete", "close", "vanish"):
-            async with greeted(service.url) as first, greeted(service.url) as second:
+            async with initialised(service.url) as first, initialised(service.url) as second:
                 await first.ask("1", EVENTS)
                 await first.ask("2", EVENTS)
                 await second.ask("1", EVENTS)
                 await service.has_subscriptions(3)
                 await second.ask("2", EVENTS)
                 assert await second.codes("2") == ["TOO_MANY_SUBSCRIPTIONS"]
-                async with greeted(service.url, bearer(EVENTS_READ)) as another:
+                async with initialised(service.url, bearer(EVENTS_READ)) as another:
                     await another.ask("1", EVENTS)
                     await service.has_subscriptions(4)
                 await service.has_subscriptions(3)
 
                 match leave:
                     case "complete":
-                        await first.say("complete", id="1")
-                        await first.say("complete", id="2")
+                        await first.send_message("complete", id="1")
+                        await first.send_message("complete", id="2")
                     case "close":
                         await first.connection.close()
                     case _:
-                        first.vanish()
+                        first.abort()
                 await service.has_subscriptions(1)
                 await second.ask("2", EVENTS)
                 await second.ask("3", EVENTS)
@@ -693,7 +693,7 @@ async def test_a_caller_has_so_many_subscriptions_on_all_connections(tmp_path: P
 
 async def test_a_refused_subscription_takes_no_room(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, max_subscriptions=1) as service:
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             for number in range(5):
                 await client.ask(str(number), EVENTS, variables={"after": "x"})
                 assert await client.codes(str(number)) == ["INVALID_CURSOR"]
@@ -701,12 +701,12 @@ async def test_a_refused_subscription_takes_no_room(tmp_path: Path, usgs: UsgsSe
             await service.has_subscriptions(1)
 
 
-async def test_a_client_that_vanishes_leaves_nothing_behind(service: LiveService) -> None:
-    async with greeted(service.url) as client:
+async def test_a_client_that_vanishes_leaves_no_state(service: LiveService) -> None:
+    async with initialised(service.url) as client:
         for number in range(5):
             await client.ask(str(number), EVENTS)
         await service.has_subscriptions(5)
-        client.vanish()
+        client.abort()
     await service.has_no_socket()
     await service.has_subscriptions(0)
 
@@ -733,10 +733,10 @@ async def test_clients_that_leave_at_any_moment_leave_no_error_in_the_log(
             await writer.drain()
             writer.transport.abort()
         for _ in range(50):
-            async with greeted(service.url) as client:
+            async with initialised(service.url) as client:
                 for number in range(5):
                     await client.ask(str(number), EVENTS)
-                client.vanish()
+                client.abort()
         await service.has_no_socket()
         await service.has_subscriptions(0)
 
@@ -745,34 +745,34 @@ async def test_clients_that_leave_at_any_moment_leave_no_error_in_the_log(
 
 async def test_each_operation_is_charged(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, rate_limit=10) as service:
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             for number in range(20):
                 await client.ask(str(number), "{ nothing }")
-            codes = [await client.hear() for _ in range(20)]
+            codes = [await client.next_message() for _ in range(20)]
 
             counted = [message["payload"][0]["extensions"]["code"] for message in codes]
             assert sorted(counted) == ["GRAPHQL_VALIDATION_FAILED"] * 10 + ["RATE_LIMITED"] * 10
             await client.ask("s", EVENTS)
             assert await client.codes("s") == ["RATE_LIMITED"]
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             await client.ask("s", EVENTS)
             assert await client.codes("s") == ["RATE_LIMITED"]
 
 
 @pytest.mark.parametrize("leave", ["complete", "vanish"])
-async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(
+async def test_an_ingest_is_finished_after_its_client_has_left(
     service: LiveService, usgs: UsgsServer, leave: str
 ) -> None:
     answer = Pending()
     usgs.answer_next(answer)
-    async with greeted(service.url, bearer()) as client:
+    async with initialised(service.url, bearer()) as client:
         await client.ask("1", "mutation { ingestRecent { upserted } }")
         await eventually(answer.asked.is_set)
         if leave == "complete":
-            await client.say("complete", id="1")
+            await client.send_message("complete", id="1")
             await client.quiet()
         else:
-            client.vanish()
+            client.abort()
             await eventually(lambda: client.connection.close_code is not None)
         answer.released.set()
         total = {"data": {"events": {"totalCount": 5}}}
@@ -782,11 +782,11 @@ async def test_an_ingest_is_finished_when_nobody_waits_for_it_any_more(
     await service.has_no_socket()
 
 
-async def test_who_takes_no_answers_is_asked_no_more(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_no_message_is_read_from_a_client_that_reads_no_answers(tmp_path: Path, usgs: UsgsServer) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600), SocketLimits(2)) as service:
         service.store(*[f"us{number:03}" for number in range(100)], place="x" * 512)
         large = f"{{ events(first: 100) {{ nodes {{ {' '.join(f'p{n}: place' for n in range(14))} }} }} }}"
-        async with greeted(service.url, max_queue=1) as client:
+        async with initialised(service.url, max_queue=1) as client:
             for number in range(ASKED):
                 await client.ask(str(number), large)
             (socket,) = [one for one in service.server.server_state.connections if isinstance(one, ClientSocket)]
@@ -797,7 +797,7 @@ async def test_who_takes_no_answers_is_asked_no_more(tmp_path: Path, usgs: UsgsS
 
             ended: set[str] = set()
             while len(ended) < ASKED:
-                message = await client.hear()
+                message = await client.next_message()
                 if message["type"] in ("complete", "error"):
                     ended.add(message["id"])
 
@@ -805,26 +805,26 @@ async def test_who_takes_no_answers_is_asked_no_more(tmp_path: Path, usgs: UsgsS
 # What a client does wrong
 
 
-async def test_what_a_client_does_wrong_is_no_error_of_the_service(
+async def test_errors_of_clients_are_not_logged_as_errors_of_the_service(
     service: LiveService, caplog: pytest.LogCaptureFixture
 ) -> None:
     service.store(*[f"us{number:03}" for number in range(900)])
     with caplog.at_level(logging.WARNING):
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             await client.ask("1", EVENTS, variables={"after": an_event("us000", NOON).cursor})
             await client.event("1")
             await client.connection.send("x" * (MOST_BODY_BYTES + 1))
             with suppress(ConnectionClosed):
                 while True:
-                    await client.hear()
+                    await client.next_message()
             assert client.connection.close_code == 1009
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             await client.connection.send(b"\xff", text=True)
             assert await client.end() == (1007, "")
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             await client.connection.send('{"type": "ping", "payload": %s}' % ("[" * 300 + "]" * 300))
             assert await client.end() == (4400, "Invalid message: its payload cannot be repeated")
-        async with greeted(service.url) as client:
+        async with initialised(service.url) as client:
             await client.ask("1" * 257, TOTAL)
             assert await client.end() == (4400, "Invalid message: its id is longer than 256 characters")
         await service.has_no_socket()
@@ -834,23 +834,23 @@ async def test_what_a_client_does_wrong_is_no_error_of_the_service(
 async def test_keys_that_cannot_be_fetched_end_the_connection_for_now(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, jwks_url="http://127.0.0.1:9/keys") as service:
         async with socket_to(service.url) as client:
-            await client.say("connection_init", payload=bearer())
+            await client.send_message("connection_init", payload=bearer())
             code, _ = await client.end()
     assert code == 1013  # after which clients try again
 
 
-async def test_two_hundred_subscribers_are_told_of_an_event_once_each(service: LiveService) -> None:
+async def test_two_hundred_subscribers_receive_an_event_once_each(service: LiveService) -> None:
     clients = [socket_to(service.url) for _ in range(4)]
     sockets = [await client.__aenter__() for client in clients]
     try:
         for one in sockets:
-            await one.greet()
+            await one.initialise()
             for number in range(50):
                 await one.ask(str(number), EVENTS)
         await service.has_subscriptions(200)
         service.store("us1")
         for one in sockets:
-            heard = [await one.hear() for _ in range(50)]
+            heard = [await one.next_message() for _ in range(50)]
             assert {message["id"] for message in heard} == {str(number) for number in range(50)}
             assert {message["payload"]["data"]["events"]["event"]["eventId"] for message in heard} == {"us1"}
             await one.quiet()

@@ -28,7 +28,7 @@ def test_an_empty_queue_has_nothing_to_take() -> None:
     assert FairQueue[str]().take() is None
 
 
-def test_a_caller_that_may_not_go_on_keeps_its_turn() -> None:
+def test_a_caller_that_is_not_eligible_keeps_its_place() -> None:
     queue: FairQueue[str] = FairQueue()
     for entry in ("a1", "a2", "b1", "b2", "c1"):
         queue.put(entry[0], entry)

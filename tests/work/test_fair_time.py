@@ -30,7 +30,7 @@ def test_entries_of_one_caller_keep_their_order() -> None:
     assert len(queue) == 0
 
 
-def test_short_turns_of_one_caller_stand_against_a_long_one_of_another() -> None:
+def test_short_slices_of_one_caller_balance_a_long_slice_of_another() -> None:
     queue: FairTime[str] = FairTime()
     for number in range(8):
         queue.put("long", f"L{number}")
@@ -40,7 +40,7 @@ def test_short_turns_of_one_caller_stand_against_a_long_one_of_another() -> None
     assert served(queue, 10, {"long": 4, "short": 1}) == ["L0", "s0", "s1", "s2", "s3", "L1", "s4", "s5", "s6", "s7"]
 
 
-def test_who_comes_later_has_not_saved_any_time() -> None:
+def test_a_caller_that_comes_later_has_no_credit() -> None:
     queue: FairTime[str] = FairTime()
     for number in range(20):
         queue.put("a", f"a{number}")
@@ -51,7 +51,7 @@ def test_who_comes_later_has_not_saved_any_time() -> None:
     assert Counter(entry[0] for entry in served(queue, 6, {"a": 1, "b": 1})) == {"a": 3, "b": 3}
 
 
-def test_who_has_had_a_long_turn_waits_although_it_did_not_meanwhile() -> None:
+def test_a_caller_waits_after_a_long_slice_even_if_its_queue_was_empty() -> None:
     queue: FairTime[str] = FairTime()
     queue.put("a", "a0")
     for number in range(5):
@@ -62,7 +62,7 @@ def test_who_has_had_a_long_turn_waits_although_it_did_not_meanwhile() -> None:
     assert served(queue, 9, {"a": 3, "b": 1}) == ["b1", "b2", "a1", "b3", "b4"]
 
 
-def test_an_entry_that_comes_in_its_callers_turn_is_counted_behind_it() -> None:
+def test_an_entry_added_during_its_callers_slice_comes_after_that_slice() -> None:
     queue: FairTime[str] = FairTime()
     queue.put("a", "a0")
     queue.put("b", "b0")
@@ -73,7 +73,7 @@ def test_an_entry_that_comes_in_its_callers_turn_is_counted_behind_it() -> None:
     assert served(queue, 9, {"a": 1, "b": 1}) == ["b0", "a1"]
 
 
-def test_a_turn_that_is_not_ended_leaves_its_caller_in_the_queue() -> None:
+def test_a_slice_that_is_not_ended_leaves_its_caller_in_the_queue() -> None:
     queue: FairTime[str] = FairTime()
     for entry in ("a0", "a1", "b0"):
         queue.put(entry[0], entry)
@@ -109,7 +109,7 @@ def test_callers_that_have_nothing_to_catch_up_on_are_forgotten() -> None:
 @given(
     turns=st.dictionaries(st.sampled_from("abcd"), st.lists(st.floats(0.1, 10), min_size=30, max_size=30), min_size=2)
 )
-def test_callers_that_all_wait_differ_by_no_more_than_two_of_their_longest_turns(turns: dict[str, list[float]]) -> None:
+def test_waiting_callers_differ_by_at_most_two_of_their_longest_slices(turns: dict[str, list[float]]) -> None:
     queue: FairTime[int] = FairTime()
     for caller, lengths in turns.items():
         for number in range(len(lengths)):

@@ -21,7 +21,7 @@ class Seen(logging.Handler):
         self.came.set()
 
 
-async def test_what_holds_the_loop_is_named_while_it_does() -> None:
+async def test_the_code_that_blocks_the_loop_is_named_while_it_does() -> None:
     seen = Seen()
     logger = logging.getLogger("graph.work.loop_watch")
     logger.addHandler(seen)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.work.pace import Pace
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 
 class HeldClock:
@@ -92,7 +92,7 @@ async def test_a_rest_takes_no_longer_than_a_burst() -> None:
     assert len(counts) < 10
 
 
-async def test_what_comes_later_does_not_pass_what_waits() -> None:
+async def test_later_work_does_not_overtake_waiting_work() -> None:
     clock, done = HeldClock(), list[str]()
     pace = Pace(burst_s=0.001, clock=clock)
     await begun(pace, clock, "aaaa", done)
@@ -115,7 +115,7 @@ async def test_cancelled_work_leaves_the_queue() -> None:
     assert (pace.waiting, done) == (0, ["a"])
 
 
-async def test_what_is_cancelled_as_its_turn_comes_leaves_the_turn_to_the_next() -> None:
+async def test_work_cancelled_when_its_slice_begins_leaves_it_to_the_next() -> None:
     clock, done = HeldClock(), list[str]()
     pace = Pace(burst_s=0.001, resting_iterations=1, clock=clock)
     tasks = [asyncio.create_task(work(pace, clock, "a", 0.002, done)) for _ in range(3)]
@@ -136,7 +136,7 @@ async def test_work_on_an_idle_loop_never_waits() -> None:
     assert pace.waiting == 0
 
 
-async def test_a_turn_has_room_for_many_short_pieces_of_its_caller_and_for_none_of_another() -> None:
+async def test_a_slice_holds_many_short_pieces_of_one_caller_only() -> None:
     clock, done = HeldClock(), list[str]()
     pace = Pace(burst_s=0.001, slice_s=0.001, resting_iterations=1, clock=clock, used=clock)
     await begun(pace, clock, "a", done)  # which uses up the burst
@@ -164,7 +164,7 @@ async def test_time_on_another_thread_counts_against_its_caller() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30) | st.none()), max_size=30))
-def test_whatever_is_cancelled_and_when_all_others_have_their_turns(callers: list[tuple[str, int | None]]) -> None:
+def test_cancelled_work_never_keeps_other_work_from_running(callers: list[tuple[str, int | None]]) -> None:
     """A caller with the iteration in which its work is cancelled, if it is."""
 
     async def run() -> None:
@@ -176,7 +176,7 @@ def test_whatever_is_cancelled_and_when_all_others_have_their_turns(callers: lis
                 if cancelled_in == iteration:
                     task.cancel()
             await asyncio.sleep(0)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         for outcome, (_, cancelled_in) in zip(outcomes, callers, strict=True):
             assert outcome is None or cancelled_in is not None

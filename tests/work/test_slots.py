@@ -58,7 +58,7 @@ async def test_a_caller_with_much_to_do_delays_another_by_one_piece() -> None:
     assert (slots.busy, work.heavy_operations) == (0, 0)
 
 
-async def test_what_is_cancelled_while_it_waits_never_runs_and_its_slot_goes_to_the_next() -> None:
+async def test_work_cancelled_while_it_waits_leaves_its_slot_to_the_next() -> None:
     slots, order, work = Slots(1), list[str](), Work()
     await slots.acquire()
     first, second = await begun(slots, "ab", order, work)

@@ -10,7 +10,7 @@ import pytest
 
 from graph.core.errors import DatabaseUnavailable
 from graph.work.tasks import FIRST_PAUSE_S, LONGEST_PAUSE_S, BackgroundTasks, attempt, repeat
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 
 class Pauses:
@@ -28,7 +28,7 @@ class Pauses:
         self.seconds.append(seconds)
 
     async def ended(self) -> None:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await self._ended.wait()
 
 
@@ -113,7 +113,7 @@ async def test_one_task_that_crashes_does_not_touch_another(caplog: pytest.LogCa
     async with BackgroundTasks(sleep=pauses.sleep) as tasks:
         tasks.start("failing", failing([ValueError("a defect")]))
         tasks.start("working", work)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await done.wait()
 
 
@@ -126,7 +126,7 @@ async def test_a_cancellation_that_came_from_within_is_a_crash(caplog: pytest.Lo
     assert logged(caplog) == [(logging.ERROR, "A background task has crashed, and starts again", True)]
 
 
-async def test_a_task_can_be_stopped_alone() -> None:
+async def test_one_task_can_be_stopped() -> None:
     async with BackgroundTasks() as tasks:
         stopped = tasks.start("stopped", asyncio.Event().wait)
         other = tasks.start("other", asyncio.Event().wait)
@@ -159,7 +159,7 @@ async def test_a_task_belongs_to_no_request() -> None:
         (RuntimeError("a defect"), False, [(logging.ERROR, "It failed", True)]),
     ],
 )
-async def test_what_an_attempt_fails_with_is_logged_by_its_kind(
+async def test_the_failure_of_an_attempt_is_logged_by_its_kind(
     caplog: pytest.LogCaptureFixture, error: Exception | None, succeeds: bool, logs: list[tuple[int, str, bool]]
 ) -> None:
     caplog.set_level("INFO")

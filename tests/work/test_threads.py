@@ -31,7 +31,7 @@ async def all_free(threads: FairThreads) -> None:
     threads.slots.release(await threads.slots.acquire())
 
 
-async def test_what_a_job_takes_is_charged_to_its_caller_and_waiting_is_not() -> None:
+async def test_a_caller_is_charged_for_processor_time_and_not_for_waiting() -> None:
     pace, threads = Charged(), FairThreads(1, "test")
     waits = threading.Event()
     with charged_to(an_account(Work(pace=pace), "a")):

@@ -1,4 +1,4 @@
-"""The commands of the catalogue, and its options of `quakegraph serve`."""
+"""The commands of the catalogue, and the options that it adds to `quakegraph serve`."""
 
 from functools import partial
 from math import isfinite
@@ -13,7 +13,7 @@ from graph.domains.earthquakes.rebuild import rebuild_summaries
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 
 poll_option = click.Option(
-    ["--poll"], metavar="SECONDS", help="Poll USGS so often, 60 or more; 0 for never.  [default: 0]"
+    ["--poll"], metavar="SECONDS", help="Seconds between polls of USGS, 60 or more; 0 for no polling.  [default: 0]"
 )
 demo_option = click.Option(
     ["--demo"], is_flag=True, default=None, help="Load a real week of events when the catalogue is empty."
@@ -22,17 +22,24 @@ demo_option = click.Option(
 
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True), metavar="[FILE]...")
-@click.option("--recent", is_flag=True, help="The 100 latest events of USGS.")
+@click.option("--recent", is_flag=True, help="Ingest the 100 latest events of USGS.")
 @click.option(
     "--feed",
     type=click.Choice([feed.name for feed in UsgsFeed], case_sensitive=False),
     metavar="NAME",
-    help="A summary feed of USGS: ALL_HOUR, M2_5_DAY, SIGNIFICANT_MONTH, ...",
+    help="Ingest a summary feed of USGS: ALL_HOUR, M2_5_DAY, SIGNIFICANT_MONTH, ...",
 )
-@click.option("--from", "start_ms", type=Times(end_of_day=False), help="USGS's events from this day or time on, UTC.")
-@click.option("--to", "end_ms", type=Times(end_of_day=True), help="USGS's events up to this day's end or time, UTC.")
+@click.option(
+    "--from", "start_ms", type=Times(end_of_day=False), help="Ingest events of USGS from this day or time on, UTC."
+)
+@click.option(
+    "--to",
+    "end_ms",
+    type=Times(end_of_day=True),
+    help="Ingest events of USGS until the end of this day or this time, UTC.",
+)
 @click.option("--min-magnitude", type=float, metavar="M", help="Least magnitude, with --from, --to or --recent.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a source.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each source.")
 @store_option
 @click.pass_obj
 def ingest(
@@ -46,13 +53,13 @@ def ingest(
     as_json: bool,
     store: str | None,
 ) -> None:
-    """Take events into the catalogue, from files or from USGS.
+    """Ingest events from files or from USGS.
 
-    A FILE is a GeoJSON FeatureCollection, or has a GeoJSON feature a line; either may be
-    gzipped, and "-" is standard input. An event that is stored already is skipped, so any
-    ingest can be run again. A window of time is fetched in as many parts as USGS's limit takes;
-    after an interruption, the same command goes on from there. The exit status is 1 if a source
-    could not be read to its end, or if none of its events could be taken.
+    A FILE is a GeoJSON FeatureCollection, or has one GeoJSON feature on each line. It may be
+    gzipped; "-" is standard input. Events that are stored already are skipped, so any ingest can
+    be repeated. The events between --from and --to are fetched in parts, as USGS limits the size
+    of an answer. After an interruption, run the same command again: it resumes. The exit status
+    is 1 if a source could not be read to its end, or if all its events were rejected.
 
     \b
     Examples:
@@ -87,10 +94,11 @@ def ingest(
 @store_option
 @click.pass_obj
 def rebuild(line: CommandLine, store: str | None) -> None:
-    """Recompute the summaries, for a table that another writer filled.
+    """Recompute the summaries of days and years.
 
-    Queries are planned and counted by summaries of each day and year. Every ingest of this
-    service keeps them right, also when it crashes; a copy of events from elsewhere does not.
+    Queries are planned and counted by a summary of each day and each year. Every ingest of this
+    service updates the summaries, even if it crashes. Other programs that write events do not: run
+    this command after them.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`quakegraph ingest`: reads each source, with a progress bar on a terminal, and prints a line or JSON object."""
+"""`quakegraph ingest`: ingests each source and prints its outcome; on a terminal, it shows a progress bar."""
 
 import asyncio
 import sys
@@ -22,11 +22,11 @@ from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents
 
 REJECTIONS_SHOWN = 5
-GOES_ON = "The same command again goes on from there."
+HOW_TO_RESUME = "Run the same command again to resume."
 
 
 class Times(click.ParamType[int]):
-    """A UTC day or time as epoch milliseconds; a day means its first or its last millisecond."""
+    """A UTC day or time, converted to epoch milliseconds. A day becomes its first or its last millisecond."""
 
     name = "date"
 
@@ -34,7 +34,7 @@ class Times(click.ParamType[int]):
         self._end_of_day = end_of_day
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read ISO 8601."""
+        """Convert from ISO 8601."""
         try:
             time = datetime.fromisoformat(value)
             time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
@@ -50,14 +50,14 @@ class Outcome:
     """The outcome of one source."""
 
     source: str  # the file's name, or USGS
-    report: IngestReport  # up to its end, or up to an error
+    report: IngestReport  # if there is an error, of the events before it
     error: GraphError | None = None
-    progress: Progress = field(default_factory=Progress)  # of a window
+    progress: Progress = field(default_factory=Progress)  # stays empty unless a window is ingested
 
     @property
     def message(self) -> str:
         """The error, and whether the same command resumes."""
-        return f"{self.error} {GOES_ON}" if self.progress.parts else str(self.error)
+        return f"{self.error} {HOW_TO_RESUME}" if self.progress.parts else str(self.error)
 
     @property
     def succeeded(self) -> bool:
@@ -108,7 +108,7 @@ async def _ingest_window(ingest: Ingest, query: EventQuery, *, quiet: bool) -> O
             if advance is None:
                 if progress.parts_before and not quiet:
                     before = f"{progress.events_before:,} events in {progress.parts_before:,} parts"
-                    click.echo(f"{outcome.source}: going on after {before}", err=True)
+                    click.echo(f"{outcome.source}: resuming after {before}", err=True)
                 advance = stack.enter_context(_progress(outcome.source, progress.to_fetch))
             advance(report.fetched)
 
@@ -119,7 +119,7 @@ async def _ingest_window(ingest: Ingest, query: EventQuery, *, quiet: bool) -> O
         except (GraphError, asyncio.CancelledError):
             stack.close()  # the bar ends its line
             if outcome.progress.parts and not quiet:
-                click.echo(f"{outcome.source}: {outcome.report.fetched:,} fetched. {GOES_ON}", err=True)
+                click.echo(f"{outcome.source}: {outcome.report.fetched:,} fetched. {HOW_TO_RESUME}", err=True)
             raise
     return outcome
 
@@ -145,7 +145,7 @@ def _file_progress(name: str) -> AbstractContextManager[Callable[[int], None]]:
 
 @contextmanager
 def _progress(label: str, length: int | None) -> Iterator[Callable[[int], None]]:
-    """A function that shows the bytes or events so far, if their number is known and stderr is a terminal."""
+    """A progress bar, if the length is known and standard error is a terminal; yields the function that sets it."""
     if length is None or not sys.stderr.isatty():
         yield lambda done: None
         return

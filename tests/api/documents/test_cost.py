@@ -134,7 +134,7 @@ def test_a_field_that_is_selected_twice_is_resolved_and_paid_once() -> None:
     assert cost("{ a: events(first: 10) { nodes { id } } b: events(first: 10) { nodes { id } } }") == 26
 
 
-def test_what_a_directive_might_leave_out_is_paid() -> None:
+def test_skipped_fields_count_towards_the_cost() -> None:
     assert cost('{ event(eventId: "x") { id @skip(if: true) mag @include(if: false) } }') == 3
 
 
@@ -158,7 +158,7 @@ def test_the_introspection_of_tools_fits_and_circles_do_not() -> None:
     assert priced(parse(f"{{ __schema {{ types {{ {circle} }} }} }}")) > LIMIT
 
 
-def test_fragments_that_multiply_are_given_up() -> None:
+def test_multiplying_fragments_are_refused() -> None:
     """Two in two, and so on, each under a name of its own: more fields than are ever counted."""
     fragments = [
         f"fragment F{i} on __Type {{ a: ofType {{ ...F{i + 1} }} b: ofType {{ ...F{i + 1} }} }}" for i in range(40)

@@ -55,7 +55,7 @@ def test_no_more_is_remembered_than_there_is_room_for() -> None:
     assert remembered.currsize == sum(document.size for document in remembered.values())
 
 
-def test_a_document_that_is_larger_than_all_the_room_is_executed_all_the_same() -> None:
+def test_a_document_larger_than_the_cache_is_executed() -> None:
     known = documents({"max_document_bytes": 1_000_000})
 
     assert known.of("{ __typename } #" + "x" * (ROOM - 100_000)).operation(None).name is None
@@ -74,7 +74,7 @@ def test_a_document_that_is_larger_than_all_the_room_is_executed_all_the_same() 
         ("query($a: " + "[" * 1900, {}),
     ],
 )
-def test_what_is_too_large_to_be_read_is_not_read(text: str, limit: dict[str, int]) -> None:
+def test_a_document_beyond_the_limits_is_refused_before_it_is_parsed(text: str, limit: dict[str, int]) -> None:
     with pytest.raises(QueryTooComplex):
         documents(limit).of(text)
 

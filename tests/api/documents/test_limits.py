@@ -73,7 +73,7 @@ def test_a_text_may_have_as_many_bytes_as_its_limit() -> None:
         "{ ...Nowhere a { ...Nowhere } }",
     ],
 )
-def test_what_is_no_document_is_left_to_validation(text: str) -> None:
+def test_limits_leave_invalid_documents_to_validation(text: str) -> None:
     check_shape(parse(text), DEFAULTS)
 
 
@@ -94,7 +94,7 @@ def test_a_long_chain_of_fragments_is_no_deeper_than_its_fields() -> None:
     )
 
 
-def test_what_people_and_their_tools_send_passes() -> None:
+def test_ordinary_documents_are_within_the_limits() -> None:
     introspection = get_introspection_query(
         descriptions=True,
         specified_by_url=True,

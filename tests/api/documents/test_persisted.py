@@ -11,7 +11,7 @@ import pytest
 
 from graph.api.documents.persisted import KEPT_BYTES, LONGEST_KEPT, AutomaticDocuments
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import PATIENCE_S, started
+from tests.processes import TIMEOUT_S, started
 from tests.service import Service, running, settings
 
 JSON, GRAPHQL_JSON = "application/json", "application/graphql-response+json"
@@ -63,7 +63,7 @@ def test_a_named_document_takes_variables_and_the_name_of_an_operation(service: 
     assert answer.json() == {"data": {"event": None}}
 
 
-def test_a_document_that_is_sent_without_its_name_is_not_kept(service: Service) -> None:
+def test_a_document_sent_without_its_hash_is_not_kept(service: Service) -> None:
     post(service, query=QUERY)
 
     assert code_of(post(service, extensions=named(QUERY))) == "PERSISTED_QUERY_NOT_FOUND"
@@ -77,7 +77,7 @@ def test_a_document_that_cannot_be_executed_is_not_kept(tmp_path: Path, usgs: Us
         assert code_of(post(service, extensions=named(document))) == "PERSISTED_QUERY_NOT_FOUND"
 
 
-def test_a_document_is_kept_under_its_own_hash_alone(service: Service) -> None:
+def test_a_document_is_kept_only_under_its_own_hash(service: Service) -> None:
     other = "{ events { totalCount } }"
 
     refused = post(service, query=QUERY, extensions=named(other))
@@ -103,7 +103,7 @@ def test_a_document_is_kept_under_its_own_hash_alone(service: Service) -> None:
         ({"version": 1, "sha256Hash": "f" * 100_000}, "BAD_REQUEST"),
     ],
 )
-def test_what_names_nothing_is_told(service: Service, extension: Any, code: str) -> None:
+def test_a_malformed_persisted_query_is_refused(service: Service, extension: Any, code: str) -> None:
     answer = post(service, extensions={"persistedQuery": extension})
 
     assert code_of(answer) == code
@@ -123,7 +123,7 @@ def test_no_name_at_all_is_as_if_there_were_none(service: Service) -> None:
         ("\N{EARTH GLOBE EUROPE-AFRICA}" * 500, 489),  # four bytes each
     ],
 )
-def test_no_more_is_kept_than_there_is_room_for(filler: str, number_kept: int) -> None:
+def test_the_number_of_kept_documents_is_bounded(filler: str, number_kept: int) -> None:
     kept = AutomaticDocuments()
     for number in range(10_000):
         text = f"{{__typename}}#{number:04}{filler}"
@@ -191,7 +191,7 @@ def test_a_list_that_cannot_be_served_ends_the_start_with_a_line(tmp_path: Path,
         file.write_text(text)
     given = {"GRAPH_ALLOWED_DOCUMENTS": str(file)}
     with started("serve", "--port", "0", folder=tmp_path, settings=given) as process:
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 1
     assert says in said

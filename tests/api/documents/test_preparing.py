@@ -92,7 +92,7 @@ def test_the_work_is_in_proportion_to_the_greatest_size(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TOO_COMPLEX)
-def test_what_would_take_long_is_refused_as_too_complex(week: Service, name: str) -> None:
+def test_documents_that_take_long_to_prepare_are_too_complex(week: Service, name: str) -> None:
     body = {"query": TOO_COMPLEX[name], "operationName": "Q0" if "Q0" in TOO_COMPLEX[name] else None}
 
     answer = week.http.post("/graphql", json=body).json()
@@ -102,11 +102,11 @@ def test_what_would_take_long_is_refused_as_too_complex(week: Service, name: str
 
 
 @pytest.mark.parametrize("name", ORDINARY)
-def test_what_clients_send_is_prepared(name: str) -> None:
+def test_ordinary_documents_are_prepared(name: str) -> None:
     assert list(documents().of(ORDINARY[name]).operations())
 
 
-def test_an_operation_is_prepared_when_it_is_asked_for() -> None:
+def test_an_operation_is_prepared_when_it_is_requested() -> None:
     """Each takes about as much as the other: one of fifty makes no work for the rest."""
     known, text = documents(), OTHERS["fifty operations"]
     document = known.of(text)

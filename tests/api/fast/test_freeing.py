@@ -66,7 +66,7 @@ def test_a_plan_keeps_nothing_of_the_request_that_it_was_compiled_in() -> None:
     assert any(plan._functions.values())
 
 
-def test_what_coerces_a_type_is_made_once_for_all_documents() -> None:
+def test_coercions_are_compiled_once_for_all_documents() -> None:
     coercions = Coercions()
     for _ in range(3):
         execute(plan_of(SIEVED, coercions), Quarry(), size=1)

@@ -54,7 +54,7 @@ def test_the_schema_keeps_strawberrys_resolvers_where_it_is_switched_off() -> No
     assert quick.query_type.fields["events"].resolve is not before["events"]
 
 
-def test_both_ways_answer_alike(tmp_path: Path) -> None:
+def test_compiled_and_ordinary_execution_give_the_same_answer(tmp_path: Path) -> None:
     answers = []
     for compiled in (True, False):
         store = f"sqlite:///{tmp_path}/{compiled}.db"

@@ -49,7 +49,7 @@ async def ingest(database: Database, events: Sequence[Event]) -> int:
 
     Nothing is recorded: the log of an ingest so late would have no key.
     """
-    ingest = Ingest(database, _unasked_usgs(), Recording(Metrics()), lambda: INGESTED_AT)
+    ingest = Ingest(database, _unused_usgs(), Recording(Metrics()), lambda: INGESTED_AT)
     values = [
         {name: value for name, value in event.values().items() if name not in ("ingested_at", "day_bucket")}
         for event in events
@@ -61,7 +61,7 @@ async def ingest(database: Database, events: Sequence[Event]) -> int:
 
 
 @cache
-def _unasked_usgs() -> UsgsClient:
+def _unused_usgs() -> UsgsClient:
     """What an ingest of given events needs and never uses."""
     return UsgsClient(httpx.AsyncClient(), "http://127.0.0.1:9", timeout_s=1)
 

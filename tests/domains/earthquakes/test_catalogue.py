@@ -140,7 +140,7 @@ async def test_a_cursor_of_no_event_within_a_tie_divides_it_in_two(engine: str) 
             assert await sides(until) == (False, bool(behind.records))
 
 
-async def test_a_cursor_stays_good_when_its_event_is_gone(engine: str) -> None:
+async def test_a_cursor_stays_valid_after_its_event_is_deleted(engine: str) -> None:
     async with stored(engine, events_at(*[NOON] * 3, *[NOON + DAY_MS] * 3)) as database:
         catalogue = catalogue_of(database)
         order = await in_order(catalogue, ascending=False)
@@ -157,7 +157,7 @@ async def test_a_cursor_stays_good_when_its_event_is_gone(engine: str) -> None:
 
 
 @pytest.mark.parametrize("ascending", [False, True])
-async def test_a_cursor_outside_of_the_selection_is_before_or_behind_all_of_it(engine: str, ascending: bool) -> None:
+async def test_a_cursor_outside_the_selection_is_before_or_after_all_of_it(engine: str, ascending: bool) -> None:
     day = at("2020-02-29T00:00:00")
     inside = [day + hour * 3_600_000 for hour in (6, 12, 18)]
     async with stored(engine, events_at(day - DAY_MS, day, *inside, day + DAY_MS - 1, day + DAY_MS)) as database:
@@ -179,9 +179,7 @@ async def test_a_cursor_outside_of_the_selection_is_before_or_behind_all_of_it(e
 
 @pytest.mark.parametrize("ascending", [False, True])
 @pytest.mark.parametrize("backward", [False, True])
-async def test_a_client_that_pages_between_two_cursors_comes_to_an_end(
-    engine: str, ascending: bool, backward: bool
-) -> None:
+async def test_paging_between_two_cursors_ends(engine: str, ascending: bool, backward: bool) -> None:
     async with stored(engine, events_at(*range(NOON, NOON + 8))) as database:
         catalogue = catalogue_of(database)
         order = await in_order(catalogue, ascending=ascending)
@@ -206,7 +204,7 @@ async def test_a_client_that_pages_between_two_cursors_comes_to_an_end(
     ],
     ids=["other times", "no times", "other magnitudes", "elsewhere"],
 )
-async def test_nothing_lies_on_either_side_of_a_page_where_nothing_is_selected(engine: str, nothing: Selection) -> None:
+async def test_an_empty_selection_has_no_page_on_either_side(engine: str, nothing: Selection) -> None:
     async with stored(engine, events_at(NOON, NOON, NOON + 2, mag=4.5, lat=0.5, lon=0.5)) as database:
         catalogue = catalogue_of(database)
         for event in await in_order(catalogue, ascending=True):

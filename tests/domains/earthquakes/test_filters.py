@@ -119,7 +119,7 @@ async def test_a_magnitude_on_a_bound_is_selected(engine: str) -> None:
     )
 
 
-async def test_types_are_taken_word_for_word_and_none_selects_nothing(engine: str) -> None:
+async def test_types_match_exactly_and_an_empty_list_selects_nothing(engine: str) -> None:
     expected = {
         None: {"quake", "blast", "untyped"},
         ("earthquake",): {"quake"},

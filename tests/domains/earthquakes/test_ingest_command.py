@@ -18,7 +18,7 @@ import pytest
 
 from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.domains.earthquakes.usgs.usgs_server import week, week_features
-from tests.processes import PATIENCE_S, Child, environment, quakegraph, started
+from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
 
 
 @pytest.fixture(autouse=True)
@@ -58,13 +58,13 @@ def test_a_file_of_any_form_is_ingested_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_standard_input_of_any_form_is_ingested(name: str) -> None:
+def test_standard_input_may_have_any_file_format(name: str) -> None:
     result = quakegraph("ingest", "-", stdin=FORMS[name]())
 
     assert (result.exit_code, result.stdout) == (0, "-: 2,124 fetched, 2,124 upserted, 0 skipped, 0 rejected\n")
 
 
-def test_several_files_are_told_about_one_by_one() -> None:
+def test_each_file_has_its_own_report() -> None:
     Path("one.ndjson").write_bytes(lines([GOOD, BAD]))
     Path("broken.geojson").write_bytes(b'{"type": "FeatureCollection", "features": [' + orjson.dumps(a_feature("us3")))
     Path("two.ndjson").write_bytes(lines([GOOD, a_feature("us4")]))
@@ -81,7 +81,7 @@ def test_several_files_are_told_about_one_by_one() -> None:
     assert result.stderr == "Error: broken.geojson: The JSON breaks off before its end.\n"
 
 
-def test_a_few_rejections_are_told_and_the_rest_counted() -> None:
+def test_five_rejections_are_printed_and_the_rest_counted() -> None:
     Path("bad.ndjson").write_bytes(lines([GOOD, *[a_feature(f"us{n}", mag=None) for n in range(1100)], {}]))
 
     said = quakegraph("ingest", "bad.ndjson").stdout.splitlines()
@@ -105,7 +105,9 @@ def test_a_few_rejections_are_told_and_the_rest_counted() -> None:
         (gzip.compress(week())[:-9], 1),
     ],
 )
-def test_the_exit_status_is_1_where_a_file_was_not_read_or_nothing_in_it_taken(content: bytes, exit_code: int) -> None:
+def test_the_exit_status_is_1_if_a_file_was_not_read_or_all_its_events_were_rejected(
+    content: bytes, exit_code: int
+) -> None:
     Path("some").write_bytes(content)
 
     assert quakegraph("ingest", "some").exit_code == exit_code
@@ -171,7 +173,7 @@ def test_two_processes_that_ingest_one_file_into_one_store_count_each_event_once
     (folder / "week.geojson").write_bytes(week())
     with ExitStack() as stack:
         processes = [stack.enter_context(started("ingest", "--json", "week.geojson", folder=folder)) for _ in range(2)]
-        reports = [json.loads(process.communicate(timeout=PATIENCE_S)[0]) for process in processes]
+        reports = [json.loads(process.communicate(timeout=TIMEOUT_S)[0]) for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0]
     assert [report["upserted"] + report["skipped"] for report in reports] == [2124, 2124]
@@ -186,7 +188,7 @@ def test_a_terminal_is_shown_how_far_the_ingest_is(folder: Path, name: str) -> N
     with Child(command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
         os.close(theirs)
         shown = read_terminal(ours)
-        output, _ = process.communicate(timeout=PATIENCE_S)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 0
     assert json.loads(output)["upserted"] == 2124

@@ -20,7 +20,7 @@ from tests.domains.earthquakes.ingest.ingests import a_feature, events_in
 from tests.domains.earthquakes.test_ingest_command import read_terminal
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_QUERY, Holdings, UsgsServer, stall, status
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S, Child, environment, quakegraph, started
+from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
 
 DAY = 1_690_848_000_000  # 2023-08-01
 DAY_MS = 86_400_000
@@ -69,9 +69,7 @@ class Stalling:
         await stall(scope, receive, send)
 
 
-def test_a_window_with_more_than_usgs_gives_at_once_is_ingested_whole(
-    holdings: Holdings, settings: dict[str, str]
-) -> None:
+def test_a_window_beyond_the_limit_of_usgs_is_ingested_completely(holdings: Holdings, settings: dict[str, str]) -> None:
     first = quakegraph(*ASKED, settings=settings)
     again = quakegraph(*ASKED, settings=settings)
 
@@ -83,21 +81,21 @@ def test_a_window_with_more_than_usgs_gives_at_once_is_ingested_whole(
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_one_goes_on_where_it_stopped(
+def test_an_interrupted_backfill_resumes(
     folder: Path, usgs: UsgsServer, holdings: Holdings, settings: dict[str, str], how: signal.Signals
 ) -> None:
     stalling = Stalling()
     usgs.answer_next(*[usgs.catalogue] * ANSWERS, stalling, stalling)
     with started(*ASKED, folder=folder, settings=settings) as process:
         for _ in range(2):
-            assert stalling.reached.acquire(timeout=PATIENCE_S)
+            assert stalling.reached.acquire(timeout=TIMEOUT_S)
         process.send_signal(how)
-        output, said = process.communicate(timeout=PATIENCE_S)
+        output, said = process.communicate(timeout=TIMEOUT_S)
     before, given = stored(), sum(holdings.given)
     assert 0 < before == given < EVENTS
     if how is signal.SIGINT:
         assert process.returncode == 1
-        assert said == f"USGS: {before} fetched. The same command again goes on from there.\n\nAborted!\n"
+        assert said == f"USGS: {before} fetched. Run the same command again to resume.\n\nAborted!\n"
     assert output == ""
     parts = len(holdings.given)
 
@@ -106,7 +104,7 @@ def test_an_interrupted_one_goes_on_where_it_stopped(
     rest = EVENTS - before
     assert result.stdout == f"USGS: {rest} fetched, {rest} upserted, 0 skipped, 0 rejected\n"
     (going_on,) = result.stderr.splitlines()
-    told = re.fullmatch(r"USGS: going on after (\d+) events in (\d+) parts", going_on)
+    told = re.fullmatch(r"USGS: resuming after (\d+) events in (\d+) parts", going_on)
     assert told
     assert int(told[1]) == before
     assert int(told[2]) == parts
@@ -115,12 +113,12 @@ def test_an_interrupted_one_goes_on_where_it_stopped(
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_an_outage_of_usgs_ends_it_with_its_code_and_the_next_one_goes_on(
+def test_a_backfill_ended_by_an_outage_resumes(
     usgs: UsgsServer, holdings: Holdings, settings: dict[str, str], as_json: bool
 ) -> None:
     asked = [*ASKED, "--json"] if as_json else list(ASKED)
-    goes_on = "The same command again goes on from there."
-    message = f"USGS is overloaded (status 429): try again in 61 seconds, as it asks. {goes_on}"
+    how_to_resume = "Run the same command again to resume."
+    message = f"USGS is overloaded (status 429): try again in 61 seconds, as it asks. {how_to_resume}"
     usgs.answer_next(*[usgs.catalogue] * ANSWERS, *[status(429, retry_after="61")] * 2)
 
     ended = quakegraph(*asked, settings=settings)
@@ -170,7 +168,7 @@ def test_a_terminal_is_shown_how_many_of_the_events_have_come(
     ) as process:
         os.close(theirs)
         shown = read_terminal(ours)
-        output, _ = process.communicate(timeout=PATIENCE_S)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
 
     assert process.returncode == 0
     assert json.loads(output)["fetched"] == EVENTS - before

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from tests.domains.earthquakes.ingest.ingests import a_feature
-from tests.processes import PATIENCE_S, started
+from tests.processes import TIMEOUT_S, started
 
 NUMBERS = ["1" * 5000, "-" + "1" * 5000, "9223372036854775808", "18446744073709551616", "-9223372036854775809", "1e400"]
 UNREADABLE = "FEATURE_UNREADABLE: Feature {} is unreadable: it holds a number out of range."
@@ -26,7 +26,7 @@ def written(folder: Path, name: str, features: list[Any]) -> None:
 def ingested(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """What a process of its own did."""
     with started("ingest", *arguments, folder=folder) as process:
-        output, errors = process.communicate(timeout=PATIENCE_S)
+        output, errors = process.communicate(timeout=TIMEOUT_S)
         return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
 
 

@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
     ],
 )
-def test_usgs_is_asked_for_what_the_options_say(usgs: UsgsServer, options: str, requested: str, stored: int) -> None:
+def test_the_options_become_a_request_to_usgs(usgs: UsgsServer, options: str, requested: str, stored: int) -> None:
     result = quakegraph("ingest", *options.split(), settings={"GRAPH_USGS_URL": usgs.url})
 
     conditions = requested.partition("&limit=20000&")[2]
@@ -92,7 +92,7 @@ def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: Us
         ),
     ],
 )  # fmt: skip
-def test_a_wrong_argument_ends_with_one_line_and_asks_nobody(
+def test_a_wrong_argument_ends_with_one_line_and_sends_no_request(
     folder: Path, usgs: UsgsServer, options: str, error: str
 ) -> None:
     result = quakegraph("ingest", *options.split(), settings={"GRAPH_USGS_URL": usgs.url})

@@ -21,7 +21,7 @@ from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, eve
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import catalogues, selections
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 
 ALL = Selection()
@@ -49,7 +49,7 @@ async def broadcast(database: Database) -> AsyncIterator[EventBroadcast]:
 
 async def some(notices: AsyncIterator[Notice[Event]], number: int) -> list[Notice[Event]]:
     """The next of them, so many."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         return [await anext(notices) for _ in range(number)]
 
 
@@ -60,7 +60,7 @@ def sent(notices: list[Notice[Event]]) -> list[str]:
     return [notice.record.event_id for notice in notices if notice.record]
 
 
-async def test_what_is_stored_from_now_on_is_sent_in_that_order_and_what_was_there_is_not(
+async def test_only_records_stored_after_subscribing_are_sent_in_order(
     database: Database, broadcast: EventBroadcast
 ) -> None:
     await ingest(database, [an_event("old")])
@@ -74,7 +74,7 @@ async def test_what_is_stored_from_now_on_is_sent_in_that_order_and_what_was_the
         assert sent(await some(notices, 2)) == ["much older", "newer"]
 
 
-async def test_behind_a_cursor_comes_what_was_stored_since_whatever_its_time(
+async def test_a_cursor_replays_events_stored_since_whatever_their_time(
     database: Database, broadcast: EventBroadcast
 ) -> None:
     together = events_at(10, 20, 30)
@@ -103,7 +103,7 @@ async def test_a_cursor_of_no_event_here_is_refused(broadcast: EventBroadcast) -
             await broadcast.events(ALL, cursor)
 
 
-async def test_behind_an_event_of_an_older_table_comes_all_that_has_a_number(
+async def test_the_cursor_of_an_event_without_a_number_replays_all_numbered_events(
     database: Database, broadcast: EventBroadcast
 ) -> None:
     unnumbered = an_event("old")
@@ -137,7 +137,7 @@ def test_a_selection_admits_what_a_query_would_find(events: list[Event], selecti
     assert ids(admitted) == ids([event for event in events if selects(selection, event)])
 
 
-async def test_what_another_connection_stores_is_sent_too(tmp_path: Path) -> None:
+async def test_events_stored_over_another_connection_are_sent(tmp_path: Path) -> None:
     async with (
         open_sqlite(tmp_path / "q.db", ENTITIES) as ours,
         open_sqlite(tmp_path / "q.db", ENTITIES) as others,

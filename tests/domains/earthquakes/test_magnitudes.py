@@ -12,7 +12,7 @@ TENTHS = range(-20, 101)
 
 
 @pytest.mark.parametrize("tenths", TENTHS)
-def test_every_tenth_stands_on_the_edge_of_its_own_bin(tenths: int) -> None:
+def test_every_tenth_lies_on_the_edge_of_its_own_bin(tenths: int) -> None:
     assert bin_of(float(Decimal(tenths) / 10)) == (tenths, True)
     assert bin_of(tenths / 10) == (tenths, True)
 

@@ -47,7 +47,7 @@ def refusal(**changes: Any) -> Rejection:
     return caught.value.rejection
 
 
-def test_what_fits_is_taken_as_it_is() -> None:
+def test_valid_values_are_kept_unchanged() -> None:
     made = {"ingested_at": NOW, "day_bucket": "20230803"}
     assert checked(**OTHERS).values() == {**RIGHT, **OTHERS, **made}
     assert checked().values() == {**RIGHT, **dict.fromkeys(OTHERS), **made}
@@ -117,7 +117,7 @@ ODD: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("attribute", ODD)
-def test_an_optional_attribute_that_is_not_what_it_should_be_is_left_out(attribute: str) -> None:
+def test_an_invalid_optional_attribute_is_dropped(attribute: str) -> None:
     without = checked(**{**OTHERS, attribute: None})
     assert getattr(without, attribute) is None
     for odd in ODD[attribute]:
@@ -153,7 +153,7 @@ NOT_FINITE = (float("nan"), float("inf"), -float("inf"), 10**400, -(10**400))
         ("depth", "DEPTH_INVALID", NO_DEPTH, ("8", True, [], 1e200, *NOT_FINITE)),
     ],
 )
-def test_what_a_record_cannot_do_without_is_refused_by_name(
+def test_an_invalid_required_attribute_is_named_in_the_rejection(
     attribute: str, code: str, message: str, odd: tuple[Any, ...]
 ) -> None:
     for value in odd:
@@ -167,12 +167,12 @@ def test_a_number_too_small_for_any_store_is_0(attribute: str) -> None:
 
 
 @pytest.mark.parametrize("time_ms", [FIRST_MS, -1, 0, NOW + 30 * DAY_MS])
-def test_a_time_of_the_calendar_is_taken(time_ms: int) -> None:
+def test_every_time_of_the_calendar_is_accepted(time_ms: int) -> None:
     assert checked(event_ts_ms=time_ms).event_ts_ms == time_ms
 
 
 @pytest.mark.parametrize("event_id", ["a", "i" * 64, "nc73919986", "ñandú 1", "#", "EVENT#1"])
-def test_an_id_of_visible_characters_is_taken(event_id: str) -> None:
+def test_an_id_of_visible_characters_is_accepted(event_id: str) -> None:
     assert checked(event_id=event_id).event_id == event_id
 
 
@@ -261,7 +261,7 @@ def test_a_record_says_its_day_and_its_time() -> None:
     assert (event.position.time_ms, event.position.key) == (-1, "us7000abcd")
 
 
-def test_every_attribute_of_a_record_comes_back_from_its_item() -> None:
+def test_an_item_keeps_every_attribute_of_its_record() -> None:
     event = checked(**OTHERS)
     assert Event(event.item) == event
     item = documented(EVENT, event.item)

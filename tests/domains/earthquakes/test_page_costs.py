@@ -65,7 +65,7 @@ async def test_page_1000_costs_what_page_2_costs(engine: str) -> None:
 
 
 @pytest.mark.parametrize("backward", [False, True])
-async def test_the_side_that_was_paged_from_is_looked_at_only_when_it_is_asked_for(engine: str, backward: bool) -> None:
+async def test_the_page_on_the_side_of_the_cursor_is_read_only_on_request(engine: str, backward: bool) -> None:
     events = events_at(*TEN_YEARS[:9])
     async with stored(engine, events) as database:
         watched = WatchedDatabase(database)
@@ -81,7 +81,7 @@ async def test_the_side_that_was_paged_from_is_looked_at_only_when_it_is_asked_f
         assert len(watched.calls) > before
 
 
-async def test_a_page_counts_no_total_unless_asked(engine: str) -> None:
+async def test_the_total_is_counted_only_on_request(engine: str) -> None:
     async with stored(engine, events_at(*TEN_YEARS[:3])) as database:
         watched = WatchedDatabase(database)
         page = await catalogue_of(watched).page(Selection(start_ms=TEN_YEARS[0] + 1), Paging(2))
@@ -116,7 +116,7 @@ async def test_a_busy_day_is_read_in_few_pieces_where_few_of_its_events_lie_in_a
 
 
 @pytest.mark.parametrize("backward", [False, True])
-async def test_a_page_is_full_though_the_index_lags_behind_the_summaries(engine: str, backward: bool) -> None:
+async def test_a_page_is_full_even_if_the_index_lags_behind_the_summaries(engine: str, backward: bool) -> None:
     events = events_at(*[time_ms + tie for time_ms in TEN_YEARS[:30] for tie in (0, 0, 1)])
     hidden = [event for number, event in enumerate(events) if number % 4 or 20 <= number < 60]
     visible = [event for event in events if event not in hidden]

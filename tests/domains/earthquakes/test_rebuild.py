@@ -58,7 +58,7 @@ async def test_a_table_that_another_writer_filled_can_be_read_once_it_is_rebuilt
         assert await found(database) == ids(EVENTS)
 
 
-async def test_rebuilding_what_is_right_corrects_nothing(engine: str) -> None:
+async def test_rebuilding_correct_summaries_changes_nothing(engine: str) -> None:
     async with stored(engine, EVENTS) as database:
         before = [await database.get(key) for key in (day_key("20230803"), year_key("2023"))]
         for _ in range(2):
@@ -130,7 +130,7 @@ async def test_a_summary_of_another_writer_that_has_no_revision_is_corrected_too
         assert await counted(database) == recounted(EVENTS)
 
 
-async def test_a_catalogue_that_is_being_read_sees_what_a_rebuild_corrected(engine: str) -> None:
+async def test_an_open_catalogue_sees_the_corrections_of_a_rebuild(engine: str) -> None:
     async with stored(engine, EVENTS) as database:
         assert await database.delete(Delete(day_key("20230803")))
         catalogue = catalogue_of(database)
@@ -184,7 +184,7 @@ class Interrupted(WatchedDatabase):
             yield item
 
 
-async def test_an_ingest_that_goes_on_meanwhile_is_counted_once(engine: str) -> None:
+async def test_events_ingested_during_a_rebuild_are_counted_once(engine: str) -> None:
     meanwhile = [[an_event("us5", NOON + 2, 4.6)], [an_event("us6", NOON + 3, 4.6), an_event("us7", NEW_YEAR, 5.0)]]
     every = [*EVENTS, *meanwhile[0], *meanwhile[1]]
     async with stored(engine, EVENTS) as database:
@@ -198,7 +198,7 @@ async def test_an_ingest_that_goes_on_meanwhile_is_counted_once(engine: str) -> 
         assert sorted(await found(database)) == sorted(ids(every))
 
 
-async def test_an_ingest_that_never_rests_ends_the_rebuild_with_a_word(engine: str) -> None:
+async def test_a_rebuild_that_an_ingest_keeps_interrupting_ends_with_an_error(engine: str) -> None:
     restless = [[event] for event in events_at(*range(NOON + 100, NOON + 100 + 2 * ROUNDS))]
     async with stored(engine, EVENTS) as database:
         assert await database.update(changed(day_key("20230803"), events=9))

@@ -22,7 +22,7 @@ longitudes = st.floats(-180, 180) | st.sampled_from([-180.0, 180.0, 0.0])
 
 
 @given(lat=latitudes, lon=longitudes, radius_km=st.floats(0, 20_050), at_lat=latitudes, at_lon=longitudes)
-def test_a_circle_holds_what_is_near_enough_and_its_condition_loses_none_of_it(
+def test_the_condition_of_a_circle_keeps_all_points_within_it(
     lat: float, lon: float, radius_km: float, at_lat: float, at_lon: float
 ) -> None:
     circle = Circle(lat, lon, radius_km)
@@ -51,7 +51,7 @@ def test_the_edge_of_a_circle_lies_within_its_condition(lat: float, lon: float, 
     assert predicate(circle.condition)({"lat": at_lat, "lon": at_lon})
 
 
-def test_a_small_circle_asks_the_store_for_a_small_box() -> None:
+def test_a_small_circle_reads_a_small_box() -> None:
     condition = Circle(60, 10, 111.195).condition
     assert condition is not None
     holds = predicate(condition)
@@ -90,7 +90,7 @@ def test_a_small_circle_asks_the_store_for_a_small_box() -> None:
         (lambda: Selection(types=("x",) * (MOST_TYPES + 1)), "`types` takes at most 50 values."),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_a_word(make: Callable[[], Any], message: str) -> None:
+def test_contradictory_selections_are_refused_with_a_message(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(BadUserInput) as caught:
         make()
     assert str(caught.value) == message
@@ -106,9 +106,7 @@ def test_what_makes_no_sense_is_refused_with_a_word(make: Callable[[], Any], mes
         (FIRST_MS - 1, LAST_MS + 1, (FIRST_MS, LAST_MS)),
     ],
 )
-def test_a_side_without_a_bound_reaches_to_the_end_of_the_calendar(
-    start: int | None, end: int | None, span: tuple[int, int]
-) -> None:
+def test_an_open_bound_means_the_end_of_the_calendar(start: int | None, end: int | None, span: tuple[int, int]) -> None:
     assert Selection(start_ms=start, end_ms=end).span == span
 
 

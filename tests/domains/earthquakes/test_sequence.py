@@ -28,7 +28,7 @@ async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(s
     assert await event_sequence(station.database).latest() == 2
 
 
-async def test_what_is_stored_already_has_no_second_number(station: Station) -> None:
+async def test_a_stored_event_gets_no_second_number(station: Station) -> None:
     await store(station.database, events_at(10, 20))
     assert await store(station.database, events_at(10, 20)) == 0
 

@@ -102,7 +102,7 @@ async def test_a_year_says_what_its_days_together_say(engine: str) -> None:
             assert total == numbers_of(summary.item)
 
 
-async def test_what_is_remembered_of_a_year_ends_with_an_ingest_by_someone_else(engine: str) -> None:
+async def test_an_ingest_by_another_process_invalidates_the_remembered_year(engine: str) -> None:
     async with stored(engine, [an_event("us1", NOON, 7.0)]) as database:
         catalogue = catalogue_of(database)
         strong = Selection(magnitudes=MagnitudeRange(6.5))

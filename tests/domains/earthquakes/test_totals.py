@@ -30,7 +30,7 @@ async def test_a_total_by_any_filter_is_exact(engine: str, events: list[Event], 
         assert await catalogue_of(database).total(selection) == sum(selects(selection, event) for event in events)
 
 
-async def test_a_bound_on_a_magnitude_counts_what_stands_exactly_on_it(engine: str) -> None:
+async def test_magnitude_bounds_are_inclusive_in_counts(engine: str) -> None:
     magnitudes = [-2.0, -1.12, 0.3, 4.49, 4.5, 4.5, 4.55, 4.6, 7.7, 10.0]
     expected = {
         MagnitudeRange(None, None): 10,
@@ -112,7 +112,7 @@ async def test_a_filter_that_summaries_do_not_know_is_counted_over_as_many_days_
         assert await catalogue.total(Selection()) == 6
 
 
-async def test_a_page_is_asked_for_its_total_and_counts_all_pages(engine: str) -> None:
+async def test_the_total_of_a_page_counts_all_pages(engine: str) -> None:
     async with stored(engine, events_at(*range(NOON, NOON + 5))) as database:
         page = await catalogue_of(database).page(Selection(start_ms=NOON + 1), Paging(2))
 

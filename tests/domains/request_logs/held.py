@@ -13,7 +13,7 @@ from starlette import types
 from graph.access.callers import Caller
 from graph.access.rate import Unlimited
 from graph.api.context import Context
-from graph.app import admission
+from graph.app import build_admission
 from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import PageSizes
 from graph.core.services import Services
@@ -37,7 +37,7 @@ from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import NOW
 from tests.domains.request_logs.recorder import log_buffer, recording_in
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.settings import Settings
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
@@ -64,7 +64,7 @@ class Gate:
 
     async def reached(self) -> None:
         """Return when some work has come since the last time."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await self._came.wait()
         self._came.clear()
 
@@ -118,7 +118,7 @@ async def known(header: str | None) -> Caller:
 @asynccontextmanager
 async def held_graph() -> AsyncIterator[HeldGraph]:
     """The graph on an empty database; logs are flushed at the end."""
-    endpoint = GraphQLEndpoint(admission(Settings()))
+    endpoint = GraphQLEndpoint(build_admission(Settings()))
     clock = HeldClock()
     clock.now = NOW
     async with held_database() as database:

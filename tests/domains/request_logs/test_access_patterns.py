@@ -164,7 +164,7 @@ async def test_a_log_is_found_for_seven_days_and_no_longer(engine: str) -> None:
         assert await logs.at([expired.position, kept.position]) == {kept.position: kept}
 
 
-async def test_a_cursor_of_no_log_divides_those_before_it_from_those_behind(engine: str) -> None:
+async def test_a_cursor_between_two_logs_divides_older_from_newer(engine: str) -> None:
     async with stored_logs(engine, HISTORY) as logs:
         for time_ms, newer in ((NOW + 1, 0), (MIDNIGHT + 1, 2), (MIDNIGHT - 2, 4), (LEAP_DAY - 1, 5), (0, 5)):
             nowhere = Position(REQUEST_LOGS, time_ms, "zz")
@@ -184,7 +184,7 @@ async def test_days_are_read_whole_from_their_first_to_their_last_millisecond(en
         assert [log async for some in logs.of_days(date(2024, 3, 1), day, None) for log in some] == []
 
 
-async def test_a_day_of_more_logs_than_are_read_at_once_is_read_whole(engine: str) -> None:
+async def test_a_day_with_many_logs_is_read_completely(engine: str) -> None:
     many = [a_log(MIDNIGHT + number, number) for number in range(2001)]
     async with stored_logs(engine, many) as logs:
         assert [log async for some in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), None) for log in some] == many

@@ -63,7 +63,7 @@ async def test_filters_are_grouped_by_all_four_values_and_the_most_used_come_fir
     ]
 
 
-async def test_hits_count_pages_that_have_a_next_and_the_mean_of_what_they_hold(engine: str) -> None:
+async def test_hits_count_pages_with_a_next_page_and_their_mean_size(engine: str) -> None:
     of_one_filter = [
         a_log(NOW, 1, page_size=50, result_count=50, has_next_token=True, buckets_scanned=1),
         a_log(NOW, 2, page_size=50, result_count=50, has_next_token=True, buckets_scanned=1),
@@ -80,7 +80,7 @@ async def test_hits_count_pages_that_have_a_next_and_the_mean_of_what_they_hold(
     ]
 
 
-async def test_filters_that_are_used_as_often_come_in_one_order_always() -> None:
+async def test_equally_popular_filters_have_a_fixed_order() -> None:
     ties = [a_log(MIDNIGHT, number, page_size=size) for number, size in enumerate((7, 3, 9, 1, 5))]
     async with stored_logs("sqlite", ties) as logs, stored_logs("sqlite", []) as others:
         await others.insert_many(
@@ -101,7 +101,7 @@ async def test_only_queries_of_the_catalogue_are_counted() -> None:
         assert (await popular_filters(logs, TODAY, 7, 10)).total_requests == 1
 
 
-async def test_nothing_was_asked_on_a_day_without_logs() -> None:
+async def test_a_day_without_logs_has_no_popular_filters() -> None:
     async with stored_logs("sqlite", []) as logs:
         for day in (TODAY, date.max, date(1, 1, 7)):
             found = await popular_filters(logs, day, 7, 1)

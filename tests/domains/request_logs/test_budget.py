@@ -79,7 +79,7 @@ def test_a_day_has_an_equal_share_of_all_and_leaves_room_for_its_evening() -> No
     assert sum(hours[-60:]) > 0, "a flood of all day leaves logs of its last hour"
 
 
-def test_what_is_stored_already_counts() -> None:
+def test_stored_logs_count_towards_the_budget() -> None:
     limits = LogLimits(PLENTY, Amount(800, 10**9))
     budget = LogBudget(limits)
     budget.learn({day_bucket(LAST_MINUTE): Amount(100, 0)})
@@ -104,7 +104,7 @@ async def test_logs_are_counted_as_they_are_written_and_the_counts_are_learned(e
         assert await logs.counts() == {"20240302": Amount(30, sum(log.size for log in some))}
 
 
-async def test_what_is_left_out_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_logs_beyond_the_budget_are_reported_once(caplog: pytest.LogCaptureFixture) -> None:
     async with empty_database("sqlite", ENTITIES, clock=now) as database:
         budget = LogBudget(LogLimits(Amount(4, 10**9), PLENTY))
         buffer = LogBuffer(RequestLogs(database, now), budget)

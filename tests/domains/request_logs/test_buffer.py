@@ -52,7 +52,7 @@ async def stored(database: Database) -> list[RequestLog]:
     return [RequestLog(item) for item in (await database.query(Query(entity=LOG, partitions=[("20240302",)]))).items]
 
 
-def told(record: logging.LogRecord, *keywords: str) -> tuple[object, ...]:
+def logged_values(record: logging.LogRecord, *keywords: str) -> tuple[object, ...]:
     """What a line says, and what it was about."""
     return record.getMessage(), *(vars(record)["keywords"][keyword] for keyword in keywords)
 
@@ -69,7 +69,7 @@ async def test_all_that_wait_are_written_in_order_a_thousand_at_a_time(
 
 
 async def test_logs_that_come_during_a_write_wait_for_the_next_flush(database: HeldDatabase, logs: RequestLogs) -> None:
-    """Otherwise steady traffic would make one commit after the other."""
+    """Otherwise, steady traffic would cause one commit after the other."""
     buffer = filled(logs, [a_log(NOW, 1)])
     database.writes.close()
     flushing = asyncio.create_task(buffer.flush())
@@ -83,7 +83,7 @@ async def test_logs_that_come_during_a_write_wait_for_the_next_flush(database: H
     assert await stored(database) == [a_log(NOW, 1), a_log(NOW, 2)]
 
 
-async def test_nothing_is_written_where_nothing_waits(database: HeldDatabase, logs: RequestLogs) -> None:
+async def test_nothing_is_written_without_waiting_logs(database: HeldDatabase, logs: RequestLogs) -> None:
     buffer = filled(logs, some_logs(1))
     await buffer.flush()
     await buffer.flush()
@@ -91,7 +91,7 @@ async def test_nothing_is_written_where_nothing_waits(database: HeldDatabase, lo
     assert len(database.written) == 1
 
 
-async def test_a_store_that_comes_back_gets_every_log_in_order(
+async def test_logs_are_stored_in_order_after_an_outage_of_the_store(
     database: HeldDatabase, logs: RequestLogs, caplog: pytest.LogCaptureFixture
 ) -> None:
     *before, after = some_logs(4)
@@ -108,7 +108,9 @@ async def test_a_store_that_comes_back_gets_every_log_in_order(
     assert database.written == [[*before, after]]
     assert buffer.lost == 0
     assert {record.levelno for record in caplog.records} == {logging.WARNING}
-    assert [told(record, "waiting") for record in caplog.records] == [("Request logs wait for the store", 3)] * 2
+    assert [logged_values(record, "waiting") for record in caplog.records] == [
+        ("Request logs wait for the store", 3)
+    ] * 2
 
 
 async def test_a_full_buffer_drops_the_newest_and_says_how_many(
@@ -124,24 +126,24 @@ async def test_a_full_buffer_drops_the_newest_and_says_how_many(
 
     assert await stored(database) == waiting[:3]
     assert buffer.lost == 3
-    assert [told(record, "lost", "since_start") for record in caplog.records] == [
+    assert [logged_values(record, "lost", "since_start") for record in caplog.records] == [
         ("Request logs were lost", 2, 2),
         ("Request logs were lost", 1, 3),
     ]
 
 
-async def test_what_a_store_that_is_away_at_the_end_did_not_take_is_said(
+async def test_logs_lost_at_the_end_are_reported(
     database: HeldDatabase, logs: RequestLogs, caplog: pytest.LogCaptureFixture
 ) -> None:
     database.away = True
 
     await filled(logs, some_logs(3)).close()
 
-    assert told(caplog.records[-1], "lost", "since_start") == ("Request logs were lost", 3, 3)
+    assert logged_values(caplog.records[-1], "lost", "since_start") == ("Request logs were lost", 3, 3)
     assert caplog.records[-1].levelno == logging.ERROR
 
 
-async def test_a_log_that_cannot_be_written_holds_up_no_later_one(
+async def test_a_log_that_cannot_be_written_does_not_block_later_ones(
     database: HeldDatabase, logs: RequestLogs, caplog: pytest.LogCaptureFixture
 ) -> None:
     buffer = filled(logs, [a_log(MIDNIGHT, route="\udfff")])  # half a surrogate pair, which no store takes
@@ -151,7 +153,7 @@ async def test_a_log_that_cannot_be_written_holds_up_no_later_one(
 
     assert await stored(database) == [a_log(NOW)]
     assert buffer.lost == 1
-    assert told(caplog.records[-1], "lost", "since_start") == ("Request logs were lost", 1, 1)
+    assert logged_values(caplog.records[-1], "lost", "since_start") == ("Request logs were lost", 1, 1)
 
 
 async def test_a_log_is_written_within_a_second(database: HeldDatabase, logs: RequestLogs) -> None:
@@ -165,7 +167,7 @@ async def test_a_log_is_written_within_a_second(database: HeldDatabase, logs: Re
     assert await stored(database) == [a_log(NOW), a_log(NOW, 2)]
 
 
-async def test_what_waits_at_the_end_is_written(database: HeldDatabase, logs: RequestLogs) -> None:
+async def test_waiting_logs_are_written_at_the_end(database: HeldDatabase, logs: RequestLogs) -> None:
     async with log_buffer(logs, UNLIMITED) as buffer:
         buffer.add(a_log(NOW))
         assert await stored(database) == []
@@ -216,7 +218,7 @@ async def test_a_log_says_how_long_its_field_took() -> None:
     assert (log.timestamp, log.latency_ms, log.status) == (NOW, 250, 200)
 
 
-async def test_a_field_that_was_given_up_since_another_had_failed_is_not_logged_as_a_success() -> None:
+async def test_a_field_cancelled_by_another_fields_error_is_not_logged_as_a_success() -> None:
     async with held_graph() as graph:
         graph.database.queries.close()
         answer = await graph.answer("{ failing: events(first: -1) { totalCount } other: events { nodes { id } } }")

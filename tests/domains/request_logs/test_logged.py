@@ -217,7 +217,7 @@ def test_each_alias_of_a_field_has_a_log_of_its_own(tmp_path: Path, usgs: UsgsSe
     assert len({*request_ids}) == 2
 
 
-def test_what_asks_no_root_field_is_not_logged(tmp_path: Path, usgs: UsgsServer) -> None:
+def test_an_operation_without_a_root_field_is_not_logged(tmp_path: Path, usgs: UsgsServer) -> None:
     queries = (
         "{",
         "{ nothing }",

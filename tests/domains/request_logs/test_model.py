@@ -86,7 +86,7 @@ def test_a_querys_item_has_the_documented_attributes() -> None:
     }
 
 
-def test_what_does_not_apply_is_absent() -> None:
+def test_attributes_that_do_not_apply_are_absent() -> None:
     keys = {"pk", "sk", "entity", "ttl"}
 
     assert documented(LOG, a_log(STARTED).item).keys() == keys | {
@@ -100,7 +100,7 @@ def test_an_item_is_read_as_the_log_that_was_written(log: RequestLog) -> None:
 
 
 @pytest.mark.parametrize("number", [1e400, -1e400, 1e200, 1e-200])
-def test_a_number_that_no_item_can_hold_is_left_out(number: float) -> None:
+def test_a_number_that_no_item_can_hold_is_dropped(number: float) -> None:
     """It is what a client asked for, and must not keep the log from being written."""
     assert a_log(STARTED, minmagnitude=number) == a_log(STARTED)
 
@@ -118,5 +118,5 @@ def test_a_nodes_key_names_a_position() -> None:
 @pytest.mark.parametrize(
     "key", ["", "#", "1#", "#a", "a#b", "-1#b", "1.0#b", "²#b", "١#b", "10000000000000#b", "1#" + 65 * "b"]
 )
-def test_what_no_log_has_for_a_key_names_none(key: str) -> None:
+def test_a_key_that_no_log_has_is_no_position(key: str) -> None:
     assert position_of(key) is None

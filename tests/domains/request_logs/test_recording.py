@@ -29,7 +29,7 @@ def test_facts_with_a_documented_attribute_have_that_one() -> None:
 
 
 @pytest.mark.parametrize("unstorable", [None, 1e200, float("nan"), 2**200, object(), {1, 2}])
-def test_other_facts_stand_together_as_far_as_an_item_can_hold_them(unstorable: Any) -> None:
+def test_storable_facts_of_a_domain_are_kept_together(unstorable: Any) -> None:
     log = log_of(a_record(facts={"page_size": 50, "station": "GSC", "strange": unstorable}))
 
     assert log == a_log(NOW, page_size=50, facts={"station": "GSC"})

@@ -16,7 +16,7 @@ from graph.app import create_app
 from tests.bearers import SECRET
 from tests.domains.earthquakes.usgs.usgs_server import running_usgs, week_features
 from tests.pages.dashboard.subscription import Subscription
-from tests.service import running, serving, unhurried
+from tests.service import running, serving, without_timeouts
 from tests.service import settings as settings_for
 from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
@@ -36,7 +36,7 @@ def app_on(store: Path, **others: object) -> Subscription:
             **others,
         }
     )
-    return Subscription(create_app(unhurried(settings)))
+    return Subscription(create_app(without_timeouts(settings)))
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,7 @@ class Subscription:
         finally:
             self._listeners.remove(listener)
 
-    def say(self, text: str | None) -> None:
+    def send(self, text: str | None) -> None:
         """Send this to all who listen."""
         for loop, queue in self._listeners:
             loop.call_soon_threadsafe(queue.put_nowait, text)
@@ -57,21 +57,21 @@ class Subscription:
     def notice(self, event: dict[str, Any] | None, *, cursor: str = "cursor", lost: int = 0) -> None:
         """Tell of an event, or of a loss."""
         data = {"data": {"events": {"event": event, "cursor": cursor, "lost": lost}}}
-        self.say(f"event: next\ndata: {json.dumps(data)}\n\n")
+        self.send(f"event: next\ndata: {json.dumps(data)}\n\n")
 
     def complete(self) -> None:
         """End the connections as the protocol has it."""
-        self.say("event: complete\ndata:\n\n")
-        self.say(_ENDS)
+        self.send("event: complete\ndata:\n\n")
+        self.send(_ENDS)
 
     def close(self) -> None:
         """Let go of who listens, since the server waits for that at its end."""
         self._closed = True
-        self.say(_ENDS)
+        self.send(_ENDS)
 
     def break_off(self) -> None:
         """End the connections as a network has it."""
-        self.say(_BREAKS)
+        self.send(_BREAKS)
 
 
 async def _stream(queue: "asyncio.Queue[str | None]", receive: Receive, send: Send) -> None:

@@ -67,7 +67,7 @@ async def test_everything_has_its_role_and_name(visit: Visit, shared: str) -> No
         await expect(control).to_have_accessible_name(re.compile(r"\w"))
 
 
-async def test_the_keyboard_comes_everywhere_and_first_to_the_list(visit: Visit, shared: str) -> None:
+async def test_the_keyboard_reaches_everything_and_the_list_first(visit: Visit, shared: str) -> None:
     page = visit.page
     await shown(page, shared)
     await page.keyboard.press("Tab")

@@ -16,7 +16,7 @@ from tests.pages.dashboard.subscription import an_event
 pytestmark = pytest.mark.needs("chromium")
 
 
-async def test_it_shows_the_week_and_asks_no_other_host(visit: Visit, whole_week: str) -> None:
+async def test_it_shows_the_week_and_sends_nothing_to_other_hosts(visit: Visit, whole_week: str) -> None:
     page = visit.page
     await page.goto(whole_week)
     await settled(page, WEEK)
@@ -69,7 +69,7 @@ async def test_areas_are_true_on_the_map(visit: Visit, shared: str) -> None:
     assert [tuple(corner) for corner in corners] == [pytest.approx(edge, abs=2e-5) for edge in edges]
 
 
-async def test_what_was_on_land_is_drawn_on_land(visit: Visit, shared: str) -> None:
+async def test_events_on_land_are_drawn_on_land(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(f"{shared}/?minMagnitude=5")
     for event_id, on_land in {"us6000kxnn": True, "us6000kxfl": False}.items():  # near Palmira; 266 km off Panama
@@ -112,7 +112,7 @@ async def test_a_filter_changes_address_list_map_and_plots(visit: Visit, shared:
     assert visit.complaints == []
 
 
-async def test_back_and_forward_lead_through_what_was_chosen(visit: Visit, shared: str) -> None:
+async def test_back_and_forward_restore_earlier_choices(visit: Visit, shared: str) -> None:
     page = visit.page
     least = page.get_by_role("group", name="Magnitude").get_by_label("least")
     await page.goto(shared)
@@ -137,7 +137,7 @@ async def test_back_and_forward_lead_through_what_was_chosen(visit: Visit, share
     await expect(least).to_have_value("4.5")
 
 
-async def test_all_filters_are_asked_for(visit: Visit, shared: str) -> None:
+async def test_all_filters_are_sent(visit: Visit, shared: str) -> None:
     page = visit.page
     asked: list[object] = []
 
@@ -206,7 +206,7 @@ async def test_paging_to_older_events_and_back(visit: Visit, shared: str) -> Non
     assert visit.complaints == []
 
 
-async def test_who_turns_the_page_goes_on_from_the_top_of_the_list(visit: Visit, shared: str) -> None:
+async def test_turning_the_page_scrolls_to_the_top_of_the_list(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(shared)
     await settled(page)
@@ -316,7 +316,7 @@ async def test_no_two_magnitudes_of_an_axis_have_one_label(visit: Visit, shared:
         ("colour=mood", "Colour by: there is no “mood”."),
     ],
 )
-async def test_what_an_address_cannot_say_is_told_and_left_out(
+async def test_invalid_parameters_of_an_address_are_reported_and_ignored(
     visit: Visit, shared: str, address: str, text: str
 ) -> None:
     await visit.page.goto(f"{shared}/?{address}")
@@ -325,7 +325,7 @@ async def test_what_an_address_cannot_say_is_told_and_left_out(
     await settled(visit.page)
 
 
-async def test_what_the_form_cannot_say_is_told_and_not_asked_for(visit: Visit, shared: str) -> None:
+async def test_invalid_values_of_the_form_are_reported_and_not_sent(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(shared)
     await settled(page)
@@ -339,7 +339,7 @@ async def test_what_the_form_cannot_say_is_told_and_not_asked_for(visit: Visit, 
     await expect(page.get_by_role("group", name="Depth").get_by_label("least")).to_have_value("")
 
 
-async def test_what_is_wrong_is_told_as_long_as_it_holds(visit: Visit, shared: str) -> None:
+async def test_a_problem_is_shown_until_it_is_solved(visit: Visit, shared: str) -> None:
     """Also after what asks for nothing anew: another colouring, another page of the list, the way to the list."""
     page = visit.page
 
@@ -408,7 +408,7 @@ async def test_problems_come_and_go_one_by_one(visit: Visit, opened: Opener) -> 
     assert await page.evaluate("window.written.length") == 0
 
 
-async def test_what_the_graph_refuses_is_told_in_its_words(visit: Visit, shared: str) -> None:
+async def test_an_error_of_the_graph_is_shown_unchanged(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(f"{shared}/?minMagnitude=5&maxMagnitude=3")
 
@@ -420,7 +420,7 @@ async def test_what_the_graph_refuses_is_told_in_its_words(visit: Visit, shared:
     await expect(alert).to_be_empty()
 
 
-async def test_a_cursor_that_is_none_spoils_the_list_alone(visit: Visit, shared: str) -> None:
+async def test_an_invalid_cursor_affects_only_the_list(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(f"{shared}/?after=nonsense")
 
@@ -429,7 +429,7 @@ async def test_a_cursor_that_is_none_spoils_the_list_alone(visit: Visit, shared:
     await expect(page.locator("#summary")).to_contain_text(f"{EVENTS} events or more")
 
 
-async def test_a_service_that_is_gone_is_told_and_tried_again(visit: Visit, shared: str) -> None:
+async def test_an_unreachable_service_is_reported_and_retried(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.route("**/graphql", lambda route: route.abort())
     await page.goto(shared)
@@ -449,7 +449,7 @@ async def test_a_service_that_is_gone_is_told_and_tried_again(visit: Visit, shar
     ("status", "text"),
     [(200, "The answer was cut off, or cannot be read."), (502, "The service answered 502.")],
 )
-async def test_an_answer_that_cannot_be_read_is_told(visit: Visit, shared: str, status: int, text: str) -> None:
+async def test_an_unreadable_answer_is_reported(visit: Visit, shared: str, status: int, text: str) -> None:
     page = visit.page
     await page.route("**/graphql", lambda route: route.fulfill(status=status, body='{"data": {"events": {"no'))
     await page.goto(shared)
@@ -457,7 +457,7 @@ async def test_an_answer_that_cannot_be_read_is_told(visit: Visit, shared: str, 
     await expect(page.get_by_role("alert").locator("p")).to_have_text(text)
 
 
-async def test_what_could_not_be_loaded_is_not_said_to_match_nothing(visit: Visit, shared: str) -> None:
+async def test_a_failed_load_is_not_shown_as_no_match(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.route("**/graphql", lambda route: route.abort())
     await page.goto(f"{shared}/?from=2023-08-01")
@@ -466,7 +466,7 @@ async def test_what_could_not_be_loaded_is_not_said_to_match_nothing(visit: Visi
     await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
 
 
-async def test_without_a_match_it_says_so(visit: Visit, shared: str) -> None:
+async def test_a_filter_without_matches_is_reported(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.goto(f"{shared}/?minMagnitude=9")
 
@@ -479,7 +479,7 @@ async def test_without_a_match_it_says_so(visit: Visit, shared: str) -> None:
     assert visit.complaints == []
 
 
-async def test_an_empty_catalogue_says_how_to_fill_it(visit: Visit, opened: Opener) -> None:
+async def test_an_empty_catalogue_shows_how_to_fill_it(visit: Visit, opened: Opener) -> None:
     url, _ = opened(empty=True)
     await visit.page.goto(url)
 
@@ -497,7 +497,7 @@ async def test_small_pages_of_the_graph_are_put_together(visit: Visit, opened: O
     assert len(await rows(visit.page)) == 20
 
 
-async def test_a_token_from_the_address_is_sent_and_shown_nowhere_else(visit: Visit, opened: Opener) -> None:
+async def test_a_token_from_the_address_is_sent_and_not_shown(visit: Visit, opened: Opener) -> None:
     url, subscription = opened(public_read=False)
     page = visit.page
     await page.goto(url)
@@ -518,7 +518,7 @@ async def test_a_token_from_the_address_is_sent_and_shown_nowhere_else(visit: Vi
     assert token not in "".join(visit.requested)
 
 
-async def test_a_token_comes_into_a_page_that_is_open(visit: Visit, opened: Opener) -> None:
+async def test_an_open_page_takes_a_token_from_its_address(visit: Visit, opened: Opener) -> None:
     url, subscription = opened(public_read=False)
     page = visit.page
     await page.goto(f"{url}/?minMagnitude=4.5")

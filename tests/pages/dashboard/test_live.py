@@ -16,7 +16,7 @@ from tests.pages.dashboard.conftest import Opener
 from tests.pages.dashboard.documents import documents
 from tests.pages.dashboard.looking import CIRCLES, EVENTS, STRONG, WEEK, rows, settled
 from tests.pages.dashboard.subscription import an_event
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 from tests.schemas import printed
 from tests.service import Service
 
@@ -59,7 +59,7 @@ async def test_a_new_event_is_received_while_the_page_is_open(own_week: Service,
 # With a subscription that does what it is told
 
 
-async def test_an_arrival_is_shown_everywhere_and_told(visit: Visit, opened: Opener) -> None:
+async def test_a_new_event_is_shown_everywhere_and_announced(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
@@ -82,7 +82,7 @@ async def test_an_arrival_is_shown_everywhere_and_told(visit: Visit, opened: Ope
     assert visit.complaints == []
 
 
-async def test_many_arrivals_are_told_together(visit: Visit, opened: Opener) -> None:
+async def test_many_new_events_are_announced_together(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
@@ -99,7 +99,7 @@ async def test_many_arrivals_are_told_together(visit: Visit, opened: Opener) -> 
     assert await rows(page) == [f"new{number}" for number in range(59, 34, -1)]
 
 
-async def test_an_arrival_is_counted_once(visit: Visit, opened: Opener) -> None:
+async def test_a_new_event_is_counted_once(visit: Visit, opened: Opener) -> None:
     """The service may say again what the page knows: from the list, or from before a connection broke."""
     url, subscription = opened()
     page = visit.page
@@ -117,7 +117,7 @@ async def test_an_arrival_is_counted_once(visit: Visit, opened: Opener) -> None:
     assert sorted((await rows(page))[:4]) == ["nc73919986", "new1", "new2", "new3"]
 
 
-async def test_on_an_older_page_of_the_list_an_arrival_moves_nothing(visit: Visit, opened: Opener) -> None:
+async def test_a_new_event_moves_nothing_on_an_older_page_of_the_list(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
@@ -134,9 +134,7 @@ async def test_on_an_older_page_of_the_list_an_arrival_moves_nothing(visit: Visi
     assert await rows(page) == shown
 
 
-async def test_an_arrival_that_belongs_to_the_next_page_of_the_list_is_not_on_this_one(
-    visit: Visit, opened: Opener
-) -> None:
+async def test_a_new_event_of_the_next_page_is_not_on_this_page(visit: Visit, opened: Opener) -> None:
     url, subscription = opened(page_size=10, max_page_size=20)
     page = visit.page
     await page.goto(f"{url}/?minMagnitude=4.5")
@@ -151,7 +149,7 @@ async def test_an_arrival_that_belongs_to_the_next_page_of_the_list_is_not_on_th
     assert await rows(page) == ["new1", *newest[:-1]]
 
 
-async def test_an_arrival_leaves_focus_and_selection_where_they_are(visit: Visit, opened: Opener) -> None:
+async def test_a_new_event_keeps_focus_and_selection(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
@@ -166,7 +164,7 @@ async def test_an_arrival_leaves_focus_and_selection_where_they_are(visit: Visit
     await expect(page.locator("#map .selection")).to_have_attribute("visibility", "visible")
 
 
-async def test_an_arrival_leaves_who_reads_elsewhere_where_they_are(visit: Visit, opened: Opener) -> None:
+async def test_a_new_event_does_not_scroll_the_page(visit: Visit, opened: Opener) -> None:
     """Also the count that follows it scrolls nothing, and makes no row anew."""
     url, subscription = opened()
     page = visit.page
@@ -185,7 +183,7 @@ async def test_an_arrival_leaves_who_reads_elsewhere_where_they_are(visit: Visit
     await expect(first).to_have_attribute("data-made", "once")
 
 
-async def test_an_arrival_leaves_focus_on_a_link_and_in_a_list_that_it_shortens(visit: Visit, opened: Opener) -> None:
+async def test_a_new_event_keeps_focus_on_a_link_and_in_a_shortened_list(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
@@ -205,7 +203,7 @@ async def test_an_arrival_leaves_focus_on_a_link_and_in_a_list_that_it_shortens(
     await expect(last.locator("button")).to_be_focused()
 
 
-async def test_arrivals_that_lengthen_the_week_leave_the_colours(visit: Visit, opened: Opener) -> None:
+async def test_new_events_that_lengthen_the_week_keep_the_colours(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
@@ -245,7 +243,7 @@ async def test_the_filter_of_the_page_is_that_of_the_subscription(visit: Visit, 
     assert strong["filter"] == {"minMagnitude": 4.5, "startTime": since}
 
 
-async def test_after_a_break_it_resumes_behind_the_last_cursor(visit: Visit, opened: Opener) -> None:
+async def test_after_a_lost_connection_it_resumes_from_the_last_cursor(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
@@ -261,7 +259,7 @@ async def test_after_a_break_it_resumes_behind_the_last_cursor(visit: Visit, ope
     await expect(page.locator("#map circle[data-event-id=new2]")).to_be_visible()
 
 
-async def test_an_end_that_is_announced_is_a_break_too(visit: Visit, opened: Opener) -> None:
+async def test_an_announced_end_of_the_stream_is_a_lost_connection(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     await live(visit.page, url)
 
@@ -283,7 +281,7 @@ async def test_a_connection_that_falls_silent_is_replaced(own_visit: Visit, open
         await page.clock.fast_forward(30_000)
         async with page.expect_event("console", lambda message: message.text == "beat"):
             await page.evaluate("setTimeout(() => console.log('beat'), 300)")
-            subscription.say(":\n\n")
+            subscription.send(":\n\n")
     await expect(page.locator("#connection")).to_have_text("Live")
     assert len(subscription.asked) == 1
 
@@ -295,9 +293,7 @@ async def test_a_connection_that_falls_silent_is_replaced(own_visit: Visit, open
     assert len(subscription.asked) == 2
 
 
-async def test_the_pauses_grow_while_it_fails_and_are_short_again_once_something_is_told(
-    own_visit: Visit, opened: Opener
-) -> None:
+async def test_pauses_grow_while_it_fails_and_are_short_again_after_a_notice(own_visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = own_visit.page
     connection = page.locator("#connection")
@@ -331,7 +327,7 @@ async def test_the_pauses_grow_while_it_opens_and_fails_and_are_short_again_once
     await page.clock.install()
     await live(page, url)
     for longest in (1, 2, 4, 8, 16):
-        subscription.say(f"event: next\ndata: {json.dumps(error)}\n\n")
+        subscription.send(f"event: next\ndata: {json.dumps(error)}\n\n")
         await expect(connection).to_contain_text("Reconnecting in ")
         seconds = int(re.findall(r"\d+", await connection.text_content() or "")[0])
         assert longest / 2 <= seconds <= longest
@@ -357,7 +353,7 @@ async def test_back_on_the_network_it_waits_no_longer(visit: Visit, opened: Open
 
 
 @pytest.mark.parametrize("status", [403, 200])
-async def test_what_is_refused_for_good_is_told_and_not_repeated(visit: Visit, opened: Opener, status: int) -> None:
+async def test_a_permanent_refusal_is_shown_and_not_retried(visit: Visit, opened: Opener, status: int) -> None:
     url, subscription = opened()
     subscription.refusals.append((status, {"message": "Not for you.", "extensions": {"code": "FORBIDDEN"}}))
     await visit.page.goto(url)
@@ -367,7 +363,7 @@ async def test_what_is_refused_for_good_is_told_and_not_repeated(visit: Visit, o
     assert len(subscription.asked) == 1
 
 
-async def test_an_error_within_the_stream_is_told(visit: Visit, opened: Opener) -> None:
+async def test_an_error_in_the_stream_is_shown(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     await live(visit.page, url)
 
@@ -375,12 +371,12 @@ async def test_an_error_within_the_stream_is_told(visit: Visit, opened: Opener) 
         "data": None,
         "errors": [{"message": "The token has expired.", "extensions": {"code": "UNAUTHENTICATED"}}],
     }
-    subscription.say(f"event: next\ndata: {json.dumps(errors)}\n\n")
+    subscription.send(f"event: next\ndata: {json.dumps(errors)}\n\n")
 
     await expect(visit.page.locator("#connection")).to_have_text("Not live: The token has expired.")
 
 
-async def test_what_was_left_out_is_asked_for(visit: Visit, opened: Opener) -> None:
+async def test_dropped_events_are_loaded(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
@@ -395,7 +391,7 @@ async def test_what_was_left_out_is_asked_for(visit: Visit, opened: Opener) -> N
     assert len(subscription.asked) == 2
 
 
-async def test_what_is_typed_stays_until_it_is_applied(visit: Visit, opened: Opener) -> None:
+async def test_typed_values_stay_until_they_are_applied(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     await live(page, url)
@@ -420,7 +416,7 @@ async def test_what_is_typed_stays_until_it_is_applied(visit: Visit, opened: Ope
     await settled(page, STRONG)
 
 
-async def test_what_is_told_already_is_not_written_again(visit: Visit, opened: Opener) -> None:
+async def test_an_unchanged_summary_is_not_written_again(visit: Visit, opened: Opener) -> None:
     """Screen readers would tell it twice."""
     url, subscription = opened()
     page = visit.page
@@ -456,9 +452,7 @@ async def test_the_first_event_of_an_empty_catalogue_is_shown(visit: Visit, open
     assert await rows(visit.page) == ["new1"]
 
 
-async def test_it_begins_from_now_on_and_what_comes_while_the_page_loads_is_shown_once(
-    visit: Visit, opened: Opener
-) -> None:
+async def test_events_that_arrive_while_the_page_loads_are_shown_once(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
 
@@ -481,7 +475,7 @@ async def test_it_begins_from_now_on_and_what_comes_while_the_page_loads_is_show
     assert [asked["after"] for asked in subscription.asked] == [None]
 
 
-async def test_nothing_is_missed_between_what_is_asked_for_and_the_subscription(visit: Visit, opened: Opener) -> None:
+async def test_no_event_is_missed_between_the_first_query_and_the_subscription(visit: Visit, opened: Opener) -> None:
     url, _ = opened()
     page = visit.page
     asked: list[str] = []
@@ -502,7 +496,7 @@ async def test_nothing_is_missed_between_what_is_asked_for_and_the_subscription(
     await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EVENTS + 1} events")
 
 
-async def test_an_event_that_the_map_has_first_comes_to_the_list_and_the_counts(visit: Visit, opened: Opener) -> None:
+async def test_an_event_shown_first_on_the_map_reaches_the_list_and_the_counts(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
 
@@ -540,9 +534,7 @@ async def test_a_notice_of_nothing_is_passed_over(visit: Visit, opened: Opener) 
     assert visit.complaints == []
 
 
-async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is_known(
-    own_visit: Visit, opened: Opener
-) -> None:
+async def test_without_a_cursor_events_stored_during_a_break_are_loaded(own_visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = own_visit.page
     await page.clock.install()
@@ -559,7 +551,7 @@ async def test_what_was_stored_while_it_was_away_is_asked_for_where_no_cursor_is
     assert [asked["after"] for asked in subscription.asked] == [None, None]
 
 
-async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: Visit, opened: Opener) -> None:
+async def test_the_page_loads_even_if_the_stream_is_delayed(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     passes = asyncio.Event()
@@ -583,7 +575,7 @@ async def test_where_the_stream_is_held_back_the_page_loads_all_the_same(visit: 
     assert len(subscription.asked) == 1
 
 
-async def test_where_more_was_stored_than_a_page_has_everything_is_asked_for_again(
+async def test_after_more_than_a_page_of_new_events_everything_is_loaded_again(
     own_visit: Visit, opened: Opener
 ) -> None:
     url, subscription = opened(page_size=10, max_page_size=20)
@@ -604,7 +596,7 @@ async def test_where_more_was_stored_than_a_page_has_everything_is_asked_for_aga
     assert await rows(page) == [f"stored{number}" for number in range(49, 29, -1)]
 
 
-async def test_what_could_not_be_loaded_is_asked_for_again_once_it_is_live(visit: Visit, opened: Opener) -> None:
+async def test_a_failed_load_is_repeated_when_the_stream_is_open(visit: Visit, opened: Opener) -> None:
     url, subscription = opened()
     page = visit.page
     later = {"message": "Later.", "extensions": {"code": "DATABASE_UNAVAILABLE"}}
@@ -639,7 +631,7 @@ def store(url: str, *events: dict[str, Any]) -> None:
         "query": "mutation Store($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
         "variables": {"events": events},
     }
-    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer(), timeout=PATIENCE_S).json()
+    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer(), timeout=TIMEOUT_S).json()
     assert answer == {"data": {"ingestEvents": {"upserted": len(events)}}}
 
 
@@ -664,7 +656,7 @@ def store(url: str, *events: dict[str, Any]) -> None:
         ([], []),
     ],
 )
-async def test_the_stream_is_read_as_its_standard_has_it(
+async def test_the_stream_is_parsed_by_the_standard(
     visit: Visit, shared: str, chunks: list[str], messages: list[tuple[str, str]]
 ) -> None:
     await visit.page.goto(shared)

@@ -21,7 +21,7 @@ def test_every_document_is_one_of_the_schema(name: str) -> None:
     assert validate(build_schema(printed()), parse(documents()[name])) == []
 
 
-def test_the_page_is_asked_for_anew_and_sent_once(week: Service) -> None:
+def test_the_page_is_revalidated_and_sent_once(week: Service) -> None:
     page = week.http.get("/")
 
     assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
@@ -32,7 +32,7 @@ def test_the_page_is_asked_for_anew_and_sent_once(week: Service) -> None:
     assert week.http.get("/", headers={"If-None-Match": '"other"'}).status_code == 200
 
 
-def test_the_page_may_do_what_it_does_and_nothing_else(week: Service) -> None:
+def test_the_content_security_policy_allows_only_what_the_page_needs(week: Service) -> None:
     headers = week.http.get("/").headers
 
     assert headers["Content-Security-Policy"].split("; ") == [
@@ -89,14 +89,14 @@ def test_the_files_of_another_version_are_not_there(week: Service) -> None:
     assert week.http.get("/dashboard/0123456789abcdef/main.js").status_code == 404
 
 
-def test_where_it_is_off_the_root_leads_to_the_graph(tmp_path: Path) -> None:
+def test_without_the_dashboard_the_root_redirects_to_the_graph(tmp_path: Path) -> None:
     with running(Settings(store=f"sqlite:///{tmp_path}/empty.db", dashboard=False)) as service:
         assert service.http.get("/").headers["Location"] == "/graphql"
         assert service.http.get(f"/dashboard/{dashboard.VERSION}/main.js").status_code == 404
 
 
 @pytest.mark.parametrize(("most", "asked"), [(1000, 500), (100, 100)])
-def test_the_page_asks_for_no_more_than_the_graph_gives(tmp_path: Path, most: int, asked: int) -> None:
+def test_the_page_size_is_within_the_maximum_of_the_graph(tmp_path: Path, most: int, asked: int) -> None:
     store = f"sqlite:///{tmp_path}/empty.db"
     with running(Settings(store=store, max_page_size=most)) as service:
         assert f'data-page-size="{asked}"' in service.http.get("/").text

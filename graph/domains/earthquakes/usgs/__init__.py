@@ -1,1 +1,1 @@
-"""The feeds and the event service of USGS: requests, answers, GeoJSON, and events made of its features."""
+"""The feeds and the event service of USGS: requests, answers, GeoJSON, and the events read from its features."""

@@ -1,8 +1,8 @@
-"""Fetching from USGS: the answer to a request, after however many attempts.
+"""Fetches from USGS, and retries what may succeed later.
 
-An attempt has a deadline from its first byte to its last, and a body has a greatest size, so a
-fetch ends. What may pass (429, 5xx, the network, a broken body) is tried again, with growing
-pauses; what would fail alike (any other status) is not. No message names a host or an address.
+Each attempt has a deadline for the whole answer, and a body has a maximum size, so every fetch
+ends. Temporary failures (429, 5xx, the network, a broken body) are retried, with growing pauses.
+Any other status would be the same again, so it is not retried. No message names a host or an address.
 
 Source: https://earthquake.usgs.gov/fdsnws/event/1/ and
 https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
@@ -42,18 +42,18 @@ MAX_REDIRECTS = 5
 MAX_BODY_BYTES = 64 * 1024 * 1024  # 20,000 events of USGS take about 15 MB
 MAX_COUNT_BYTES = 64 * 1024  # a count takes about 200
 FIRST_PAUSE_S = 0.5  # before the first retry, doubled before each further one
-MAX_RETRY_AFTER_S = 60.0  # a caller is not held any longer than this for one retry
+MAX_RETRY_AFTER_S = 60.0  # the longest wait for one retry; if USGS asks for a longer one, the fetch fails
 
-_VALIDATOR = re.compile(r"[\x20-\x7e]{1,200}")  # what is longer, or no ASCII, is not kept
+_VALIDATOR = re.compile(r"[\x20-\x7e]{1,200}")  # a longer one, or one that is not ASCII, is dropped
 
-_INVALID_LOCATION = "Invalid URL in location header"  # what httpx says of one, without an error class of its own
+_INVALID_LOCATION = "Invalid URL in location header"  # httpx's message, which has no error class of its own
 
 _HEADERS = {"User-Agent": f"quakegraph/{__version__}", "Accept": "application/geo+json, application/json"}
 
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """By what USGS tells a version of an answer from others; it is asked for a newer one with them.
+    """What identifies a version of an answer. A request that carries them is answered only with another version.
 
     Source: RFC 9110 sections 8.8 and 13.1
     """
@@ -63,7 +63,7 @@ class Validators:
 
     @classmethod
     def of(cls, response: httpx.Response) -> "Validators":
-        """Those of an answer, as far as they can be sent back."""
+        """The validators of an answer, without those that cannot be sent back."""
         etag, last_modified = (response.headers.get(name, "") for name in ("ETag", "Last-Modified"))
         return cls(*(value if _VALIDATOR.fullmatch(value) else None for value in (etag, last_modified)))
 
@@ -79,26 +79,26 @@ NO_VALIDATORS = Validators()
 
 @dataclass(frozen=True, slots=True)
 class UsgsAnswer:
-    """What USGS answered, and what it took."""
+    """The features of an answer, with the size and hash of its body."""
 
-    features: list[RawFeature]  # none where the version asked about is still the latest
+    features: list[RawFeature]  # empty if the version that the caller has is still the latest
     size: int  # bytes of the body, decompressed
-    sha256: str  # of the same, in hexadecimal digits
+    sha256: str  # of the decompressed body, in hexadecimal digits
     retries: int = 0  # attempts made after the first
     validators: Validators = NO_VALIDATORS
 
 
 @dataclass(frozen=True, slots=True)
 class UsgsCount:
-    """How many events USGS has, and how many it gives at once."""
+    """How many events match a query, and how many of them USGS sends in one answer."""
 
     events: int
-    most_at_once: int  # 20,000, unless USGS says that it gives fewer
+    most_at_once: int  # 20,000, unless USGS names a lower limit
     retries: int = 0  # attempts made after the first
 
 
 class UsgsClient:
-    """Fetches from USGS over HTTP connections that its owner opens and closes."""
+    """Fetches from USGS. The caller opens and closes the HTTP client."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class UsgsClient:
         max_body_bytes: int = MAX_BODY_BYTES,
         clock: Clock = now_ms,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        between: Callable[[float, float], float] = random.uniform,  # picks a pause within two bounds
+        jitter: Callable[[float, float], float] = random.uniform,  # picks a pause between two bounds
     ) -> None:
         self._http = http
         self._base_url = base_url.rstrip("/")
@@ -117,42 +117,42 @@ class UsgsClient:
         self._max_body_bytes = max_body_bytes
         self._clock = clock
         self._sleep = sleep
-        self._between = between
+        self._jitter = jitter
 
     async def fetch(
         self, request: UsgsRequest, *, known: Validators = NO_VALIDATORS, retries: int = MAX_RETRIES
     ) -> UsgsAnswer:
-        """Ask USGS, up to four times unless `retries` says otherwise.
+        """Fetch the events of a request, in four attempts at most unless `retries` says otherwise.
 
         Args:
-            known: of a version that the caller has. While that is the latest, the answer has no features.
-            retries: attempts at most after the first.
+            known: validators of the version that the caller has. While it is the latest, no features are sent.
+            retries: maximum number of attempts after the first.
 
         Raises:
-            UpstreamUnavailable: USGS does not answer, is overloaded, or asks to wait for longer
+            UpstreamUnavailable: USGS does not answer, is overloaded, or asks for a wait longer
                 than `MAX_RETRY_AFTER_S`.
-            InvalidUpstreamResponse: USGS refuses the request, or answers no FeatureCollection.
+            InvalidUpstreamResponse: USGS refuses the request, or its answer is not a FeatureCollection.
         """
 
         async def read(response: httpx.Response) -> UsgsAnswer:
             if response.status_code == HTTPStatus.NOT_MODIFIED:
-                return replace(_nothing(), validators=known)
-            return replace(await self._read(response), validators=Validators.of(response))
+                return replace(_empty_answer(), validators=known)
+            return replace(await self._read_features(response), validators=Validators.of(response))
 
-        answer, retried = await self._asked(request, read, known=known, retries=retries)
+        answer, retried = await self._send_with_retries(request, read, known=known, retries=retries)
         return replace(answer, retries=retried)
 
     async def count(self, query: EventQuery) -> UsgsCount:
-        """Ask USGS how many events fulfil a query's conditions, up to four times.
+        """Count the events that match a query's conditions, in four attempts at most.
 
         Raises:
             UpstreamUnavailable: As `fetch`.
-            InvalidUpstreamResponse: USGS refuses the conditions, or answers no count.
+            InvalidUpstreamResponse: USGS refuses the conditions, or its answer is not a count.
         """
-        counted, retried = await self._asked(EventCount(query), self._read_count)
-        return replace(counted, retries=retried)
+        count, retried = await self._send_with_retries(EventCount(query), self._read_count)
+        return replace(count, retries=retried)
 
-    async def _asked(
+    async def _send_with_retries(
         self,
         request: UsgsRequest | EventCount,
         read: Callable[[httpx.Response], Awaitable[T]],
@@ -160,9 +160,9 @@ class UsgsClient:
         known: Validators = NO_VALIDATORS,
         retries: int = MAX_RETRIES,
     ) -> tuple[T, int]:
-        """What was read of the answer, and the attempts that this took after the first."""
+        """Returns what `read` returned, and the number of attempts after the first."""
         retrying = AsyncRetrying(
-            retry=retry_if_exception(self._may_pass),
+            retry=retry_if_exception(self._is_temporary),
             stop=stop_after_attempt(1 + retries),
             wait=self._pause_s,
             sleep=self._sleep,
@@ -176,14 +176,15 @@ class UsgsClient:
         return answer, retrying.statistics["attempt_number"] - 1
 
     def _pause_s(self, state: RetryCallState) -> float:
-        """Half to all of an exponential pause, so that clients do not come back together, or what USGS asks for."""
+        """An exponential pause with jitter, so that clients do not all retry at once; or `Retry-After`, if longer."""
         longest = FIRST_PAUSE_S * 2 ** (state.attempt_number - 1)
         failure = state.outcome and state.outcome.exception()
-        asked = failure.retry_after_s if isinstance(failure, UpstreamFailure) else None
-        return max(self._between(longest / 2, longest), asked or 0)
+        retry_after_s = failure.retry_after_s if isinstance(failure, UpstreamFailure) else None
+        return max(self._jitter(longest / 2, longest), retry_after_s or 0)
 
     @staticmethod
-    def _may_pass(error: BaseException) -> bool:
+    def _is_temporary(error: BaseException) -> bool:
+        """Whether a retry may succeed soon."""
         return (
             isinstance(error, UpstreamFailure)
             and error.retry_after_s is not None
@@ -204,28 +205,28 @@ class UsgsClient:
         except TimeoutError as error:
             raise UpstreamUnavailable("USGS did not answer in time: try again later.", retry_after_s=0) from error
         except httpx.InvalidURL as error:
-            raise InvalidUpstreamResponse(_ASTRAY) from error
+            raise InvalidUpstreamResponse(_INVALID_REDIRECT) from error
         except httpx.DecodingError as error:
-            raise InvalidUpstreamResponse(_NO_CATALOGUE, retry_after_s=0) from error
+            raise InvalidUpstreamResponse(_NOT_A_CATALOGUE, retry_after_s=0) from error
         except httpx.HTTPError as error:
             raise UpstreamUnavailable("USGS cannot be reached: try again later.", retry_after_s=0) from error
 
     @asynccontextmanager
     async def _response(self, request: UsgsRequest | EventCount, known: Validators) -> AsyncIterator[httpx.Response]:
-        """The head of the answer, its body not yet read, redirects within the origin of USGS followed."""
+        """Send the request, follow redirects within the origin of USGS, and yield the answer with its body unread."""
         url = self._base_url + request.path
         headers = {**_HEADERS, **known.conditions}
-        # The deadline of the whole attempt takes the place of httpx's, each of which is for one step.
+        # httpx's timeouts are for single steps. The deadline of the whole attempt replaces them.
         outgoing = self._http.build_request("GET", url, params=request.parameters, headers=headers, timeout=None)
-        asked = outgoing.url
+        original = outgoing.url
         for _ in range(1 + MAX_REDIRECTS):
-            if not may_follow(outgoing.url, asked):
-                raise InvalidUpstreamResponse(_ELSEWHERE)
+            if not may_follow(outgoing.url, original):
+                raise InvalidUpstreamResponse(_OTHER_SERVER)
             try:
                 response = await self._http.send(outgoing, stream=True, follow_redirects=False)
             except httpx.RemoteProtocolError as error:
                 if _INVALID_LOCATION in str(error):
-                    raise InvalidUpstreamResponse(_ASTRAY) from error
+                    raise InvalidUpstreamResponse(_INVALID_REDIRECT) from error
                 raise
             try:
                 if response.next_request is None:
@@ -234,12 +235,12 @@ class UsgsClient:
                 outgoing = response.next_request
             finally:
                 await response.aclose()
-        raise InvalidUpstreamResponse(_ASTRAY)
+        raise InvalidUpstreamResponse(_INVALID_REDIRECT)
 
-    async def _read(self, response: httpx.Response) -> UsgsAnswer:
-        """Parse the body as it comes, and hash it to its end even where it cannot be parsed."""
+    async def _read_features(self, response: httpx.Response) -> UsgsAnswer:
+        """Parse the body as it arrives. The whole body is hashed, even if it cannot be parsed."""
         if response.status_code == HTTPStatus.NO_CONTENT:
-            return _nothing()
+            return _empty_answer()
         parser = FeatureParser()
         digest, size = hashlib.sha256(), 0
         damage: InvalidGeoJson | None = None
@@ -253,14 +254,14 @@ class UsgsClient:
                     parser.feed(chunk)
                 except InvalidGeoJson as error:
                     damage = error
-            await asyncio.sleep(0)  # a chunk takes milliseconds to parse: others have their turn in between
+            await asyncio.sleep(0)  # gives way to other work: a chunk takes milliseconds to parse
         try:
             if damage is not None:
                 raise damage
             parser.close()
         except InvalidGeoJson as error:
             raise InvalidUpstreamResponse(
-                _NO_CATALOGUE, retry_after_s=0, size=size, sha256=digest.hexdigest()
+                _NOT_A_CATALOGUE, retry_after_s=0, size=size, sha256=digest.hexdigest()
             ) from error
         return UsgsAnswer(features=parser.take(), size=size, sha256=digest.hexdigest())
 
@@ -269,26 +270,28 @@ class UsgsClient:
         async for chunk in response.aiter_bytes():
             body += chunk
             if len(body) > MAX_COUNT_BYTES:
-                raise InvalidUpstreamResponse(_NO_COUNT, retry_after_s=0)
+                raise InvalidUpstreamResponse(_NOT_A_COUNT, retry_after_s=0)
         try:
             answer = orjson.loads(body)
             events, most_at_once = answer["count"], answer["maxAllowed"]
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise InvalidUpstreamResponse(_NO_COUNT, retry_after_s=0) from error
+            raise InvalidUpstreamResponse(_NOT_A_COUNT, retry_after_s=0) from error
         if type(events) is not int or type(most_at_once) is not int or events < 0 or most_at_once < 1:
-            raise InvalidUpstreamResponse(_NO_COUNT, retry_after_s=0)
+            raise InvalidUpstreamResponse(_NOT_A_COUNT, retry_after_s=0)
         return UsgsCount(events, min(most_at_once, MAX_EVENTS))
 
 
-def _nothing() -> UsgsAnswer:
+def _empty_answer() -> UsgsAnswer:
     """An answer without a body."""
     return UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest())
 
 
-_ASTRAY = "USGS redirects in a circle or to nowhere: tell the operator of this service."
-_ELSEWHERE = "USGS redirects to another server, which is not followed: ask the operator to check the address of USGS."
-_NO_CATALOGUE = "USGS answered with something else than a catalogue: try again later."
-_NO_COUNT = "USGS answered with something else than a count of events: try again later."
+_INVALID_REDIRECT = "USGS redirects in a circle or to nowhere: tell the operator of this service."
+_OTHER_SERVER = (
+    "USGS redirects to another server, which is not followed: ask the operator to check the address of USGS."
+)
+_NOT_A_CATALOGUE = "USGS answered with something else than a catalogue: try again later."
+_NOT_A_COUNT = "USGS answered with something else than a count of events: try again later."
 
 _ADVICE: Mapping[int, str] = {
     HTTPStatus.BAD_REQUEST: "narrow the window, raise `minMagnitude` or lower `limit`, since too many events may match",
@@ -299,7 +302,7 @@ _ADVICE: Mapping[int, str] = {
 
 
 def _refusal(response: httpx.Response, *, now: int) -> UpstreamFailure:
-    """The failure that an answer without a catalogue means; `now` in epoch milliseconds."""
+    """The error for an answer with an unexpected status; `now` in epoch milliseconds."""
     status = response.status_code
     if status != HTTPStatus.TOO_MANY_REQUESTS and not response.is_server_error:
         advice = _ADVICE.get(status, "change the request, or tell the operator of this service")
@@ -314,7 +317,7 @@ def _refusal(response: httpx.Response, *, now: int) -> UpstreamFailure:
 
 
 def _seconds_to_wait(retry_after: str, *, now: int) -> float:
-    """What the header `Retry-After` asks for, as seconds or as a date; 0 where it makes no sense."""
+    """The wait that the header `Retry-After` asks for, in seconds or until a date; 0 if it cannot be read."""
     if retry_after.isascii() and retry_after.isdigit():
         return float(retry_after)
     try:

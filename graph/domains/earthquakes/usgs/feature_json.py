@@ -1,8 +1,8 @@
-"""One feature as bytes, read into a mapping, or into the reason why it cannot be read.
+"""Parses the bytes of one feature into a mapping, or into the reason why it cannot be read.
 
-orjson reads almost all features. It makes a float of a whole number of more than 64 bits, and refuses
-half a surrogate pair in a text together with the rest of the feature. The standard library's decoder is
-slower and exact: it reads a feature again where one of the two may be so.
+orjson parses almost all features. But it turns a whole number of more than 64 bits into a float, and it
+refuses a whole feature because of half a surrogate pair in one text. The standard library's decoder is
+slower and exact. It parses a feature again if one of the two cases may be present.
 """
 
 import json
@@ -16,14 +16,14 @@ LEAST_WHOLE, GREATEST_WHOLE = -(2**63), 2**63 - 1
 _LONGEST_WHOLE = len(str(LEAST_WHOLE))
 
 _DIGITS_ALIKE = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
-_MANY_DIGITS = b"0" * len(str(GREATEST_WHOLE))  # a whole number out of range has no fewer
+_MANY_DIGITS = b"0" * len(str(GREATEST_WHOLE))  # a whole number out of range has at least as many
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFeature:
-    """Takes the place of a feature that cannot be read."""
+    """Stands for a feature that cannot be read."""
 
-    position: int  # from 1: the line of a file with a feature a line, else which feature of the collection
+    position: int  # from 1: in a collection the number of the feature, in a file of lines the number of the line
     reason: str  # completes "rejected, because it is …"
 
 
@@ -31,11 +31,11 @@ RawFeature = dict[str, Any] | UnreadableFeature
 
 
 class _OutOfRange(ValueError):
-    """A number is greater or less than any that is taken."""
+    """A number is out of the accepted range."""
 
 
 def read_feature(text: bytes, position: int) -> RawFeature:
-    """Read one feature, which has that position among its neighbours."""
+    """Parse one feature; `position` counts from 1."""
     reason = "nested too deep"
     try:
         value = orjson.loads(text)
@@ -53,7 +53,7 @@ def read_feature(text: bytes, position: int) -> RawFeature:
 
 
 def read_member(text: bytes) -> Any:
-    """Read a name or a value that is no feature. A number out of range does no harm: its value is not meant.
+    """Parse a member's name, or a value that is not a feature. A number out of range is accepted, since none is used.
 
     Raises:
         ValueError: It is not JSON.
@@ -80,7 +80,7 @@ def _real(digits: str) -> float:
 
 
 def _constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 _EXACT = json.JSONDecoder(parse_int=_whole, parse_float=_real, parse_constant=_constant)

@@ -1,8 +1,8 @@
-"""The features of a FeatureCollection as bytes, split from JSON that arrives in chunks, cut anywhere.
+"""Splits a FeatureCollection, which arrives in chunks cut anywhere, into the bytes of its features.
 
-Only the outside is checked here: the members of the collection and the commas between the features. A
-feature is handed on unread, so damage inside one costs no other. Memory does not grow with the input:
-what is kept is one feature, or one other member, of at most `MAX_FEATURE_BYTES`.
+Only the collection itself is checked here: its members, and the commas between the features. Features
+are yielded unparsed, so a damaged feature does not harm the others. Memory does not grow with the input:
+at most one feature or one other member is kept, of at most `MAX_FEATURE_BYTES`.
 """
 
 import re
@@ -19,11 +19,11 @@ _skip_space = re.compile(rb"[ \t\r\n]*+").match
 
 
 class InvalidGeoJson(ValueError):
-    """The input as a whole is not GeoJSON, or breaks off."""
+    """The input as a whole is not GeoJSON, or ends too early."""
 
 
-class _Place(Enum):
-    """What comes next."""
+class _Expected(Enum):
+    """What may come next."""
 
     COLLECTION = auto()
     FIRST_NAME = auto()
@@ -37,8 +37,8 @@ class _Place(Enum):
     END = auto()
 
 
-_P = _Place
-_PUNCTUATION: dict[_Place, dict[int, _Place]] = {
+_P = _Expected
+_PUNCTUATION: dict[_Expected, dict[int, _Expected]] = {
     _P.COLLECTION: {ord("{"): _P.FIRST_NAME},
     _P.FIRST_NAME: {ord("}"): _P.END},
     _P.COLON: {ord(":"): _P.MEMBER},
@@ -47,7 +47,7 @@ _PUNCTUATION: dict[_Place, dict[int, _Place]] = {
     _P.AFTER_FEATURE: {ord(","): _P.FEATURE, ord("]"): _P.AFTER_MEMBER},
 }
 _ANY_VALUE = frozenset(range(256)) - frozenset(b",:]}")
-_FIRST_BYTES: dict[_Place, frozenset[int]] = {  # of a value
+_FIRST_BYTES: dict[_Expected, frozenset[int]] = {  # of a value
     _P.FIRST_NAME: frozenset({QUOTE}),
     _P.NAME: frozenset({QUOTE}),
     _P.MEMBER: _ANY_VALUE,
@@ -55,8 +55,8 @@ _FIRST_BYTES: dict[_Place, frozenset[int]] = {  # of a value
     _P.FEATURE: _ANY_VALUE,
 }
 _FEATURES = frozenset({_P.FIRST_FEATURE, _P.FEATURE})
-_NONE: frozenset[int] = frozenset()
-_NOTHING: dict[int, _Place] = {}
+_NO_BYTES: frozenset[int] = frozenset()
+_NO_PUNCTUATION: dict[int, _Expected] = {}
 
 
 class FeatureSplitter:
@@ -66,28 +66,28 @@ class FeatureSplitter:
         self.type: str | None = None  # the member `type` of the collection, if that is text
         self.has_features = False  # the member `features` is an array
         self.count = 0  # features so far
-        self._place = _Place.COLLECTION
+        self._expected = _Expected.COLLECTION
         self._name: object = None  # of the member whose value comes next
         self._extent = ValueExtent(MAX_DEPTH)
-        self._held = bytearray()  # the value that the last chunk broke off in
+        self._held = bytearray()  # the beginning of the value that goes on in the next chunk
         self._between = 0  # bytes since the last feature ended
 
     @property
     def ended(self) -> bool:
-        """Whether the closing bracket of the collection has come."""
-        return self._place is _Place.END
+        """Whether the collection's closing bracket was read."""
+        return self._expected is _Expected.END
 
     @property
     def scanned(self) -> int:
-        """Bytes of values scanned so far, counted again where they were scanned again."""
+        """Bytes of values scanned so far; a byte that was scanned twice counts twice."""
         return self._extent.scanned
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Split on, and yield each feature that this chunk completes.
+        """Take the next chunk, and yield each feature that it completes.
 
         Raises:
-            InvalidGeoJson: What came so far is no beginning of a collection, or exceeds a limit. No chunk
-                can be fed after that.
+            InvalidGeoJson: The input so far is not the beginning of a collection, or exceeds a limit. No
+                chunk can be fed after that.
         """
         position = 0
         while position < len(chunk):
@@ -101,8 +101,8 @@ class FeatureSplitter:
                 raise InvalidGeoJson(f"The JSON is nested more than {MAX_DEPTH} deep.") from error
             if (value := self._complete(chunk, start, position)) is None:
                 continue
-            if self._place in _FEATURES:
-                self._place = _Place.AFTER_FEATURE
+            if self._expected in _FEATURES:
+                self._expected = _Expected.AFTER_FEATURE
                 self._between = 0
                 self.count += 1
                 yield value
@@ -110,10 +110,10 @@ class FeatureSplitter:
                 self._take_member(value)
 
     def close(self) -> None:
-        """Check that nothing is missing.
+        """Check that the collection is complete.
 
         Raises:
-            InvalidGeoJson: The input is not all of a collection.
+            InvalidGeoJson: It is not.
         """
         if not self.ended:
             raise InvalidGeoJson("The JSON breaks off before its end.")
@@ -121,29 +121,29 @@ class FeatureSplitter:
             raise InvalidGeoJson("This is JSON, but no GeoJSON FeatureCollection: it has no array `features`.")
 
     def _punctuation(self, chunk: bytes, start: int) -> int:
-        """Take white space, and the byte behind it unless that begins a value; the position to go on at."""
+        """Skip white space and the punctuation after it, or begin a value. Returns the next position."""
         position = _skip_space(chunk, start).end()  # type: ignore[union-attr]  # it matches everywhere
         if position < len(chunk):
             byte = chunk[position]
             if (following := self._following(byte)) is not None:
-                self._place = following
+                self._expected = following
                 position += 1
-            elif byte in _FIRST_BYTES.get(self._place, _NONE):
+            elif byte in _FIRST_BYTES.get(self._expected, _NO_BYTES):
                 self._extent.begin(byte)
             else:
                 raise self._damage()
         self._count_between(position - start)
         return position
 
-    def _following(self, byte: int) -> _Place | None:
-        """What comes after that byte if it is punctuation here."""
-        if self._place is _Place.MEMBER and self._name == "features" and byte == ord("["):
+    def _following(self, byte: int) -> _Expected | None:
+        """What may come after this byte if it is punctuation here, else None."""
+        if self._expected is _Expected.MEMBER and self._name == "features" and byte == ord("["):
             self.has_features = True
-            return _Place.FIRST_FEATURE
-        return _PUNCTUATION.get(self._place, _NOTHING).get(byte)
+            return _Expected.FIRST_FEATURE
+        return _PUNCTUATION.get(self._expected, _NO_PUNCTUATION).get(byte)
 
     def _complete(self, chunk: bytes, start: int, end: int) -> bytes | None:
-        """The value that ends there, or None, and what came of it is kept, if it goes on in the next chunk."""
+        """The value that ends there. If it goes on in the next chunk, keep its beginning and return None."""
         if len(self._held) + end - start > MAX_FEATURE_BYTES:
             raise _too_long()
         if self._extent.ended and not self._held:
@@ -156,18 +156,18 @@ class FeatureSplitter:
         return value
 
     def _take_member(self, text: bytes) -> None:
-        """Take the name or the value of a member of the collection that is no feature."""
+        """Take the name or the value of a member of the collection."""
         self._count_between(len(text))
         try:
             value = read_member(text)
         except ValueError as error:
             raise self._damage() from error
-        if self._place is not _Place.MEMBER:
-            self._name, self._place = value, _Place.COLON
+        if self._expected is not _Expected.MEMBER:
+            self._name, self._expected = value, _Expected.COLON
             return
         if self._name == "type" and isinstance(value, str):
             self.type = value
-        self._place = _Place.AFTER_MEMBER
+        self._expected = _Expected.AFTER_MEMBER
 
     def _count_between(self, size: int) -> None:
         self._between += size

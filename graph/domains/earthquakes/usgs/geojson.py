@@ -1,9 +1,9 @@
-"""Features of GeoJSON, read as a stream: from a file pulled by chunks, or a body pushed in chunks.
+"""Reads the features of GeoJSON as a stream: from a file, or from a body that arrives in chunks.
 
-Memory does not grow with the input: what is held at once is a chunk and one feature of at most
-`MAX_FEATURE_BYTES`, in a collection nested at most `MAX_DEPTH` deep. Whole numbers are read as int,
-others as float; NaN and infinities are no JSON. What each feature says is not judged here: it is
-a mapping as it was parsed, or an `UnreadableFeature` that takes its place and is counted like it.
+Memory does not grow with the input: at most a chunk and one feature are held at once. A feature has at
+most `MAX_FEATURE_BYTES`, and is nested at most `MAX_DEPTH` deep. Whole numbers become int, others float;
+NaN and infinities are not JSON. The content of a feature is not checked here: each becomes the mapping
+that was parsed, or an `UnreadableFeature`, which is counted like any other.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ __all__ = [
     "read_features",
 ]
 
-CHUNK_BYTES = 64 * 1024  # how much is read at once, and how much of a file its form is told by
+CHUNK_BYTES = 64 * 1024  # bytes that are read at once; a file's form is recognised from its first chunk
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _RECORD_SEPARATOR = b"\x1e"
@@ -43,7 +43,7 @@ _AROUND_LINES = b" \t\r\n" + _RECORD_SEPARATOR
 
 
 class Readable(Protocol):
-    """As much of a binary stream as is needed."""
+    """The part of a binary stream's interface that is needed here."""
 
     def read(self, size: int, /) -> bytes:
         """At most `size` bytes; none at the end."""
@@ -58,7 +58,7 @@ class Fingerprinted:
         self.size = 0  # bytes read so far
 
     def read(self, size: int, /) -> bytes:
-        """Read on, at most `size` bytes."""
+        """Read the next bytes, at most `size`."""
         data = self._stream.read(size)
         self.size += len(data)
         self._digest.update(data)
@@ -66,19 +66,19 @@ class Fingerprinted:
 
     @property
     def sha256(self) -> str:
-        """The hash of what was read so far, in hexadecimal digits."""
+        """The hash of the bytes read so far, in hexadecimal digits."""
         return self._digest.hexdigest()
 
 
 def read_features(stream: Readable) -> Iterator[RawFeature]:
-    """Read a file to its end: a FeatureCollection, or a feature a line, gzipped or not.
+    """Read a file to its end: a FeatureCollection, or one feature on each line, gzipped or not.
 
-    The form is told by the content. With a feature a line, blank lines, CRLF, a byte order mark
-    and the record separators of RFC 8142 are taken as they come, and a broken line harms no other.
+    The form is recognised from the content. A file of lines may have blank lines, CRLF, a byte order
+    mark and the record separators of RFC 8142. A broken line does not harm the others.
 
     Raises:
-        InvalidGeoJson: The file is none of these, or breaks off. Whatever was complete before
-            has been yielded by then.
+        InvalidGeoJson: The file has neither form, or ends too early. The features that were complete
+            before are yielded first.
     """
     head, rest = _peek(iter(lambda: stream.read(CHUNK_BYTES), b""))
     if head.startswith(_GZIP_MAGIC):
@@ -97,7 +97,7 @@ def read_features(stream: Readable) -> Iterator[RawFeature]:
 
 
 def _peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first `CHUNK_BYTES` or somewhat more, however they are cut, and the chunks behind them."""
+    """The first chunks, joined until they have `CHUNK_BYTES`, and the chunks after them."""
     head = bytearray()
     for chunk in chunks:
         head += chunk
@@ -126,7 +126,7 @@ def _gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _outline_of(head: bytes) -> FeatureSplitter:
-    """The members of the object that `head` begins with, as far as they can be read."""
+    """The members of the object at the beginning of `head`, as far as they can be read."""
     outline = FeatureSplitter()
     with suppress(InvalidGeoJson):
         _read_all(outline, head)
@@ -161,7 +161,7 @@ def _read_collection(chunks: Iterator[bytes]) -> Iterator[RawFeature]:
 
 
 def _read_lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[RawFeature]:
-    # A record separator stands before its record, so what is before the first one is no record.
+    # A record separator precedes its record, so there is no record before the first separator.
     first = 0 if separator == _RECORD_SEPARATOR else 1
     for position, line in enumerate(_lines(chunks, separator), first):
         if line is None:
@@ -171,8 +171,8 @@ def _read_lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[RawFeatur
 
 
 def _lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[bytes | None]:
-    """The lines without their separators; None in place of one longer than `MAX_FEATURE_BYTES`."""
-    begun = bytearray()  # the line that the last chunk broke off in
+    """The lines without their separators; None for a line longer than `MAX_FEATURE_BYTES`."""
+    begun = bytearray()  # the beginning of the line that goes on in the next chunk
     too_long = False
     for chunk in chunks:
         end, *lines = chunk.split(separator)
@@ -194,24 +194,24 @@ class FeatureParser:
         self._features: list[RawFeature] = []
 
     def feed(self, chunk: bytes) -> None:
-        """Parse on.
+        """Parse the next chunk.
 
         Raises:
-            InvalidGeoJson: What came so far is no beginning of a collection, or exceeds a limit. The
+            InvalidGeoJson: The input so far is not the beginning of a collection, or exceeds a limit. The
                 features before that can still be taken.
         """
         for feature in self._splitter.feed(chunk):
             self._features.append(read_feature(feature, self._splitter.count))
 
     def take(self) -> list[RawFeature]:
-        """The features completed since they were last taken, in order."""
+        """The features completed since the last call, in order."""
         features, self._features = self._features, []
         return features
 
     def close(self) -> None:
-        """Say that nothing more comes.
+        """Check that the collection is complete.
 
         Raises:
-            InvalidGeoJson: What came is not all of a JSON value, or has no array `features`.
+            InvalidGeoJson: It ends too early, or has no array `features`.
         """
         self._splitter.close()

@@ -1,8 +1,8 @@
-"""Where a JSON value ends that arrives in chunks, cut anywhere. Nothing is parsed, and nothing is kept.
+"""Finds the end of a JSON value that arrives in chunks, cut anywhere. Nothing is parsed or kept.
 
 Brackets outside of texts are counted, whatever their kind, so a value that is damaged inside still has
 an end. No byte is scanned more than twice, whatever the input and however it is cut: the regular
-expressions skip whole runs of bytes, and their possessive quantifiers never go back.
+expressions skip whole runs of bytes, and their possessive quantifiers never backtrack.
 """
 
 import re
@@ -12,13 +12,13 @@ QUOTE, OPENING, CLOSING = ord('"'), frozenset(b"{["), frozenset(b"}]")
 
 
 def _skipping(pattern: bytes) -> Callable[[bytes, int], re.Match[bytes]]:
-    """The matcher of a pattern that matches everywhere, even if it matches nothing."""
+    """The `match` of a pattern that matches at any position, if only the empty string."""
     return re.compile(pattern, re.DOTALL).match  # type: ignore[return-value]
 
 
 _TEXT = rb'[^"\\]*+(?:\\.[^"\\]*+)*+'
-_skip_text = _skipping(_TEXT)  # to the closing quote, or to a backslash that ends the chunk
-_skip_to_bracket = _skipping(rb'[^"{}\[\]]*+(?:"%b"[^"{}\[\]]*+)*+' % _TEXT)  # or to a text that the chunk cuts
+_skip_text = _skipping(_TEXT)  # to the closing quote, or to a backslash at the end of the chunk
+_skip_to_bracket = _skipping(rb'[^"{}\[\]]*+(?:"%b"[^"{}\[\]]*+)*+' % _TEXT)  # or to a text that is cut
 _skip_scalar = _skipping(rb'[^"{}\[\],: \t\r\n]*+')
 
 
@@ -39,16 +39,16 @@ class ValueExtent:
         self._in_text = False
         self._escaped = False  # the last chunk ended with a backslash in a text
         self.ended = True
-        self.scanned = 0  # bytes, counted again where they are scanned again
+        self.scanned = 0  # bytes; one that is scanned twice counts twice
 
     def begin(self, first: int) -> None:
-        """Begin with the value that has this first byte."""
+        """Begin a value; `first` is its first byte."""
         self.ended = False
         self._opening_quote = first == QUOTE
         self._scalar = not self._opening_quote and first not in OPENING
 
     def scan(self, chunk: bytes, start: int) -> int:
-        """Scan on; the answer is the position behind the value, or the end of the chunk if the value goes on.
+        """Scan on. Returns the position after the value, or the end of the chunk if the value goes on.
 
         A number or a word has ended once another byte follows it.
 
@@ -70,7 +70,7 @@ class ValueExtent:
         return position
 
     def _scan_text(self, chunk: bytes, start: int) -> int:
-        """Scan to the end of a text, its opening quote being behind."""
+        """Scan to the end of a text, from a position after its opening quote."""
         end = _skip_text(chunk, start + self._escaped).end()
         self.scanned += end - start
         self._escaped = False
@@ -82,7 +82,7 @@ class ValueExtent:
         return end + 1
 
     def _scan_brackets(self, chunk: bytes, start: int) -> int:
-        """Scan to the bracket that closes the value, or into a text that the chunk cuts."""
+        """Scan to the bracket that closes the value, or into a text that goes on in the next chunk."""
         depth, size, position = self._depth, len(chunk), start
         while position < size:
             position = _skip_to_bracket(chunk, position).end()

@@ -1,4 +1,4 @@
-"""One feature of a USGS GeoJSON answer, read into an event by the rules of `model`."""
+"""Reads one feature of a USGS GeoJSON answer into an event, by the rules of `model`."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
         The event; `depth` is None where the feed has null, since 0.0 is a measurement.
 
     Raises:
-        RejectedFeature: It is no feature, or its id, time, magnitude or a coordinate is missing
+        RejectedFeature: It is not a feature, or its id, time, magnitude or a coordinate is missing
             or out of range.
 
     Source: https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php

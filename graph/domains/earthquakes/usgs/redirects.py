@@ -1,4 +1,4 @@
-"""Which redirects of USGS are followed: those that stay on the server that the operator has named.
+"""Decides which redirects of USGS are followed: those that stay on the server that the operator has set.
 
 A redirect to any other server could make this process send requests inside its own network.
 """
@@ -8,9 +8,9 @@ import httpx
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def may_follow(target: httpx.URL, asked: httpx.URL) -> bool:
-    """Whether `target` has the origin of the URL that was asked first, or is its upgrade from HTTP to HTTPS."""
-    scheme, host, port = _origin(asked)
+def may_follow(target: httpx.URL, original: httpx.URL) -> bool:
+    """Whether `target` has the origin of the original URL, or that origin upgraded from HTTP to HTTPS."""
+    scheme, host, port = _origin(original)
     if _origin(target) == (scheme, host, port):
         return True
     return (scheme, port) == ("http", 80) and _origin(target) == ("https", host, 443)

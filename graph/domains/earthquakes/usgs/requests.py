@@ -1,4 +1,4 @@
-"""What USGS can be asked: a summary feed, a query of its FDSN service, or how many events that would match.
+"""Requests to USGS: a summary feed, a query of its FDSN service, or the number of events that match a query.
 
 Source: https://earthquake.usgs.gov/fdsnws/event/1/ and
 https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
@@ -12,7 +12,7 @@ from math import isfinite
 
 from graph.core.errors import BadUserInput
 
-MAX_EVENTS = 20_000  # that the FDSN service answers with at once
+MAX_EVENTS = 20_000  # in one answer of the FDSN service
 DEFAULT_EVENTS = 100
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -44,17 +44,17 @@ class UsgsFeed(Enum):
 
     @property
     def path(self) -> str:
-        """Where USGS keeps the feed."""
+        """The path of the feed."""
         return f"/earthquakes/feed/v1.0/summary/{self.value}.geojson"
 
     @property
     def parameters(self) -> None:
-        """A feed is a file: it takes none."""
+        """None: a feed is a file, which takes no parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventQuery:
-    """The latest events that the FDSN service knows, within a window or without one."""
+    """The latest events of the FDSN service, within a window or without one."""
 
     limit: int = DEFAULT_EVENTS  # events, 1 to 20,000
     start_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for 30 days ago
@@ -71,17 +71,17 @@ class EventQuery:
 
     @property
     def path(self) -> str:
-        """Where USGS answers queries."""
+        """The path of FDSN queries."""
         return "/fdsnws/event/1/query"
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """The query in the words of FDSN."""
+        """The query as parameters of FDSN."""
         return {"format": "geojson", "orderby": "time", "limit": str(self.limit), **self.conditions}
 
     @property
     def conditions(self) -> Mapping[str, str]:
-        """What an event must fulfil, in the same words."""
+        """The conditions that an event must meet, as parameters of FDSN."""
         parameters = {}
         if self.start_ms is not None:
             parameters["starttime"] = _iso_8601(self.start_ms)
@@ -99,18 +99,18 @@ def _iso_8601(ms: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EventCount:
-    """How many events fulfil the conditions of a query, whatever its limit."""
+    """The number of events that match the conditions of a query, whatever its limit."""
 
     query: EventQuery
 
     @property
     def path(self) -> str:
-        """Where USGS counts."""
+        """The path of FDSN counts."""
         return "/fdsnws/event/1/count"
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """The conditions in the words of FDSN."""
+        """The conditions as parameters of FDSN."""
         return {"format": "geojson", **self.query.conditions}
 
 
@@ -119,9 +119,9 @@ UsgsRequest = EventQuery | UsgsFeed
 
 @dataclass(frozen=True, slots=True)
 class RecentEvents:
-    """What a caller asks to be ingested, as it was given: a feed, or a query of the latest events."""
+    """The arguments of an ingest from USGS, as the caller gave them: a feed, or a query of the latest events."""
 
-    limit: int | None = None  # default 100, or all that a query can answer where a window is given
+    limit: int | None = None  # default 100; with a window, `MAX_EVENTS`
     feed: UsgsFeed | None = None
     start_ms: int | None = None
     end_ms: int | None = None
@@ -129,21 +129,21 @@ class RecentEvents:
 
     @property
     def is_window(self) -> bool:
-        """Whether all events of some time are asked for, not the latest ones."""
+        """Whether the arguments mean all events of a window, and not only the latest ones."""
         return self.start_ms is not None or self.end_ms is not None
 
     @property
     def request(self) -> UsgsRequest:
-        """The request that this means.
+        """The request for these arguments.
 
         Raises:
-            BadUserInput: A feed together with anything else, or a value out of its range.
+            BadUserInput: A feed is given together with another argument, or a value is out of range.
         """
         window = (self.start_ms, self.end_ms, self.min_magnitude)
         if self.feed is not None:
             if any(value is not None for value in (self.limit, *window)):
                 raise BadUserInput("`feed` names its events itself: give no other argument with it.")
             return self.feed
-        # A window with a small default limit would lose its older events without a word.
+        # With a small default limit, the older events of a window would be missing, and nothing would say so.
         default = MAX_EVENTS if self.is_window else DEFAULT_EVENTS
         return EventQuery(default if self.limit is None else self.limit, *window)

@@ -1,4 +1,4 @@
-"""Ingests to test with, and what they leave in a database: events, logs, and summaries beside a recount."""
+"""Ingests for tests, and the contents of their databases: events, logs, and summaries with a recount."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
@@ -33,14 +33,14 @@ TTL = NOW // 1000 + 7 * 86_400
 ORIGIN = {"geometry": {"type": "Point", "coordinates": [-117.6, 35.6, 8.25]}}
 
 
-def standing_still() -> int:
+def always_now() -> int:
     """A clock that always says `NOW`."""
     return NOW
 
 
 @dataclass(frozen=True)
 class Station:
-    """An empty database, a USGS, and an ingest between them that never really waits."""
+    """An empty database, a USGS server, and an ingest between them whose pauses take no time."""
 
     database: Database
     usgs: UsgsServer
@@ -55,8 +55,8 @@ class Station:
 
 
 @asynccontextmanager
-async def a_station(engine: str, usgs: UsgsServer, clock: Clock = standing_still) -> AsyncIterator[Station]:
-    """A station on that engine, with nothing stored yet."""
+async def a_station(engine: str, usgs: UsgsServer, clock: Clock = always_now) -> AsyncIterator[Station]:
+    """A station on an engine, with an empty database."""
     usgs.forget()
     async with (
         empty_database(engine, ENTITIES, clock=clock) as database,
@@ -67,25 +67,25 @@ async def a_station(engine: str, usgs: UsgsServer, clock: Clock = standing_still
 
 
 def an_ingest(
-    database: Database, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = standing_still
+    database: Database, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = always_now
 ) -> Ingest:
-    """An ingest whose pauses are noted in place of waited for."""
+    """An ingest that records its pauses instead of waiting."""
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, between=lambda low, high: high)
+    usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, jitter=lambda low, high: high)
     return Ingest(database, usgs, logging_to(database, clock), clock)
 
 
 def a_feature(event_id: Any = "us7000abcd", **properties: Any) -> dict[str, Any]:
-    """A feature as USGS gives it, which breaks no rule."""
+    """A valid feature as USGS sends it."""
     given = {"mag": 4.5, "place": "10 km S of Here", "time": NOW, **properties}
     return {"type": "Feature", "id": event_id, "properties": given, **ORIGIN}
 
 
 def located(event_id: str, *coordinates: Any) -> dict[str, Any]:
-    """Such a feature at other coordinates: longitude, latitude, depth."""
+    """A valid feature with other coordinates: longitude, latitude, depth."""
     return a_feature(event_id) | {"geometry": {"type": "Point", "coordinates": list(coordinates)}}
 
 

@@ -96,7 +96,7 @@ async def test_events_outside_the_window_or_below_the_magnitude_are_not_fetched(
     assert sum(holdings.given) == 30
 
 
-async def test_what_is_fetched_is_upserted_skipped_or_rejected_over_all_parts(station: Station) -> None:
+async def test_all_parts_together_count_each_event_once(station: Station) -> None:
     features = evenly(40)
     features[3]["properties"]["mag"] = features[33]["properties"]["mag"] = None
     station.usgs.hold(features[10:20])
@@ -125,7 +125,7 @@ async def test_a_window_that_fits_is_one_count_and_one_query_and_leaves_no_marks
     assert {item["entity"] for item in await everything_in(station.database)} == expected
 
 
-async def test_a_limit_that_is_asked_for_is_kept_where_usgs_would_give_more(station: Station) -> None:
+async def test_a_requested_limit_below_that_of_usgs_is_kept(station: Station) -> None:
     holdings = station.usgs.hold(evenly(40))
 
     report = await station.ingest.window(EventQuery(LIMIT, START, END))
@@ -146,9 +146,7 @@ async def test_open_ends_mean_thirty_days_ago_and_now(station: Station) -> None:
     assert [("starttime" in r.query and "endtime" in r.query) for r in station.usgs.requests].count(False) == 2
 
 
-async def test_an_open_end_that_this_clock_takes_for_another_time_than_usgs_is_refused(
-    engine: str, usgs: UsgsServer
-) -> None:
+async def test_an_open_end_that_contradicts_the_local_clock_is_refused(engine: str, usgs: UsgsServer) -> None:
     """A start 30 days before now lies behind the end, where this clock is 40 days ahead."""
     async with a_station(engine, usgs, lambda: NOW + 40 * DAY_MS) as station:
         usgs.hold(evenly(40), limit=LIMIT)
@@ -199,7 +197,7 @@ async def counted(station: Station) -> AsyncIterator[tuple[Station, CountingTran
         yield Station(station.database, station.usgs, ingest, http, station.clock, station.pauses), transport
 
 
-async def test_two_requests_are_under_way_at_once_and_never_more(station: Station) -> None:
+async def test_at_most_two_requests_are_in_progress(station: Station) -> None:
     async with counted(station) as (station, transport):
         station.usgs.hold(evenly(100), limit=LIMIT)
 
@@ -256,7 +254,7 @@ async def test_a_part_that_has_grown_to_the_limit_exactly_is_halved_as_well(stat
 # Failures
 
 
-async def test_a_millisecond_with_too_many_events_is_told(station: Station) -> None:
+async def test_a_millisecond_with_too_many_events_is_an_error(station: Station) -> None:
     station.usgs.hold(features_at(*[NOW - 1] * LIMIT), limit=LIMIT)
 
     with pytest.raises(InvalidUpstreamResponse) as refused:
@@ -271,7 +269,7 @@ async def test_a_millisecond_with_too_many_events_is_told(station: Station) -> N
     assert (log["error"], log["status"], log["fetched"]) == ("INVALID_UPSTREAM_RESPONSE", 502, 0)
 
 
-async def test_what_passes_is_tried_again_for_counts_and_queries_and_counted(station: Station) -> None:
+async def test_temporary_failures_of_counts_and_queries_are_retried_and_counted(station: Station) -> None:
     catalogue = station.usgs.catalogue
     station.usgs.hold(evenly(4), limit=LIMIT)
     station.usgs.answer_next(status(503), html(), catalogue, cut_json(), status(429, retry_after="7"))
@@ -285,7 +283,7 @@ async def test_what_passes_is_tried_again_for_counts_and_queries_and_counted(sta
     assert (log["route"], log["status"], log["retries"], log["fetched"]) == ("/ingest/recent", 200, 4, 4)
 
 
-async def test_an_outage_ends_the_ingest_when_what_is_under_way_has_ended(station: Station) -> None:
+async def test_an_outage_ends_the_ingest_after_the_parts_in_progress(station: Station) -> None:
     catalogue = station.usgs.catalogue
     station.usgs.hold(evenly(40), limit=LIMIT)
     station.usgs.answer_next(*[catalogue] * 12, *[status(503)] * 8)

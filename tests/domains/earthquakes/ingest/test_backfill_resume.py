@@ -150,7 +150,7 @@ async def done_in(database: Database, query: EventQuery) -> list[Done]:
 
 
 @pytest.mark.parametrize("how", How)
-async def test_wherever_it_is_interrupted_the_next_one_fetches_the_rest_alone(station: Station, how: How) -> None:
+async def test_after_any_interruption_the_next_ingest_fetches_only_the_rest(station: Station, how: How) -> None:
     skipping = 0
     for at in count(1):  # operations: for each, other events on a day of their own
         day = NOW - at * 10 * DAY_MS
@@ -217,7 +217,7 @@ async def test_the_next_one_tells_what_was_done_before(station: Station) -> None
         assert (told[-1].to_fetch, report.fetched) == (40 - before, 40 - before)
 
 
-async def test_a_finished_one_asks_for_everything_anew(station: Station) -> None:
+async def test_after_a_finished_ingest_everything_is_fetched_again(station: Station) -> None:
     async with stopped(station):
         await station.ingest.window(QUERY)
 
@@ -236,7 +236,7 @@ async def test_a_finished_one_asks_for_everything_anew(station: Station) -> None
         EventQuery(20_000, DAY, None, 2.5),
     ],
 )
-async def test_what_is_done_counts_for_the_same_window_and_magnitude_alone(station: Station, other: EventQuery) -> None:
+async def test_marks_count_only_for_the_same_window_and_magnitude(station: Station, other: EventQuery) -> None:
     async with stopped(station):
         assert await done_in(station.database, other) == []
 
@@ -247,7 +247,7 @@ async def test_what_is_done_counts_for_the_same_window_and_magnitude_alone(stati
 
 
 @pytest.mark.parametrize("end_ms", [None, NOW + 10 * DAY_MS])
-async def test_of_a_window_that_is_not_over_the_next_one_fetches_what_has_come_since(
+async def test_an_unfinished_window_fetches_newer_events_on_the_next_ingest(
     engine: str, usgs: UsgsServer, end_ms: int | None
 ) -> None:
     clock = HeldClock()
@@ -278,7 +278,7 @@ async def test_marks_expire_after_thirty_days(engine: str, usgs: UsgsServer) -> 
         assert report.fetched == 40
 
 
-async def test_a_count_that_fails_when_it_goes_on_loses_nothing(station: Station) -> None:
+async def test_a_failed_count_on_resuming_loses_no_marks(station: Station) -> None:
     async with stopped(station) as done:
         station.usgs.answer_next(*[status(503)] * 4)
         with pytest.raises(UpstreamUnavailable):
@@ -301,7 +301,7 @@ async def test_two_at_once_store_every_event_once(station: Station) -> None:
         assert await done_in(station.database, QUERY) == []
 
 
-async def test_two_that_begin_at_once_share_their_marks(station: Station) -> None:
+async def test_two_simultaneous_backfills_share_their_marks(station: Station) -> None:
     first, second = (BackfillMarks(station.database, QUERY, station.clock) for _ in range(2))
     await first.begin()
     await second.begin()

@@ -24,7 +24,7 @@ from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summa
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.domains.entities import ENTITIES, everything_in
 from tests.effort import rounds
-from tests.processes import PATIENCE_S, Child
+from tests.processes import TIMEOUT_S, Child
 
 KILLS = rounds(20, at_least=6)
 COPIES = 4  # of the real week, each half a year before the one before
@@ -38,7 +38,7 @@ PIPE_BYTES = 2 * 64 * 1024  # that are written and perhaps not yet read: a pipe'
 async def test_an_ingest_killed_many_times_and_then_finished_equals_a_clean_one(tmp_path: Path) -> None:
     lines = list(catalogue())
     content = b"".join(lines)
-    feed_whole(tmp_path / "clean.db", content)
+    ingest_all(tmp_path / "clean.db", content)
 
     killed = tmp_path / "killed.db"
     chosen = random.Random(20230803)
@@ -49,8 +49,8 @@ async def test_an_ingest_killed_many_times_and_then_finished_equals_a_clean_one(
         else:
             kill(killed, content[: cut + MORE_BYTES], journal_bytes=chosen.randrange(A_COMMIT_BYTES))
         stored.append(await count_of_events(killed))
-        assert max(stored[-2], surely_stored(lines, cut) if number % 2 else 0) <= stored[-1] < len(lines)
-    feed_whole(killed, content)
+        assert max(stored[-2], stored_at_least(lines, cut) if number % 2 else 0) <= stored[-1] < len(lines)
+    ingest_all(killed, content)
 
     assert len(set(stored)) > KILLS // 5  # so the kills hit ingests that were at different points
     assert await items_in(killed) == await items_in(tmp_path / "clean.db")
@@ -66,7 +66,7 @@ def catalogue() -> Iterator[bytes]:
             yield orjson.dumps({**feature, "id": f"{feature['id']}-{copy}", "properties": properties}) + b"\n"
 
 
-def surely_stored(lines: list[bytes], cut: int) -> int:
+def stored_at_least(lines: list[bytes], cut: int) -> int:
     """How many events must be stored when so many bytes were taken from us: all chunks read before the last."""
     read, bytes_left = 0, cut - PIPE_BYTES
     for line in lines:
@@ -77,10 +77,10 @@ def surely_stored(lines: list[bytes], cut: int) -> int:
     return max(read // EVENTS_AT_ONCE - 1, 0) * EVENTS_AT_ONCE
 
 
-def feed_whole(store: Path, content: bytes) -> None:
+def ingest_all(store: Path, content: bytes) -> None:
     """Ingest the content to its end."""
     with ingesting(store) as process:
-        process.communicate(content, timeout=PATIENCE_S)
+        process.communicate(content, timeout=TIMEOUT_S)
     assert process.returncode == 0
 
 

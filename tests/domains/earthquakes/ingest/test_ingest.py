@@ -147,7 +147,7 @@ async def test_an_event_is_stored_as_the_documented_item(station: Station) -> No
         ),
     ],
 )
-async def test_what_is_asked_for_is_stored(station: Station, asked: RecentEvents, requested: str, stored: int) -> None:
+async def test_requested_events_are_stored(station: Station, asked: RecentEvents, requested: str, stored: int) -> None:
     report = await station.ingest.recent(asked)
 
     (received,) = station.usgs.requests
@@ -168,7 +168,7 @@ async def test_what_is_asked_for_is_stored(station: Station, asked: RecentEvents
         pytest.param([redirect(f"{FDSN_QUERY}?format=geojson&limit=100")], [], id="redirect"),
     ],
 )
-async def test_what_passes_costs_an_ingest_nothing_but_retries(
+async def test_temporary_failures_cost_an_ingest_only_retries(
     station: Station, answers: list[Any], pauses: list[float]
 ) -> None:
     station.usgs.answer_next(*answers)
@@ -194,7 +194,7 @@ async def test_an_event_twice_in_one_payload_is_stored_as_it_came_first(station:
     assert await summaries_in(station.database) == await recounted(station.database)
 
 
-async def test_an_event_that_was_refused_is_taken_where_it_comes_again_in_order(station: Station) -> None:
+async def test_a_valid_repetition_of_a_rejected_event_is_stored(station: Station) -> None:
     report = await station.ingest.file(file_of([a_feature("us1", mag=None), a_feature("us1", mag=2.0)]))
 
     assert counts(report) == (2, 1, 0, 1)

@@ -28,7 +28,7 @@ from tests.domains.earthquakes.ingest.ingests import (
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 MANY_DAYS = [a_feature(f"us{n}", mag=n % 70 / 10, time=NOW - n % 40 * DAY_MS) for n in range(240)]
 
@@ -88,7 +88,7 @@ async def one_table(engine: str, folder: Path, connections: int) -> AsyncIterato
     await location.create(ENTITIES)
     async with AsyncExitStack() as stack:
         # Five ingests of a week at once are more than an emulator answers in the usual two seconds.
-        opening = [location.open(ENTITIES, timeout_s=PATIENCE_S) for _ in range(connections)]
+        opening = [location.open(ENTITIES, timeout_s=TIMEOUT_S) for _ in range(connections)]
         yield [await stack.enter_async_context(database) for database in opening]
 
 

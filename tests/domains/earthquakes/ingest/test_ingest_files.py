@@ -21,7 +21,7 @@ from tests.domains.earthquakes.ingest.ingests import (
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 
 
-async def test_a_file_is_told_about_as_it_is_read(station: Station) -> None:
+async def test_progress_is_reported_while_a_file_is_read(station: Station) -> None:
     content = file_of(a_feature(f"us{n}") for n in range(2500)).getvalue()
     told: list[tuple[int, int]] = []
 
@@ -62,7 +62,7 @@ async def test_memory_does_not_grow_with_the_events_of_a_file(station: Station) 
     assert long < short + 500_000
 
 
-async def test_an_event_again_far_behind_in_a_file_is_skipped(station: Station) -> None:
+async def test_a_later_duplicate_in_a_file_is_skipped(station: Station) -> None:
     once = [a_feature(f"us{n}", mag=1.0) for n in range(1200)]
     again = [a_feature(f"us{n}", mag=2.0) for n in range(1200)]
 

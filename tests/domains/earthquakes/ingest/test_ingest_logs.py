@@ -109,7 +109,7 @@ async def test_an_ingest_of_a_file_logs_its_counts_and_the_file(station: Station
         pytest.param(cut_json(), InvalidUpstreamResponse, fingerprint(bytes(cut_json().body)), id="truncated JSON"),
     ],
 )
-async def test_a_failure_of_usgs_is_logged_with_its_retries_and_what_came_last(
+async def test_a_failure_of_usgs_is_logged_with_its_retries_and_its_last_answer(
     station: Station, answer: Any, error: type[GraphError], known: dict[str, Any]
 ) -> None:
     station.usgs.answer_next(*[answer] * 4)
@@ -142,7 +142,7 @@ async def test_a_refusal_of_usgs_is_logged_without_a_retry(station: Station) -> 
         RecentEvents(start_ms=NOW, end_ms=NOW - 1),
     ],
 )
-async def test_what_makes_no_sense_is_logged_and_not_asked_of_usgs(station: Station, asked: RecentEvents) -> None:
+async def test_contradictory_arguments_are_logged_and_not_sent_to_usgs(station: Station, asked: RecentEvents) -> None:
     with pytest.raises(BadUserInput):
         await station.ingest.recent(asked)
 
@@ -161,7 +161,7 @@ async def test_more_than_a_thousand_given_events_are_refused_and_nothing_is_stor
     assert (await station.ingest.events([given(f"us{n}") for n in range(1000)])).upserted == 1000
 
 
-async def test_a_file_that_breaks_off_is_logged_with_what_was_stored_of_it(station: Station) -> None:
+async def test_a_truncated_file_is_logged_with_the_events_stored(station: Station) -> None:
     content = orjson.dumps({"type": "FeatureCollection", "features": FEATURES})[:-1]
 
     with pytest.raises(InvalidUpstreamResponse, match=r"The JSON breaks off before its end\."):
@@ -226,7 +226,7 @@ async def test_an_ingest_whose_log_cannot_be_stored_does_not_succeed(station: St
     assert list(await events_in(station.database)) == ["us1"]
 
 
-async def test_a_failure_is_told_even_where_its_log_cannot_be_stored(
+async def test_a_failure_is_raised_even_if_its_log_cannot_be_stored(
     station: Station, caplog: pytest.LogCaptureFixture
 ) -> None:
     ingest = station.ingest_into(Failing(station.database, transactions=0, all_writes=True))

@@ -37,7 +37,7 @@ def logs(service: Service) -> list[dict[str, Any]]:
     return [{name: value for name, value in node.items() if value is not None} for node in nodes]
 
 
-def test_the_hundred_latest_events_are_ingested_where_nothing_else_is_asked(service: Service, usgs: UsgsServer) -> None:
+def test_the_hundred_latest_events_are_ingested_by_default(service: Service, usgs: UsgsServer) -> None:
     payload = service.ask(RECENT)["answer"]
 
     body = bytes(collection(week_features()[:100]).body)
@@ -76,7 +76,7 @@ def test_the_hundred_latest_events_are_ingested_where_nothing_else_is_asked(serv
         ),
     ],
 )
-def test_usgs_is_asked_for_what_the_input_says(
+def test_the_input_becomes_a_request_to_usgs(
     service: Service, usgs: UsgsServer, asked: Any, requested: str, fetched: int
 ) -> None:
     payload = service.ask(RECENT, {"input": asked})["answer"]
@@ -94,7 +94,7 @@ def test_every_feed_of_the_graph_is_one_of_usgs(service: Service, usgs: UsgsServ
     assert len(feeds) == len({request.path for request in usgs.requests}) == 20
 
 
-def test_an_outage_of_usgs_is_told_by_its_code_and_logged(service: Service, usgs: UsgsServer) -> None:
+def test_an_outage_of_usgs_has_a_code_and_is_logged(service: Service, usgs: UsgsServer) -> None:
     usgs.answer_next(status(429, retry_after="61"), status(404))
 
     assert service.codes(RECENT) == ["UPSTREAM_UNAVAILABLE"]
@@ -160,7 +160,7 @@ def test_given_events_are_judged_one_by_one(service: Service) -> None:
     assert stored == {"us1": {"mag": 4.5}, "us3": {"mag": 10.0, "depth": 0.0, "lon": 0.0}}
 
 
-def test_a_thousand_events_are_taken_at_once_and_one_more_is_refused_whole(service: Service) -> None:
+def test_a_call_takes_at_most_a_thousand_events(service: Service) -> None:
     events = [{**EVENT, "eventId": f"us{n}"} for n in range(1001)]
 
     assert service.codes(EVENTS, {"input": {"events": events}}) == ["BAD_USER_INPUT"]

@@ -141,7 +141,7 @@ async def test_a_rejection_says_what_is_wrong(station: Station) -> None:
     ]
 
 
-async def test_all_rejections_are_counted_and_the_first_thousand_told(station: Station) -> None:
+async def test_all_rejections_are_counted_and_the_first_thousand_listed(station: Station) -> None:
     report = await station.ingest.file(file_of(a_feature(f"us{n}", mag=None) for n in range(1003)))
 
     assert (report.fetched, report.rejected, await events_in(station.database)) == (1003, 1003, {})

@@ -84,7 +84,7 @@ async def state_in(station: Station) -> PollState:
     return PollState.of(await poll_lease(station.database, station.clock).state())
 
 
-def asked(station: Station) -> list[str]:
+def requested_paths(station: Station) -> list[str]:
     """The paths that USGS was asked for."""
     return [request.path for request in station.usgs.requests]
 
@@ -115,10 +115,10 @@ async def test_the_first_poll_ingests_a_month(station: Station, time: HeldTime) 
     (log,) = await logs_in(station.database)
     assert (log["route"], log["status"], log["fetched"], log["upserted"]) == ("/ingest/recent", 200, MONTH, MONTH)
     assert len(await events_in(station.database)) == MONTH
-    assert asked(station) == [ALL_MONTH]
+    assert requested_paths(station) == [ALL_MONTH]
 
 
-async def test_of_three_processes_one_has_each_lease(station: Station, time: HeldTime) -> None:
+async def test_each_lease_belongs_to_one_of_three_processes(station: Station, time: HeldTime) -> None:
     async with AsyncExitStack() as processes:
         for _ in range(3):
             await processes.enter_async_context(polls(station, time))
@@ -144,7 +144,7 @@ async def test_a_process_that_starts_between_two_polls_waits_for_the_next(statio
                 assert len(station.usgs.requests) == polls_made
 
 
-async def test_a_service_that_starts_again_and_again_asks_once_a_minute(station: Station, time: HeldTime) -> None:
+async def test_a_service_that_restarts_often_polls_once_a_minute(station: Station, time: HeldTime) -> None:
     for second in range(0, 120, 20):
         time.move(second - time.passed_s)
         await begun(station, time)
@@ -164,9 +164,7 @@ async def test_another_process_takes_over_from_one_that_ended(station: Station, 
         assert len(station.usgs.requests) == 2
 
 
-async def test_of_three_processes_another_goes_on_when_the_holder_of_the_lease_dies(
-    station: Station, time: HeldTime
-) -> None:
+async def test_another_of_three_processes_polls_after_the_lease_holder_dies(station: Station, time: HeldTime) -> None:
     """Nobody asks USGS before that lease has ended by itself."""
     asked = stalled(station.usgs)
     async with AsyncExitStack() as others:
@@ -256,10 +254,10 @@ async def test_an_attempt_that_a_wrong_clock_put_off_is_made_now(station: Statio
 
     await begun(station, time)
 
-    assert len(asked(station)) == 2
+    assert len(requested_paths(station)) == 2
 
 
-async def test_an_outage_begins_where_the_last_success_did(
+async def test_an_outage_begins_when_the_last_success_began(
     station: Station, time: HeldTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetch = station.ingest.feed
@@ -274,15 +272,15 @@ async def test_an_outage_begins_where_the_last_success_did(
         await begun(station, time)
     await begun(station, time)
 
-    assert asked(station) == [ALL_MONTH, ALL_WEEK]
+    assert requested_paths(station) == [ALL_MONTH, ALL_WEEK]
 
 
-async def test_once_a_day_the_week_is_looked_through_for_what_came_late(station: Station, time: HeldTime) -> None:
+async def test_the_weekly_feed_is_fetched_once_a_day_for_late_events(station: Station, time: HeldTime) -> None:
     for _ in range(7):
         await begun(station, time)
         time.move(6 * 3600)
 
-    assert asked(station) == [ALL_MONTH, ALL_DAY, ALL_DAY, ALL_DAY, ALL_WEEK, ALL_DAY, ALL_DAY]
+    assert requested_paths(station) == [ALL_MONTH, ALL_DAY, ALL_DAY, ALL_DAY, ALL_WEEK, ALL_DAY, ALL_DAY]
 
 
 async def test_a_feed_without_any_events_is_not_believed(station: Station, time: HeldTime) -> None:
@@ -314,7 +312,7 @@ async def test_a_feed_that_has_not_changed_is_a_success_without_events(station: 
     assert conditions(station) == (fresh.headers["etag"], fresh.headers["last-modified"])
 
 
-async def test_a_changed_feed_is_taken_and_its_version_remembered(station: Station, time: HeldTime) -> None:
+async def test_a_changed_feed_is_stored_and_its_version_remembered(station: Station, time: HeldTime) -> None:
     await begun(station, time)
     station.usgs.answer_next(version("us1", etag='W/"1"'), version("us2", etag='W/"2"', last_modified="today"))
     async with polls(station, time):
@@ -336,13 +334,13 @@ async def test_each_feed_has_a_version_of_its_own(station: Station, time: HeldTi
     time.move(10 * 86_400)
     await begun(station, time)
 
-    assert asked(station) == [ALL_MONTH, ALL_DAY, ALL_MONTH]
+    assert requested_paths(station) == [ALL_MONTH, ALL_DAY, ALL_MONTH]
     assert conditions(station) == (month.etag, month.last_modified)
     assert (await state_in(station)).validators(UsgsFeed.ALL_DAY).etag
 
 
 @pytest.mark.parametrize("etag", ["é", "x" * 201])
-async def test_a_version_that_cannot_be_sent_back_is_not_kept(station: Station, time: HeldTime, etag: str) -> None:
+async def test_invalid_validators_are_not_kept(station: Station, time: HeldTime, etag: str) -> None:
     await begun(station, time)
     station.usgs.answer_next(version("us1", etag=etag, last_modified="today"))
     for _ in range(2):
@@ -374,7 +372,7 @@ class Failing(WatchedDatabase):
             raise failure
 
 
-async def test_a_version_that_was_not_stored_whole_is_fetched_again(station: Station, time: HeldTime) -> None:
+async def test_a_partly_stored_version_is_fetched_again(station: Station, time: HeldTime) -> None:
     await begun(station, time)
     time.move(MINUTE)
     station.usgs.answer_next(version("us1", etag='"1"'))
@@ -476,7 +474,7 @@ async def test_the_pause_grows_from_failure_to_failure_up_to_half_an_hour(
     ],
 )
 @pytest.mark.parametrize("code", [429, 503])
-async def test_as_long_as_usgs_asks_for_nobody_asks_again(
+async def test_no_process_polls_before_retry_after_is_over(
     station: Station, time: HeldTime, code: int, retry_after: str, pause_s: int
 ) -> None:
     station.usgs.answer_next(status(code, retry_after=retry_after))
@@ -523,7 +521,7 @@ def polling_logs(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     [(2, ALL_DAY), (48, ALL_WEEK), (240, ALL_MONTH)],
 )
 @pytest.mark.parametrize("tried", [True, False])
-async def test_after_an_outage_the_feed_reaches_back_to_its_begin(
+async def test_after_an_outage_the_feed_covers_all_of_it(
     station: Station, time: HeldTime, hours: int, path: str, tried: bool
 ) -> None:
     """Whether USGS was away, or nobody polled. Afterwards, it is the narrow one again."""
@@ -535,11 +533,11 @@ async def test_after_an_outage_the_feed_reaches_back_to_its_begin(
             await begun(station, time)
     time.move(hours * 3600 - time.passed_s)
     await begun(station, time)
-    assert asked(station)[-1] == path
+    assert requested_paths(station)[-1] == path
 
     time.move(MINUTE)
     await begun(station, time)
-    assert asked(station)[-1] == ALL_DAY
+    assert requested_paths(station)[-1] == ALL_DAY
 
 
 @pytest.mark.parametrize(
@@ -555,5 +553,5 @@ async def test_after_an_outage_the_feed_reaches_back_to_its_begin(
         (None, UsgsFeed.ALL_MONTH),
     ],
 )
-def test_a_feed_reaches_half_a_day_further_back_than_the_outage(outage_ms: int | None, feed: UsgsFeed) -> None:
+def test_a_feed_covers_half_a_day_more_than_the_outage(outage_ms: int | None, feed: UsgsFeed) -> None:
     assert feed_after(outage_ms) is feed

@@ -108,7 +108,7 @@ async def test_every_process_tells_of_an_outage_and_its_end(station: Station, ti
         assert (after.last_error, after.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", during.last_error_at)
 
 
-async def test_polling_is_off_once_nobody_polls_any_more(station: Station, time: HeldTime) -> None:
+async def test_polling_is_off_when_no_process_polls(station: Station, time: HeldTime) -> None:
     async with polled(station, time):
         pass
     time.move(60 + OVERDUE_MS / 1000)
@@ -122,14 +122,14 @@ async def test_polling_is_off_once_nobody_polls_any_more(station: Station, time:
     assert (await reader(station.database, time, polls=True).status()).polling
 
 
-async def test_a_process_that_polls_says_so_before_the_first_poll(station: Station, time: HeldTime) -> None:
+async def test_a_polling_process_reports_polling_before_its_first_poll(station: Station, time: HeldTime) -> None:
     status = await reader(station.database, time, polls=True).status()
 
     assert status == IngestStatus(as_of=NOW, polling=True)
     assert (status.state, status.newest_event_lag_seconds) == ("ok", None)
 
 
-async def test_an_event_that_is_yet_to_come_hides_no_gap(station: Station, time: HeldTime) -> None:
+async def test_a_future_event_is_not_the_newest_event(station: Station, time: HeldTime) -> None:
     given = [a_feature("us1", time=NOW - 90_000), a_feature("us2", time=NOW + 86_400_000)]
     await station.ingest.file(file_of(given))
 
@@ -154,7 +154,7 @@ class Away(WatchedDatabase):
 
 
 @pytest.mark.parametrize("error", [DatabaseUnavailable("the disk is full"), RuntimeError("a defect")])
-async def test_what_is_known_goes_on_while_the_store_is_away(
+async def test_the_last_status_is_kept_while_the_store_is_unreachable(
     station: Station, time: HeldTime, error: Exception
 ) -> None:
     database = Away(station.database)
@@ -180,30 +180,30 @@ async def test_what_is_known_goes_on_while_the_store_is_away(
         assert later.newest_event_lag_seconds == 2 * LOOK_EVERY_S + 5
 
 
-async def test_metrics_tell_what_is_known_without_asking_the_store(station: Station, time: HeldTime) -> None:
+async def test_metrics_are_answered_without_reading_the_store(station: Station, time: HeldTime) -> None:
     metrics, database = Metrics(), WatchedDatabase(station.database)
     known = reader(database, time)
     measure_ingest_status(known, metrics)
 
-    def told() -> list[float | None]:
+    def metric_values() -> list[float | None]:
         metrics.sample()
         names = ("poll_last_success_timestamp_seconds", "poll_failures", "newest_event_lag_seconds")
         return [metrics.registry.get_sample_value(f"quakegraph_{name}") for name in names]
 
-    assert told() == [0, 0, inf]
+    assert metric_values() == [0, 0, inf]
     await known.status()
-    assert told() == [0, 0, inf]
+    assert metric_values() == [0, 0, inf]
     async with polled(station, time):
         await known.status()
-        assert told() == [NOW / 1000, 0, lag_s()]
+        assert metric_values() == [NOW / 1000, 0, lag_s()]
         station.usgs.answer_next(status(503))
         time.move(60)
         await time.all_asleep()
         database.calls.clear()
-        assert told() == [NOW / 1000, 0, lag_s(60)]
+        assert metric_values() == [NOW / 1000, 0, lag_s(60)]
         assert database.calls == []
         await known.status()
-        assert told() == [NOW / 1000, 1, lag_s(60)]
+        assert metric_values() == [NOW / 1000, 1, lag_s(60)]
 
 
 # As a service tells it
@@ -216,7 +216,7 @@ def ready(service: Service) -> dict[str, Any]:
     return polling
 
 
-async def test_a_service_that_does_not_poll_tells_how_another_does(
+async def test_a_service_that_does_not_poll_reports_the_polling_of_another(
     tmp_path: Path, usgs: UsgsServer, time: HeldTime
 ) -> None:
     file = tmp_path / "shared.db"
@@ -271,14 +271,14 @@ async def test_a_service_that_does_not_poll_tells_how_another_does(
                 assert ready(service)["status"] == "ok"
 
 
-def test_a_service_that_polls_says_so(tmp_path: Path, usgs: UsgsServer) -> None:
+def test_a_polling_service_reports_polling(tmp_path: Path, usgs: UsgsServer) -> None:
     usgs.answer_next(*[status(503)] * 3)
     with running(settings(tmp_path / "own.db", usgs, poll=60)) as service:
         assert service.ask("{ ingestStatus { polling } }") == {"ingestStatus": {"polling": True}}
         assert ready(service)["status"] in ("ok", "warning")  # by whether it has met USGS yet
 
 
-def test_without_polling_the_newest_event_is_told_all_the_same(week: Service) -> None:
+def test_without_polling_the_lag_of_the_newest_event_is_reported(week: Service) -> None:
     status = week.ask(STATUS)["ingestStatus"]
 
     assert status.keys() == {"polling", *UNKNOWN}

@@ -93,14 +93,14 @@ def test_all_pages_of_seven_backward_are_the_same_from_the_end(week: Service) ->
 
 
 @pytest.mark.parametrize("backward", [False, True])
-def test_the_other_order_is_the_first_turned_round(any_week: Service, backward: bool) -> None:
+def test_ascending_order_is_descending_order_reversed(any_week: Service, backward: bool) -> None:
     pages = list(walk(any_week, 100, backward=backward, orderBy="TIME_ASC"))
     found = [event_id for turned in (reversed(pages) if backward else pages) for event_id in ids(turned)]
 
     assert found == selected()[::-1]
 
 
-def test_a_page_holds_fifty_unless_asked_otherwise_and_a_thousand_at_most(week: Service) -> None:
+def test_a_page_holds_fifty_by_default_and_a_thousand_at_most(week: Service) -> None:
     assert len(ids(page(week))) == 50
     assert len(ids(page(week, first=1000))) == len(ids(page(week, last=1000))) == 1000
     assert sides(page(week, first=0)) == (False, True)

@@ -72,7 +72,7 @@ def a_client(http: httpx.AsyncClient, url: str, pauses: list[float], **options: 
         "timeout_s": MINUTE,
         "clock": lambda: NOW,
         "sleep": sleep,
-        "between": lambda low, high: (low + high) / 2,
+        "jitter": lambda low, high: (low + high) / 2,
     }
     return UsgsClient(http, url, **(usual | options))
 
@@ -99,7 +99,7 @@ def a_client(http: httpx.AsyncClient, url: str, pauses: list[float], **options: 
         (UsgsFeed.SIGNIFICANT_MONTH, "/earthquakes/feed/v1.0/summary/significant_month.geojson?"),
     ],
 )
-async def test_a_request_is_sent_in_the_words_of_usgs(
+async def test_a_request_has_the_path_and_parameters_of_usgs(
     client: UsgsClient, usgs: UsgsServer, request_: UsgsRequest, asked: str
 ) -> None:
     await client.fetch(request_)
@@ -134,7 +134,7 @@ def test_a_window_that_ends_before_it_starts_is_refused() -> None:
     assert EventQuery(start_ms=NOW, end_ms=NOW).parameters["starttime"] == "2023-08-04T03:08:57.000Z"
 
 
-async def test_a_count_is_asked_for_under_the_conditions_of_its_query(client: UsgsClient, usgs: UsgsServer) -> None:
+async def test_a_count_has_the_conditions_of_its_query(client: UsgsClient, usgs: UsgsServer) -> None:
     start_ms, end_ms = 1_690_934_400_000, 1_691_020_799_999
     query = EventQuery(limit=5, start_ms=start_ms, end_ms=end_ms, min_magnitude=4.5)
 
@@ -195,7 +195,7 @@ async def test_numbers_stay_whole_or_become_floats_and_null_stays_null(client: U
     assert repr(feature) == "{'time': -1690934400000, 'mag': 2.0, 'felt': None, 'gap': 100.0}"
 
 
-async def test_what_is_no_feature_is_handed_on_in_its_place(client: UsgsClient, usgs: UsgsServer) -> None:
+async def test_an_unreadable_feature_keeps_its_place(client: UsgsClient, usgs: UsgsServer) -> None:
     usgs.answer_next(collection([{"id": "us1"}, None, {"id": "us2"}]))
 
     answer = await client.fetch(EventQuery())
@@ -219,7 +219,7 @@ async def test_an_answer_without_a_body_has_the_hash_of_nothing(client: UsgsClie
     assert (answer.size, answer.sha256) == (0, EMPTY_HASH)
 
 
-async def test_other_tasks_have_their_turn_while_a_body_is_parsed(client: UsgsClient) -> None:
+async def test_other_tasks_run_while_a_body_is_parsed(client: UsgsClient) -> None:
     turns = 0
 
     async def take_turns() -> None:
@@ -241,7 +241,7 @@ async def test_other_tasks_have_their_turn_while_a_body_is_parsed(client: UsgsCl
 @pytest.mark.parametrize(
     "passing", [status(429), status(500), status(502), status(503), html(), cut_json(), cut_connection]
 )
-async def test_what_may_pass_is_tried_again(client: UsgsClient, usgs: UsgsServer, passing: Any) -> None:
+async def test_temporary_failures_are_retried(client: UsgsClient, usgs: UsgsServer, passing: Any) -> None:
     usgs.answer_next(passing)
 
     answer = await client.fetch(EventQuery())
@@ -255,12 +255,12 @@ async def test_pauses_grow_and_are_drawn_from_their_upper_half(
 ) -> None:
     drawn: list[tuple[float, float]] = []
 
-    def between(low: float, high: float) -> float:
+    def jitter(low: float, high: float) -> float:
         drawn.append((low, high))
         return high
 
     usgs.answer_next(status(500), status(500), status(500))
-    answer = await a_client(http, usgs.url, pauses, between=between).fetch(EventQuery())
+    answer = await a_client(http, usgs.url, pauses, jitter=jitter).fetch(EventQuery())
 
     assert answer.retries == 3
     assert drawn == [(0.25, 0.5), (0.5, 1.0), (1.0, 2.0)]
@@ -316,7 +316,7 @@ async def test_a_version_is_named_and_is_not_sent_again(client: UsgsClient, usgs
     assert named == [set(), {"if-none-match", "if-modified-since"}, {"if-modified-since"}]
 
 
-async def test_that_nothing_has_changed_is_no_answer_to_who_knows_nothing(client: UsgsClient, usgs: UsgsServer) -> None:
+async def test_status_304_is_invalid_for_a_request_without_validators(client: UsgsClient, usgs: UsgsServer) -> None:
     usgs.answer_next(status(304))
 
     with pytest.raises(InvalidUpstreamResponse, match="USGS refused the request with status 304"):
@@ -327,7 +327,7 @@ DATE = r"[A-Z][a-z]{2}, [0-9]{1,4} [A-Z][a-z]{2} [0-9]{1,6} [0-9]{1,3}:[0-9]{2}:
 
 
 @given(st.text(max_size=60) | st.from_regex(DATE, fullmatch=True))
-def test_any_retry_after_is_read_as_no_less_than_nothing(text: str) -> None:
+def test_no_retry_after_is_negative(text: str) -> None:
     assert _seconds_to_wait(text, now=NOW) >= 0
 
 
@@ -346,7 +346,7 @@ def test_any_retry_after_is_read_as_no_less_than_nothing(text: str) -> None:
         ),
     ],
 )
-async def test_what_lasts_is_given_up_after_three_retries(
+async def test_a_lasting_failure_is_given_up_after_three_retries(
     client: UsgsClient, usgs: UsgsServer, pauses: list[float], answer: Any, error: type[UpstreamFailure], message: str
 ) -> None:
     usgs.answer_next(answer, answer, answer, answer)
@@ -375,7 +375,7 @@ async def test_a_broken_body_is_sized_and_hashed_to_its_end(
     assert (caught.value.size, caught.value.sha256) == (len(content), hashlib.sha256(content).hexdigest())
 
 
-async def test_nobody_listening_is_tried_again_and_given_up(http: httpx.AsyncClient, pauses: list[float]) -> None:
+async def test_a_refused_connection_is_retried_and_given_up(http: httpx.AsyncClient, pauses: list[float]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
 
@@ -538,7 +538,7 @@ def test_a_least_magnitude_without_end_is_the_callers_mistake(endless: float) ->
         (b'{"count": 7, "maxAllowed": 5, "error": "7 matching events exceeds search limit of 5."}', 5),
     ],
 )
-async def test_a_count_tells_how_many_events_come_at_once_and_never_more_than_are_asked_for(
+async def test_a_count_has_the_limit_of_usgs_and_never_a_higher_one(
     client: UsgsClient, usgs: UsgsServer, answer: bytes, most_at_once: int
 ) -> None:
     usgs.answer_next(body(answer))
@@ -566,7 +566,7 @@ async def test_a_count_tells_how_many_events_come_at_once_and_never_more_than_ar
         body(b'{"count": 7, "maxAllowed": 20000}' + b" " * 100_000),
     ],
 )
-async def test_a_count_that_is_none_is_asked_for_again(
+async def test_an_invalid_count_is_retried(
     client: UsgsClient, usgs: UsgsServer, pauses: list[float], broken: ASGIApp
 ) -> None:
     usgs.answer_next(broken, broken)
@@ -575,7 +575,7 @@ async def test_a_count_that_is_none_is_asked_for_again(
     assert len(pauses) == 2
 
 
-async def test_a_count_that_is_refused_is_not_asked_for_again(client: UsgsClient, usgs: UsgsServer) -> None:
+async def test_a_refused_count_is_not_retried(client: UsgsClient, usgs: UsgsServer) -> None:
     usgs.answer_next(status(400))
 
     with pytest.raises(InvalidUpstreamResponse, match="refused the request with status 400") as refused:

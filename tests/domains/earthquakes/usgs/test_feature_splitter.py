@@ -138,7 +138,7 @@ def test_a_feature_may_be_as_long_as_the_limit_and_no_longer(size: int, excess: 
 
 
 @pytest.mark.parametrize("between", [b" " * 1000, b'"a": 1, ' * 100, b'"a": "%b", ' % (b"x" * 1000)])
-def test_what_stands_between_two_features_is_bounded_too(between: bytes) -> None:
+def test_the_text_between_two_features_is_bounded(between: bytes) -> None:
     content = b'{"features": [{}], ' + between * (1 + MAX_FEATURE_BYTES // len(between)) + b'"features": []}'
 
     with pytest.raises(InvalidGeoJson, match=r"is longer than 1,048,576 bytes\."):
@@ -179,7 +179,7 @@ def test_no_byte_is_scanned_more_than_twice(features: bytes, size: int) -> None:
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[["', b'["\\'])
 @pytest.mark.parametrize("size", [1, 65_536])
-def test_what_never_ends_is_scanned_at_most_twice_up_to_its_bound(opening: bytes, size: int) -> None:
+def test_an_endless_value_is_scanned_at_most_twice(opening: bytes, size: int) -> None:
     content = b'{"features": [' + opening * (LONG // len(opening))
     splitter = FeatureSplitter()
 

@@ -105,7 +105,7 @@ def test_every_form_of_a_file_holds_the_same_features(content: bytes, wrap: Call
 
 @pytest.mark.parametrize("content", [b'{"features": [%b]}' % b",".join(LINES[:150]), b"\n".join(LINES[:150])])
 @pytest.mark.parametrize("wrap", [lambda content: content, gzip.compress], ids=["plain", "gzipped"])
-def test_a_stream_that_gives_a_byte_at_a_time_is_read_alike(content: bytes, wrap: Callable[[bytes], bytes]) -> None:
+def test_a_stream_of_single_bytes_is_read_correctly(content: bytes, wrap: Callable[[bytes], bytes]) -> None:
     assert list(read_features(Dripping(wrap(content)))) == FEATURES[:150]
 
 
@@ -118,13 +118,13 @@ def test_a_collection_may_be_empty(content: bytes) -> None:
     assert read(content) == []
 
 
-def test_a_first_line_longer_than_the_head_is_told_by_its_beginning() -> None:
+def test_a_long_first_line_is_recognised_by_its_beginning() -> None:
     long = {"type": "Feature", "id": "us1", "properties": {"place": "x" * 100_000}}
 
     assert read(orjson.dumps(long) + b"\n" + LINES[0]) == [long, FEATURES[0]]
 
 
-def test_a_collection_whose_features_come_after_the_head_is_told_by_its_type() -> None:
+def test_a_collection_with_a_long_head_is_recognised_by_its_type() -> None:
     content = orjson.dumps({"type": "FeatureCollection", "title": "x" * 100_000, "features": FEATURES[:2]})
 
     assert read(content) == FEATURES[:2]
@@ -203,7 +203,7 @@ def test_a_line_without_an_end_is_rejected_after_what_was_before_it() -> None:
     ]
 
 
-def test_what_is_no_object_in_a_collection_is_rejected_alone() -> None:
+def test_a_feature_that_is_not_an_object_is_rejected_alone() -> None:
     assert read(b'{"features": [{"id": 1}, null, [[]], 3, "us1", {"id": 2}]}') == [
         {"id": 1},
         *(UnreadableFeature(position, "not a JSON object") for position in (2, 3, 4, 5)),
@@ -307,7 +307,7 @@ def test_json_nested_without_end_is_refused(opening: bytes) -> None:
     assert features == [{"id": 1}]
 
 
-def test_brackets_in_text_do_not_add_up() -> None:
+def test_brackets_in_text_are_not_counted() -> None:
     feature = {"type": "Feature", "properties": {"place": "[" * 5}}
 
     assert len(read(orjson.dumps({"features": [feature] * 10_000}))) == 10_000
@@ -408,7 +408,7 @@ def test_a_body_that_lacks_its_end_is_refused_wherever_it_is_cut(length: int, pl
 
 
 @given(st.sets(st.integers(0, 40)), st.sampled_from([b"x", b"{}", b"]", b"\0", b" 1"]))
-def test_a_body_with_something_behind_its_end_is_refused(places: set[int], behind: bytes) -> None:
+def test_a_body_with_bytes_after_its_end_is_refused(places: set[int], behind: bytes) -> None:
     content = b'{"features": [{"id": 1}, {"id": 2}]}'
 
     with pytest.raises(InvalidGeoJson):
@@ -455,7 +455,7 @@ def test_a_body_of_something_else_is_refused(content: bytes) -> None:
         parse([content])
 
 
-def test_features_are_taken_once_each_as_they_complete() -> None:
+def test_each_complete_feature_is_taken_once() -> None:
     parser = FeatureParser()
     parser.feed(b'{"features": [{"id": 1}, nu')
     assert parser.take() == [{"id": 1}]

@@ -47,7 +47,7 @@ def test_a_feature_is_read_by_its_documented_members() -> None:
 @pytest.mark.parametrize(
     ("coordinates", "depth"), [([1, 2], None), ([1, 2, None], None), ([1, 2, 0], 0.0), ([1, 2, -3.2, "more"], 0.0)]
 )
-def test_a_depth_that_the_feed_lacks_is_none_and_not_0(coordinates: list[Any], depth: float | None) -> None:
+def test_a_missing_depth_is_none_and_not_0(coordinates: list[Any], depth: float | None) -> None:
     event = normalise(a_feature(geometry={"coordinates": coordinates}), ingested_at=NOW)
     assert (event.lon, event.lat, event.depth) == (1.0, 2.0, depth)
 
@@ -68,7 +68,7 @@ def test_a_feature_that_could_not_be_read_is_refused_by_its_place() -> None:
     assert rejected(UnreadableFeature(7, "not a JSON object")) == Rejection(None, "FEATURE_UNREADABLE", message)
 
 
-def test_the_real_week_is_taken_but_for_what_has_no_magnitude() -> None:
+def test_all_events_of_the_real_week_with_a_magnitude_are_accepted() -> None:
     features = orjson.loads(week())["features"]
     events = [normalise(feature, ingested_at=NOW) for feature in features if feature["properties"]["mag"] is not None]
     without = [feature for feature in features if feature["properties"]["mag"] is None]

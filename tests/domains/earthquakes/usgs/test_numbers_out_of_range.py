@@ -120,7 +120,9 @@ def test_a_number_out_of_range_beside_the_features_does_no_harm(number: bytes, f
 
 @numbers
 @pytest.mark.parametrize("form", [lines, sequence])
-def test_a_form_is_known_even_if_all_of_its_beginning_is_rejected(number: bytes, form: Callable[..., bytes]) -> None:
+def test_a_files_form_is_recognised_even_if_its_first_features_are_rejected(
+    number: bytes, form: Callable[..., bytes]
+) -> None:
     bad = PLACES["id"].replace(b"@", number)
     many = 2 * CHUNK_BYTES // len(bad)
 

@@ -85,7 +85,7 @@ async def test_a_redirect_to_the_whole_address_of_the_same_server_is_followed(
     "location",
     ["http://[", "http://127.0.0.1:99999/", "x:y", "file:///etc/passwd", "https:///x", "http://localhost:{port}/"],
 )
-async def test_a_redirect_that_leads_nowhere_or_to_another_name_is_an_invalid_answer(
+async def test_a_malformed_or_foreign_redirect_is_an_invalid_answer(
     client: UsgsClient, usgs: UsgsServer, location: str
 ) -> None:
     usgs.answer_next(redirect(location.format(port=httpx.URL(usgs.url).port)))
@@ -97,7 +97,7 @@ async def test_a_redirect_that_leads_nowhere_or_to_another_name_is_an_invalid_an
 
 
 @pytest.mark.parametrize(
-    ("asked", "target", "followed"),
+    ("original", "target", "followed"),
     [
         ("http://usgs.test/a", "http://usgs.test/b", True),
         ("http://usgs.test/a", "http://USGS.test:80/b", True),
@@ -118,6 +118,6 @@ async def test_a_redirect_that_leads_nowhere_or_to_another_name_is_an_invalid_an
     ],
 )
 def test_an_origin_is_scheme_host_and_port_and_an_upgrade_keeps_the_host(
-    asked: str, target: str, followed: bool
+    original: str, target: str, followed: bool
 ) -> None:
-    assert may_follow(httpx.URL(target), httpx.URL(asked)) is followed
+    assert may_follow(httpx.URL(target), httpx.URL(original)) is followed

@@ -38,7 +38,7 @@ def test_a_window_can_be_halved_until_each_part_is_a_millisecond(start_ms: int) 
 
 
 @given(window=windows(), others=st.lists(windows(), max_size=5))
-def test_what_others_leave_of_a_window_is_every_other_millisecond_once(window: Window, others: list[Window]) -> None:
+def test_a_window_without_others_has_each_remaining_millisecond_once(window: Window, others: list[Window]) -> None:
     left = window.without(others)
 
     assert milliseconds(*left) == sorted(set(milliseconds(window)) - set(milliseconds(*others)))

@@ -1,10 +1,9 @@
-"""A USGS to test against: real HTTP on a free port of this machine, holding the real week of 2023-08-03.
+"""A USGS server for tests: real HTTP on a free port of this machine, with the real week of 2023-08-03.
 
-It answers the FDSN query and count and the summary feeds from that week, or from what it is told to `hold`: the
-latter also to the limits of USGS, made as small as a test likes. `answer_next` puts other answers
-before that, one a request; an answer is any ASGI application, and those below misbehave as USGS
-and the network between do. The server runs in a thread of its own, so that code which blocks,
-or runs its own event loop, can be tested against it as well.
+It answers FDSN queries, FDSN counts and the summary feeds from that week, or from the events that a test passes to
+`hold`, with a limit of the test's choice. `answer_next` sets other answers for the next requests. An
+answer is any ASGI application. Those below fail as USGS and the network do. The server runs in its own
+thread, so it can also serve tests that block or run their own event loop.
 """
 
 import asyncio
@@ -33,7 +32,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tests.processes import PATIENCE_S
+from tests.processes import TIMEOUT_S
 
 FDSN_QUERY = "/fdsnws/event/1/query"
 FDSN_COUNT = "/fdsnws/event/1/count"
@@ -50,7 +49,7 @@ _PERIODS = {
 
 @dataclass(frozen=True)
 class Received:
-    """A request as it came in."""
+    """A request that the server received."""
 
     path: str
     query: str  # as sent, percent-encoded
@@ -58,20 +57,20 @@ class Received:
 
     @property
     def window(self) -> tuple[int, int]:
-        """The epoch milliseconds of its start and end, both of which it must name."""
+        """Its start and end in epoch milliseconds. The request must have both."""
         asked = dict(parse_qsl(self.query))
         return _epoch_ms(asked["starttime"]), _epoch_ms(asked["endtime"])
 
 
 @dataclass
 class Holdings:
-    """The events that USGS has, and how many of them it gives at once."""
+    """The events of the server, and the maximum number in one answer."""
 
     features: list[dict[str, Any]]
     limit: int = 20_000
-    cuts: bool = False  # leaves out what is beyond the limit, latest first, in place of refusing
+    cuts: bool = False  # answers with the latest events within the limit, instead of refusing
     deleted: Sequence[int] = ()  # epoch milliseconds of events that USGS deleted
-    arriving: deque[list[dict[str, Any]]] = field(default_factory=deque)  # after each count that fits
+    arriving: deque[list[dict[str, Any]]] = field(default_factory=deque)  # added after each count within the limit
     given: list[int] = field(default_factory=list)  # events in each answer
     refused: int = 0  # queries that too much matched
 
@@ -92,7 +91,7 @@ class Holdings:
         return collection(found[:limit])
 
     async def count(self, request: Request) -> Response:
-        """Answer how many events match."""
+        """Answer a count."""
         _, _, found = self._matching(request)
         if self.arriving and 0 < len(found) < self.limit:
             self.features = self.features + self.arriving.popleft()
@@ -117,7 +116,7 @@ class Holdings:
         return versioned(request, collection(found))
 
     def _matching(self, request: Request) -> tuple[int, int, list[dict[str, Any]]]:
-        """The window that is meant, and the events in it, latest first."""
+        """The window of a request, and its events, latest first."""
         asked = request.query_params
         start_ms = _epoch_ms(asked["starttime"]) if "starttime" in asked else _generated_ms() - 30 * 86_400_000
         end_ms = _epoch_ms(asked["endtime"]) if "endtime" in asked else _generated_ms()
@@ -132,7 +131,7 @@ class Holdings:
 
 @dataclass
 class UsgsServer:
-    """What the server was asked, and what it is to answer."""
+    """The server's received requests and its next answers."""
 
     url: str
     requests: list[Received] = field(default_factory=list)
@@ -140,31 +139,31 @@ class UsgsServer:
     _held: ASGIApp | None = None  # None: the week
 
     def answer_next(self, *answers: ASGIApp) -> None:
-        """Answer the next requests so, each answer once, and from the catalogue again after them."""
+        """Set the answers to the next requests, one for each. After them, the catalogue answers again."""
         self._answers.extend(answers)
 
     def hold(self, features: Sequence[dict[str, Any]], **how: Any) -> Holdings:
-        """Have these events in place of the week; `how` is told as to `Holdings`."""
+        """Replace the week by these events; `how` has further arguments of `Holdings`."""
         holdings = Holdings(list(features), **how)
         self._held = _catalogue(holdings)
         return holdings
 
     async def catalogue(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The answer from what is held, to be given to `answer_next` before others."""
+        """The catalogue's answer. A test can pass it to `answer_next`."""
         await (self._held or _week_catalogue())(scope, receive, send)
 
     def forget_answers(self) -> None:
-        """Drop what was still to be answered before the catalogue."""
+        """Drop the answers that `answer_next` has set."""
         self._answers.clear()
 
     def forget(self) -> None:
-        """Drop what was asked and what was to be answered, for another test."""
+        """Drop all requests, answers and held events, for another test."""
         self.requests.clear()
         self.forget_answers()
         self._held = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Take one request."""
+        """Record and answer one request."""
         self.requests.append(Received(scope["path"], scope["query_string"].decode("ascii"), Headers(scope=scope)))
         answer = self._answers.popleft() if self._answers else self.catalogue
         await answer(scope, receive, send)
@@ -172,7 +171,7 @@ class UsgsServer:
 
 @contextmanager
 def running_usgs() -> Iterator[UsgsServer]:
-    """The server, from listening to stopped."""
+    """Run the server for the time of the `with`."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         usgs = UsgsServer(f"http://127.0.0.1:{listener.getsockname()[1]}")
         server = uvicorn.Server(uvicorn.Config(usgs, lifespan="off", ws="none", log_config=None, log_level="critical"))
@@ -219,7 +218,7 @@ def _epoch_ms(text: str) -> int:
 
 
 def versioned(request: Request, answer: Response) -> Response:
-    """The answer with validators, or 304 where the request names this version: an ETag goes before a date."""
+    """The answer with validators, or 304 if the request names this version. An ETag wins over a date."""
     etag, modified = f'"{sha256(answer.body).hexdigest()[:16]}"', formatdate(_generated_ms() / 1000, usegmt=True)
     version = {"etag": etag, "last-modified": modified, "cache-control": "public, max-age=60"}
     asked = request.headers
@@ -275,7 +274,7 @@ def html() -> Response:
 
 
 def cut_json() -> Response:
-    """A catalogue that breaks off, in an answer that HTTP takes for complete."""
+    """A truncated catalogue, in a complete HTTP answer."""
     return body(week()[:100_000])
 
 
@@ -285,7 +284,7 @@ def redirect(path: str) -> Response:
 
 
 class Pending:
-    """Five events of the week, which are sent once they are `released`."""
+    """Five events of the week. They are sent when the test calls `released.set()`."""
 
     def __init__(self) -> None:
         self.asked = Event()
@@ -293,7 +292,7 @@ class Pending:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.asked.set()
-        await asyncio.to_thread(self.released.wait, PATIENCE_S)
+        await asyncio.to_thread(self.released.wait, TIMEOUT_S)
         await collection(week_features()[:5])(scope, receive, send)
 
 
@@ -304,14 +303,14 @@ async def cut_connection(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def stall(scope: Scope, receive: Receive, send: Send) -> None:
-    """An answer that begins, and never goes on."""
+    """An answer that begins, and never continues."""
     await _begin(send)
     await send({"type": "http.response.body", "body": week()[:1000], "more_body": True})
     await _hung_up(receive)
 
 
 async def drip(scope: Scope, receive: Receive, send: Send) -> None:
-    """An answer that goes on for ever, a byte at a time, each soon enough after the one before."""
+    """An endless answer, one byte at a time. No pause between two bytes is long."""
     await _begin(send)
     hung_up = asyncio.ensure_future(_hung_up(receive))
     while not hung_up.done():

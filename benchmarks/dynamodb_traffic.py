@@ -1,7 +1,7 @@
-"""A proxy before DynamoDB that counts, by operation, the calls and the capacity units in their answers.
+"""A proxy before DynamoDB that counts calls and capacity units, by operation.
 
-So both services are counted alike, whatever they say of themselves. DynamoDB reports units where a caller asks
-for them (`ReturnConsumedCapacity`).
+Both services are counted in the same way, independent of their own metrics. DynamoDB reports units in its answers
+to requests with `ReturnConsumedCapacity`.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ CHUNK = 2**16
 
 
 class Reads(NamedTuple):
-    """What was read of DynamoDB."""
+    """Reads from DynamoDB."""
 
     calls: float
     units: float  # of read capacity
 
 
-class Wire:
-    """What has passed."""
+class Traffic:
+    """The calls that passed the proxy."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -36,78 +36,80 @@ class Wire:
 
     @property
     def reads(self) -> Reads:
-        """Of the calls that read."""
+        """The sum over all operations that read."""
         return Reads(sum(self._calls[each] for each in READS), sum(self._units[each] for each in READS))
 
-    def passed(self, operation: str, answer: bytes) -> None:
+    def count(self, operation: str, answer: bytes) -> None:
         """Count one call."""
         consumed: Any = json.loads(answer or b"{}").get("ConsumedCapacity", [])
-        each = consumed if isinstance(consumed, list) else [consumed]  # a list where tables could be several
+        each = (
+            consumed if isinstance(consumed, list) else [consumed]
+        )  # a list for operations that may use several tables
         self._calls[operation] += 1
         self._units[operation] += sum(table["CapacityUnits"] for table in each)
 
 
-class Passage:
-    """One connection: its requests and their answers, which come in the same order."""
+class ProxiedConnection:
+    """One connection. Answers come in the order of their requests."""
 
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
-        self._asked: deque[str] = deque()
+    def __init__(self, traffic: Traffic) -> None:
+        self._traffic = traffic
+        self._operations: deque[str] = deque()
         self._answer = b""
-        self.requests = HttpRequestParser(_Requests(self._asked))
+        self.requests = HttpRequestParser(_Requests(self._operations))
         self.answers = HttpResponseParser(self)
 
     def on_body(self, body: bytes) -> None:
-        """A part of an answer."""
+        """Take a part of an answer."""
         self._answer += body
 
     def on_message_complete(self) -> None:
-        """The end of an answer."""
-        self._wire.passed(self._asked.popleft(), self._answer)
+        """Take the end of an answer."""
+        self._traffic.count(self._operations.popleft(), self._answer)
         self._answer = b""
 
 
 class _Requests:
-    def __init__(self, asked: deque[str]) -> None:
-        self._asked = asked
+    def __init__(self, operations: deque[str]) -> None:
+        self._operations = operations
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header; that of the target names the operation after the version."""
+        """Take one header. `X-Amz-Target` names the operation, after the version."""
         if name.lower() == b"x-amz-target":
-            self._asked.append(value.decode().rpartition(".")[2])
+            self._operations.append(value.decode().rpartition(".")[2])
 
 
 @contextmanager
-def counting(endpoint: str) -> Iterator[Wire]:
-    """Pass on what comes to another port of this machine, for the time of the `with`."""
-    wire = Wire()
+def counting(endpoint: str) -> Iterator[Traffic]:
+    """Run the proxy on another port of this machine, for the time of the `with`."""
+    traffic = Traffic()
     ready = Event()
     loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_until_complete, args=(_pass_on(wire, endpoint, ready),))
+    thread = Thread(target=loop.run_until_complete, args=(_pass_on(traffic, endpoint, ready),))
     thread.start()
     ready.wait()
     try:
-        yield wire
+        yield traffic
     finally:
         loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
         thread.join()
         loop.close()
 
 
-async def _pass_on(wire: Wire, endpoint: str, ready: Event) -> None:
+async def _pass_on(traffic: Traffic, endpoint: str, ready: Event) -> None:
     target = urlsplit(endpoint)
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        passage = Passage(wire)
+        connection = ProxiedConnection(traffic)
         far_reader, far_writer = await asyncio.open_connection(target.hostname, target.port)
         with suppress(ConnectionError, asyncio.CancelledError):
             await asyncio.gather(
-                _pump(reader, far_writer, passage.requests), _pump(far_reader, writer, passage.answers)
+                _pump(reader, far_writer, connection.requests), _pump(far_reader, writer, connection.answers)
             )
 
     server = await asyncio.start_server(connected, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
-    wire.url = f"http://{host}:{port}"
+    traffic.url = f"http://{host}:{port}"
     ready.set()
     with suppress(asyncio.CancelledError):
         await server.serve_forever()
