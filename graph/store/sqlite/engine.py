@@ -149,11 +149,11 @@ class SqliteDatabase(Database):
         return Page(items[:limit], last_key, partitions.index(last_partition) + 1)
 
     async def count(self, query: Query) -> int:
-        query = replace(query, start=None, limit=None, attributes=frozenset())
         prepared = self._prepared(query)
-        if prepared.tests_items:
-            return sum([len(some) async for some in self._slices(prepared, query)])
-        return await self._read(lambda db: prepared.count(db, query.partitions, self._now()))
+        if not prepared.tests_items:
+            return await self._read(lambda db: prepared.count(db, query.partitions, self._now()))
+        query = replace(query, start=None, limit=None, attributes=frozenset())
+        return sum([len(some) async for some in self._slices(self._prepared(query), query)])
 
     def _prepared(self, query: Query) -> PreparedQuery:
         check_partitions(query)
