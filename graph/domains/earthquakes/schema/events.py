@@ -1,7 +1,7 @@
 """Events: one by its id, pages in time order, and events near another event."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime
 from enum import Enum
 from typing import Annotated, Any, cast
@@ -146,12 +146,16 @@ class TimesAndMagnitudes:
 
     @property
     def selection(self) -> Selection:
-        """The filter as a selection. Times are rounded to the millisecond, towards the inside."""
-        return Selection(
-            start_ms=millis_ceil(self.start_time) if self.start_time else None,
-            end_ms=millis_floor(self.end_time) if self.end_time else None,
-            magnitudes=MagnitudeRange(self.min_magnitude, self.max_magnitude),
-        )
+        """The filter as a selection."""
+        return Selection(**self.conditions())
+
+    def conditions(self) -> dict[str, Any]:
+        """The arguments of the selection. Times are rounded to the millisecond, towards the inside."""
+        return {
+            "start_ms": millis_ceil(self.start_time) if self.start_time else None,
+            "end_ms": millis_floor(self.end_time) if self.end_time else None,
+            "magnitudes": MagnitudeRange(self.min_magnitude, self.max_magnitude),
+        }
 
 
 @strawberry.input(description="The selected events: those that fulfil all given conditions.")
@@ -168,17 +172,15 @@ class EventFilter(TimesAndMagnitudes):
         default=None, description="Any of these types of event, such as `earthquake`; at most 50."
     )
 
-    @property
-    def selection(self) -> Selection:
-        """The filter as a selection."""
-        return replace(
-            super().selection,
-            min_depth=self.min_depth,
-            max_depth=self.max_depth,
-            box=Box(**asdict(self.box)) if self.box else None,
-            circle=Circle(**asdict(self.circle)) if self.circle else None,
-            types=tuple(self.types) if self.types is not None else None,
-        )
+    def conditions(self) -> dict[str, Any]:
+        """The arguments of the selection."""
+        return super().conditions() | {
+            "min_depth": self.min_depth,
+            "max_depth": self.max_depth,
+            "box": Box(**asdict(self.box)) if self.box else None,
+            "circle": Circle(**asdict(self.circle)) if self.circle else None,
+            "types": tuple(self.types) if self.types is not None else None,
+        }
 
 
 def filter_facts(context: Context, arguments: Mapping[str, Any], result: object) -> dict[str, Any]:
