@@ -17,6 +17,7 @@ settings are assembled from a tuple of these values. To add a domain, name it in
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from graph.observability.metrics import Metrics
 from graph.settings import Misconfigured, Settings, SettingsPart
 from graph.store.contract import Database
 from graph.store.design import TableDesign
-from graph.store.entity import Entity
+from graph.store.entity import Entity, same_key
 from graph.work.endings import Endings
 
 __all__ = [
@@ -137,10 +138,11 @@ class ImproperDomains(ValueError):
 
 
 def checked(domains: Sequence[Domain]) -> tuple[Domain, ...]:
-    """Check the order and the names of domains, and return them.
+    """Check the order, the names and the entities of domains, and return them.
 
     Raises:
-        ImproperDomains: Two have the same name, or one comes before a domain that it requires.
+        ImproperDomains: Two have the same name, one comes before a domain that it requires, or items of two entities
+            could have the same key.
     """
     before: set[str] = set()
     for domain in domains:
@@ -150,6 +152,9 @@ def checked(domains: Sequence[Domain]) -> tuple[Domain, ...]:
             if name not in before:
                 raise ImproperDomains(f"the domain {domain.name!r} requires {name!r}, which must come before it")
         before.add(domain.name)
+    for one, other in combinations(entities_of(domains), 2):
+        if same_key(one, other):
+            raise ImproperDomains(f"{one.name} and {other.name} of {one.table.name} could have the same key")
     return tuple(domains)
 
 

@@ -1,6 +1,7 @@
 """The list of domains is checked, and those that are on are a list that holds by itself."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import grimp
 import pytest
@@ -12,6 +13,7 @@ from graph.opening import settings_of
 from graph.settings import Misconfigured, SettingsPart, settings_class
 from tests.domain.reports import REPORTS, ReportSettings
 from tests.settings import Settings
+from tests.store.samples import READING
 
 A, B = Domain(name="a"), Domain(name="b", requires=("a",))
 C = Domain(name="c", requires=("a", "b"))
@@ -27,6 +29,12 @@ def test_a_domain_must_come_after_the_domains_that_it_requires() -> None:
 def test_two_domains_have_two_names() -> None:
     with pytest.raises(ImproperDomains, match="two domains 'a'"):
         checked([A, Domain(name="a")])
+
+
+def test_no_two_entities_can_have_the_same_key() -> None:
+    again = replace(READING, name="MEASUREMENT")
+    with pytest.raises(ImproperDomains, match=r"READING and MEASUREMENT of .* could have the same key"):
+        checked([Domain(name="a", entities=(READING,)), Domain(name="b", entities=(again,))])
 
 
 def test_all_domains_are_on_unless_some_are_named() -> None:

@@ -1,17 +1,14 @@
 """The entities of the domains: what the documents say of them, and that no two can be taken for each other."""
 
-from itertools import combinations
-
 import pytest
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.request_logs.entities import LOG
 from graph.store.attributes import Attribute, Real, Text, Truth, Whole
-from graph.store.entity import Entity, same_key
+from graph.store.entity import Entity
 from graph.store.values import InvalidItem
 from tests.domains.earthquakes.builders import an_event
-from tests.domains.entities import ENTITIES
 
 KEYS = {"pk", "sk", "gsi1pk", "gsi1sk", "entity"}
 """What the documents list beside attributes: the store makes them of templates."""
@@ -96,11 +93,6 @@ def test_keys_are_made_as_documented() -> None:
     }
     assert LOG.templates[primary].sort.render([1_691_118_537_000, "id"]) == "1691118537000#id"
     assert EVENT.position_names(TIME_ORDERED) == ("dayBucket", "eventTsMs", "eventId")
-
-
-@pytest.mark.parametrize(("first", "second"), list(combinations(ENTITIES, 2)), ids=lambda entity: entity.name)
-def test_no_two_entities_share_a_key(first: Entity, second: Entity) -> None:
-    assert not same_key(first, second)
 
 
 @pytest.mark.parametrize(
