@@ -85,6 +85,8 @@ class Entity:
                 each.optional for each in (*templates.partition.fields, *sort.fields)
             ):
                 raise ValueError(f"{self.name}: an attribute of the primary key is not optional")
+        if lost := [each.name for each in self.attributes if each.in_key_alone and each.name not in self.held_by_keys]:
+            raise ValueError(f"{self.name} declares `{lost[0]}` as part of a key, but no template names it")
         for name in self._reserved & self.named.keys():
             if all((t.key.name, t.source) != (name, f"{{{name}}}") for both in self.templates.values() for t in both):
                 raise ValueError(f"{self.name}: `{name}` is a key of the table")
