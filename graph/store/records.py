@@ -110,6 +110,11 @@ class EntityRecord(Record):
     entity: ClassVar[Entity]
     type_name: ClassVar[str]  # their type in the schema
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if (entity := getattr(cls, "entity", None)) is not None and len(entity.key_names) != 1:
+            raise TypeError(f"{cls.__name__}: the key of {entity.name} must be one attribute, not {entity.key_names}")
+
     @property
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph."""

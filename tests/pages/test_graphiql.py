@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from graphql import build_schema, parse, validate
+from graphql import OperationDefinitionNode, build_schema, parse, validate
 from playwright.async_api import Route as BrowserRoute
 from playwright.async_api import expect
 from starlette.applications import Starlette
@@ -30,7 +30,6 @@ from tests.schemas import printed
 from tests.service import Service, serving, without_timeouts
 from tests.settings import Settings
 
-TABS = ["LatestEarthquakes", "ByMagnitudeAndBox", "NextPageByCursor", "LiveEarthquakes", "Ingest", "RequestLogs"]
 EDITORS = "[...document.querySelectorAll('.graphiql-editors .CodeMirror')].map(editor => editor.CodeMirror.getValue())"
 RESULT = "document.querySelector('.result-window .CodeMirror').CodeMirror.getValue()"
 WHEN_READ = """operationName => new Promise(done => {
@@ -40,6 +39,12 @@ WHEN_READ = """operationName => new Promise(done => {
 })"""  # a moment after its tab was chosen, GraphiQL has read a query and knows its operation
 SET_VARIABLES = "text => document.querySelectorAll('.graphiql-editors .CodeMirror')[1].CodeMirror.setValue(text)"
 EXAMPLES = [example for domain in DOMAINS if domain.examples for example in graphiql.examples_of(domain.examples)]
+TABS = [
+    operation.name.value
+    for example in EXAMPLES
+    for operation in parse(example.query).definitions
+    if isinstance(operation, OperationDefinitionNode) and operation.name
+]
 QUERIES = [example for example in EXAMPLES if "subscription " not in example.query]
 
 in_browser = pytest.mark.needs("chromium", "GraphiQL's files")

@@ -11,6 +11,7 @@ from graph.domains.earthquakes.entities import DAY_SUMMARY, ENTITIES, YEAR_SUMMA
 from graph.store.attributes import Attribute, Document, Real, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity, same_key
+from graph.store.records import EntityRecord
 from graph.store.sqlite.table import EntityTable
 from graph.store.values import InvalidItem
 from tests.store.samples import PERSON, READING, SAMPLE, TOTALS, VISIT
@@ -67,6 +68,11 @@ def test_a_declaration_that_contradicts_itself_is_refused(case: str) -> None:
 def test_attributes_that_cannot_be_columns_are_refused_by_sqlite(attributes: tuple[Attribute, ...]) -> None:
     with pytest.raises(ValueError, match="cannot be columns"):
         EntityTable(entity(("A#{a}", "B"), *attributes))
+
+
+def test_a_record_with_a_key_of_two_attributes_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"must be one attribute, not \('a', 't'\)"):
+        type("OfTwo", (EntityRecord,), {"entity": entity(("A#{a}", "{t}"))})
 
 
 def test_no_two_entities_of_a_table_share_a_key() -> None:
