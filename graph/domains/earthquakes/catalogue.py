@@ -25,7 +25,7 @@ from graph.store.query import Partition, Query
 from graph.store.time_walk import Promise, Promises, Walk, count_of, items_of, reading_for
 from graph.work.account import give_way
 
-DAYS_AT_ONCE = 100  # of the plan of a page; the days of a year without many matches are too few to wait between years
+DAYS_AT_ONCE = 100  # named by a plan before it gives way
 
 Attributes = frozenset[str] | None
 """The needed attributes of each event, beside its position; None for all."""
