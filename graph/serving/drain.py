@@ -15,7 +15,9 @@ SIGINT skips to the last step. So does a second signal in any step before it.
 import asyncio
 import signal
 import socket
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
@@ -33,7 +35,14 @@ logger = get_logger(__name__)
 class DrainingServer(uvicorn.Server):
     """A server that drains. While it does, `draining` is set in the state of each request."""
 
-    def __init__(self, config: uvicorn.Config, seconds: float, *, all_end: Callable[[], bool] | None = None) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        seconds: float,
+        *,
+        all_end: Callable[[], bool] | None = None,
+        early_signals: Collection[int] = (),
+    ) -> None:
         """Make a server.
 
         Args:
@@ -41,12 +50,23 @@ class DrainingServer(uvicorn.Server):
             all_end: for one of several workers: whether the others are ending too, since they share the
                 listener. Then only SIGINT, which the supervisor sends, hurries the drain: a process
                 manager may send SIGTERM to the supervisor and to its workers at once.
+            early_signals: those that have come before this server handles signals. One of them ends the
+                process at once, since nothing has begun.
         """
         super().__init__(config)
         self._seconds = seconds
         self._all_end = all_end
+        self._early_signals = early_signals
         self._draining = False
         self._hurried = False
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals from here on. One that came before ends the process."""
+        with super().capture_signals():
+            if self._early_signals:
+                sys.exit(0)
+            yield
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Handle a signal."""

@@ -110,12 +110,13 @@ def _work(settings: Settings, listener: socket.socket, all_end: Callable[[], boo
 def _serve_here(
     settings: Settings, domains: Sequence[Domain], listener: socket.socket, all_end: Callable[[], bool] | None = None
 ) -> None:
-    # uvicorn raises the signal again at its end; then only the exit is left.
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, _leave)
-    server = DrainingServer(
-        configuration(create_app(settings, domains=domains), settings), settings.drain, all_end=all_end
-    )
+    # These come before uvicorn handles signals, or from uvicorn itself, which raises its signal again at the end.
+    # They are only noted: Python drops what a handler raises in a destructor or in a weak reference's callback.
+    noted: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: noted.append(number))
+    app = create_app(settings, domains=domains)
+    server = DrainingServer(configuration(app, settings), settings.drain, all_end=all_end, early_signals=noted)
     garbage.settle()
     sys.setswitchinterval(SWITCH_S)
     server.run(sockets=[listener])
@@ -168,7 +169,3 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
     with listener:
         listener.set_inheritable(True)
         yield listener
-
-
-def _leave(number: int, frame: object) -> None:
-    sys.exit(0)

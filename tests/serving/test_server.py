@@ -4,6 +4,8 @@ import asyncio
 import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer, stall
-from tests.processes import TIMEOUT_S, descendants, serving, started
+from tests.processes import TIMEOUT_S, descendants, environment, serving, started
 from tests.subscribers import eventually
 
 TOTAL = "{ events { totalCount } }"
@@ -214,6 +216,35 @@ async def test_workers_that_still_start_end_in_silence(tmp_path: Path, number: s
         assert await asyncio.to_thread(server.end, number) == 0
         server.read_to_end()
     assert [line.partition(": ")[0] for line in server.output] == ["GraphiQL", "Dashboard"]
+
+
+SIGNALLED = """
+import signal, sys
+from graph.cli import main
+from graph.serving import server
+
+class Signalling:
+    def __del__(self):
+        signal.raise_signal(int(sys.argv[1]))  # Python drops what a handler raises here
+
+def create_app(*arguments, **named):
+    Signalling()
+    return app(*arguments, **named)
+
+app, server.create_app = server.create_app, create_app
+main(["serve", "--port", "0"])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_at_any_moment_of_the_start_ends_the_service(tmp_path: Path, number: signal.Signals) -> None:
+    command = [sys.executable, "-c", SIGNALLED, str(int(number))]
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=environment(), timeout=TIMEOUT_S, stderr=subprocess.PIPE, text=True, check=False
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    assert [line.partition(": ")[0] for line in ended.stderr.splitlines()] == ["GraphiQL", "Dashboard"]
 
 
 @pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.SIGINT)])
