@@ -45,7 +45,7 @@ def test_children_of_background_tests_receive_sigint(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_service_in_the_background_ends_on_sigterm(tmp_path: Path, workers: str) -> None:
-    with serving("--workers", workers, folder=tmp_path, settings={"GRAPH_DRAIN": "0"}, background=True) as server:
+    with serving("--workers", workers, folder=tmp_path, background=True) as server:
         assert server.ask("{ events { totalCount } }").status_code == 200
         assert server.end(signal.SIGTERM) == 0
 

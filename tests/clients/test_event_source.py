@@ -37,7 +37,6 @@ CONNECT = """([url, query]) => {
   socket.onclose = ({code}) => heard.push(code);
 }"""
 QUERY = "subscription { events { event { eventId } } }"
-AT_ONCE = {"GRAPH_DRAIN": "0"}
 
 
 async def hears(visit: Visit, *words: str | int) -> None:
@@ -61,7 +60,7 @@ def elsewhere() -> Iterator[str]:
 async def test_a_page_of_the_service_receives_events_until_the_service_ends(
     visit: Visit, tmp_path: Path, subscribe: str, last: list[str | int]
 ) -> None:
-    with serving(folder=tmp_path, settings=AT_ONCE) as server:
+    with serving(folder=tmp_path) as server:
         await visit.page.goto(server.url)
         await visit.page.evaluate(subscribe, [server.url, QUERY])
         await has_subscriptions(server, 1)

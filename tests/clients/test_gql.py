@@ -16,8 +16,6 @@ from tests.bearers import bearer
 from tests.processes import TIMEOUT_S, Server, serving
 from tests.subscribers import EVENTS, has_subscriptions, ingested_elsewhere
 
-AT_ONCE = {"GRAPH_DRAIN": "0"}
-
 
 def client(server: Server, token: Mapping[str, str] | None = None) -> Client:
     """One that knows the schema, since it asks for it."""
@@ -40,7 +38,7 @@ async def test_gql_receives_events_until_the_service_ends(tmp_path: Path) -> Non
             async for notice in notices:
                 heard.put_nowait(notice["events"]["event"]["eventId"])
 
-    with serving(folder=tmp_path, settings=AT_ONCE) as server:
+    with serving(folder=tmp_path) as server:
         async with client(server) as session:
             listening = asyncio.create_task(listen(session.subscribe(gql(EVENTS))))
             await has_subscriptions(server, 1)

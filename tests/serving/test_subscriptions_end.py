@@ -21,7 +21,6 @@ from tests.subscribers import (
 
 WORKERS = pytest.mark.parametrize("workers", ["1", "2"])
 EACH = 6  # subscribers of a kind, so that all workers have some
-AT_ONCE = {"GRAPH_DRAIN": "0"}
 
 
 def root(server: Server) -> str:
@@ -44,7 +43,7 @@ async def events(client: Socket, number: int) -> list[str]:
 @WORKERS
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, workers: str, number: signal.Signals) -> None:
-    with serving("--workers", workers, folder=tmp_path, settings=AT_ONCE) as server:
+    with serving("--workers", workers, folder=tmp_path) as server:
         async with AsyncExitStack() as stack:
             sockets = [await stack.enter_async_context(initialised(root(server))) for _ in range(EACH)]
             streams = [await stack.enter_async_context(event_stream(root(server))) for _ in range(EACH)]
@@ -69,7 +68,7 @@ async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, worker
 
 
 async def test_connections_and_their_urls_are_not_logged(tmp_path: Path) -> None:
-    with serving(folder=tmp_path, settings=AT_ONCE) as server:
+    with serving(folder=tmp_path) as server:
         async with initialised(root(server), path="/graphql?token=swordfish") as client:
             await client.quiet()
         assert server.end() == 0
@@ -79,7 +78,7 @@ async def test_connections_and_their_urls_are_not_logged(tmp_path: Path) -> None
 
 
 async def test_connections_without_a_subscription_end_too(tmp_path: Path) -> None:
-    with serving(folder=tmp_path, settings=AT_ONCE) as server:
+    with serving(folder=tmp_path) as server:
         async with socket_to(root(server)) as silent, initialised(root(server)) as greeting:
             server.process.send_signal(signal.SIGTERM)
             for one in (silent, greeting):
@@ -110,7 +109,7 @@ async def test_subscriptions_go_on_while_the_service_drains(tmp_path: Path) -> N
 
 
 async def test_subscribers_of_all_workers_receive_events_stored_by_another_process(tmp_path: Path) -> None:
-    with serving("--workers", "2", folder=tmp_path, settings=AT_ONCE) as server:
+    with serving("--workers", "2", folder=tmp_path) as server:
         await asyncio.to_thread(server.wait_for_output, "Application startup complete", times=2)
         async with AsyncExitStack() as stack:
             sockets: list[Socket] = []

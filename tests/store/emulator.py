@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.retries.standard import ExponentialBackoff
 from moto.server import ThreadedMotoServer
 
 from scripts import dynamodb_local
@@ -73,7 +74,10 @@ def shared(url: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def dynamodb_endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The endpoint of an emulator that runs until the last test. From here on, AWS's configuration names it."""
+    """The endpoint of an emulator that runs until the last test. From here on, AWS's configuration names it.
+
+    botocore tries again at once from here on, instead of after up to two seconds.
+    """
     if url := getattr(request.config, "workerinput", {}).get("dynamodb_endpoint"):
         emulator = shared(url)
     else:
@@ -94,6 +98,7 @@ def dynamodb_endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
             "AWS_EC2_METADATA_DISABLED": "true",
         }.items():
             environment.setenv(name, value)
+        environment.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0.0)
         yield url
 
 

@@ -85,7 +85,7 @@ async def test_an_ingest_that_breaks_off_leaves_nothing_uncounted_and_is_finishe
 async def one_table(engine: str, folder: Path, connections: int) -> AsyncIterator[list[Database]]:
     """One empty table through several connections of their own, as several processes have."""
     location = StoreLocation.of(f"sqlite:///{folder}/table.db" if engine == "sqlite" else f"dynamodb://t{uuid4().hex}")
-    await location.create(ENTITIES)
+    await location.create(ENTITIES, stream=False)
     async with AsyncExitStack() as stack:
         # Five ingests of a week at once are more than an emulator answers in the usual two seconds.
         opening = [location.open(ENTITIES, timeout_s=TIMEOUT_S) for _ in range(connections)]
