@@ -133,7 +133,11 @@ class Settings(DomainNames):
     max_aliases: int = Field(15, ge=0, le=10_000, description="Maximum number of aliases in a document.")
     max_directives: int = Field(50, ge=0, le=10_000, description="Maximum number of directives in a document.")
     max_root_fields: int = Field(10, ge=1, le=1000, description="Maximum number of root fields in an operation.")
-    max_cost: int = Field(20_000, ge=1, description="Maximum cost of an operation in points: about one for each value.")
+    max_cost: int = Field(
+        20_000,
+        ge=1,
+        description="Maximum cost of an operation in points: about one for each value. Introspection may cost more.",
+    )
     rate_limit: int = Field(0, ge=0, description="Points that a caller may spend in a minute; 0 for no limit.")
     rate_limit_store: str = Field(
         "memory://",

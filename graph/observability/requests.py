@@ -30,6 +30,7 @@ class Answer:
     code: str = ABANDONED  # of the first error, or OK
     status: int = ABANDONED_STATUS  # of HTTP
     points: int | None = None  # its cost
+    limit: int | None = None  # of its cost
 
 
 class RequestMetrics:

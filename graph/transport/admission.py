@@ -98,7 +98,7 @@ class Admission:
 
         Args:
             state: of the application.
-            answer: receives the operation's type, name and points.
+            answer: receives the operation's type, name, points and limit.
             reading: whether mutations are refused.
 
         Raises:
@@ -112,9 +112,10 @@ class Admission:
             answer.operation, answer.name = TYPES[operation.type], operation.name
             client.caller.require(operation.scopes(request.variables or {}))
             points = answer.points = operation.points(request.variables or {})
-            if points > self.limits.cost:
+            limit = answer.limit = max(self.limits.cost, operation.least_limit)
+            if points > limit:
                 raise QueryTooComplex(
-                    f"The operation costs {points:,} points, and one may cost {self.limits.cost:,}: "
+                    f"The operation costs {points:,} points, and one may cost {limit:,}: "
                     "ask for smaller pages or fewer fields at once."
                 )
         except (GraphError, InvalidDocument):
@@ -128,9 +129,7 @@ class Admission:
         context: Context = state["new_context"](
             caller=client.caller, request_id=client.request_id, charge_replay=charge_replay
         )
-        new_account = partial(
-            Account, work, client.spender, self.limits.cost - points, partial(rates.spend, client.spender)
-        )
+        new_account = partial(Account, work, client.spender, limit - points, partial(rates.spend, client.spender))
         variables = request.variables or {}
         streams, slots = state["streams"], state["operations"]
         return Admitted(self, operation, variables, context, streams, slots, client, answer, new_account)

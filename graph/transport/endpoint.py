@@ -123,7 +123,7 @@ class GraphQLEndpoint:
                 status, headers = _status(error, media)
             answer.code, answer.status = code_of(body), status
         if answer.points is not None and http_request.head.headers.get(COST_HEADER):
-            body["extensions"] = {"cost": {"points": answer.points, "limit": self._admission.limits.cost}}
+            body["extensions"] = {"cost": {"points": answer.points, "limit": answer.limit}}
         written = orjson.dumps(body)
         if media is None and status == 200:
             return _Stream(_one(written), None)

@@ -4,6 +4,9 @@ The part that depends only on the document is computed once. A sum of a few prod
 each request's variables. The cost is an upper bound of the number of values in the answer, while
 lists keep to their sizes: skipped fields count, and a field that is selected twice under one name
 counts once, since it is resolved once.
+
+The cost of introspection grows with the schema, and tools such as GraphiQL need it whole. So it has a
+limit of its own, which grows too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +25,9 @@ from graphql import (
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionSetNode,
+    get_introspection_query,
     get_named_type,
+    parse,
     value_from_ast_untyped,
 )
 
@@ -39,6 +44,10 @@ from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
 from graph.work.account import ROWS_READ_PER_POINT
 
+WHOLE_SCHEMA = get_introspection_query(
+    specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
+)
+MARGIN = 1.5  # over the cost of `WHOLE_SCHEMA`, since some tools follow lists of lists further
 MOST_FIELDS_VISITED = 5_000  # of one operation; nested fragments can name far more fields than any client needs
 
 
@@ -61,6 +70,10 @@ class Pricing:
         self.schema = schema
         self.page_sizes = page_sizes
         self.introspection = sizes_of_introspection(schema)
+        operation, *fragments = parse(WHOLE_SCHEMA).definitions
+        assert isinstance(operation, OperationDefinitionNode)  # noqa: S101 — graphql-core's own document
+        named = {each.name.value: each for each in fragments if isinstance(each, FragmentDefinitionNode)}
+        self._introspection_limit = ceil(MARGIN * self.price(operation, named)({}))
 
     def price(
         self, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
@@ -70,10 +83,19 @@ class Pricing:
         Raises:
             QueryTooComplex: Its fragments name too many fields.
         """
+        price = _Reading(self, operation, fragments).selected(self._root(operation), [operation.selection_set], {})
+        return lambda variables: ceil(price.points(variables))
+
+    def least_limit(self, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]) -> int:
+        """What a valid operation may cost whatever the limit is: introspection that of tools, any other nothing."""
+        fields = _Reading(self, operation, fragments).fields(self._root(operation), operation.selection_set, set())
+        is_introspection = all(node.name.value.startswith("__") for _, node in fields)
+        return self._introspection_limit if is_introspection else 0
+
+    def _root(self, operation: OperationDefinitionNode) -> GraphQLObjectType:
         root = self.schema.get_root_type(operation.operation)
         assert root is not None  # noqa: S101 — the document is valid
-        price = _Reading(self, operation, fragments).selected(root, [operation.selection_set], {})
-        return lambda variables: ceil(price.points(variables))
+        return root
 
     def definition(self, parent: GraphQLNamedType, name: str) -> GraphQLField | None:
         """The field of that name."""
@@ -104,7 +126,7 @@ class _Reading:
         by_response_name: dict[str, list[tuple[GraphQLNamedType, FieldNode]]] = {}
         spread: set[str] = set()
         for selection_set in selection_sets:
-            for of, node in self._fields(parent, selection_set, spread):
+            for of, node in self.fields(parent, selection_set, spread):
                 by_response_name.setdefault((node.alias or node.name).value, []).append((of, node))
         fixed, lists = 0.0, list[tuple[Size, _Price]]()
         for found in by_response_name.values():
@@ -144,7 +166,7 @@ class _Reading:
         if selection_sets:
             yield size, self.selected(get_named_type(definition.type), selection_sets, below)
 
-    def _fields(
+    def fields(
         self, parent: GraphQLNamedType, selection_set: SelectionSetNode, spread: set[str]
     ) -> Iterator[tuple[GraphQLNamedType, FieldNode]]:
         """The fields of a selection set and its fragments, each with its parent type."""
@@ -156,11 +178,11 @@ class _Reading:
                         raise QueryTooComplex("The document's fragments name too many fields: use fewer fragments.")
                     yield parent, selection
                 case InlineFragmentNode():
-                    yield from self._fields(self._type(selection, parent), selection.selection_set, spread)
+                    yield from self.fields(self._type(selection, parent), selection.selection_set, spread)
                 case FragmentSpreadNode() if (name := selection.name.value) not in spread:
                     spread.add(name)
                     fragment = self._fragments[name]
-                    yield from self._fields(self._type(fragment, parent), fragment.selection_set, spread)
+                    yield from self.fields(self._type(fragment, parent), fragment.selection_set, spread)
 
     def _type(
         self, fragment: InlineFragmentNode | FragmentDefinitionNode, parent: GraphQLNamedType

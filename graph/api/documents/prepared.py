@@ -65,6 +65,7 @@ class Operation:
     type: OperationType
     scopes: RequiredScopes  # variables → the scopes that its caller must have
     points: Callable[[Mapping[str, Any]], int]  # variables → its cost
+    least_limit: int  # points that it may cost whatever the limit is
 
 
 class Document:
@@ -187,4 +188,5 @@ class Documents:
             node.operation,
             required_scopes(self._schema, node, fragments),
             self._pricing.price(node, fragments),
+            self._pricing.least_limit(node, fragments),
         )

@@ -1,6 +1,7 @@
 """What operations cost: as the directives of the schema say, and never less than what is resolved."""
 
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +20,9 @@ from hypothesis_graphql import queries
 from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.schemas import printed, schema
-from tests.service import Service
+from tests.service import Service, running, settings
 from tests.settings import Settings
 
 PRICING = Pricing(schema, PageSizes(default=50, most=1000))
@@ -43,9 +45,14 @@ def cost(text: str, **variables: Any) -> int:
 
 
 def priced(document: DocumentNode, **variables: Any) -> int:
+    return PRICING.price(*parts(document))(variables)
+
+
+def parts(document: DocumentNode) -> tuple[OperationDefinitionNode, dict[str, FragmentDefinitionNode]]:
+    """The document's only operation, and its fragments."""
     fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
     (operation,) = (node for node in document.definitions if isinstance(node, OperationDefinitionNode))
-    return PRICING.price(operation, fragments)(variables)
+    return operation, fragments
 
 
 @pytest.mark.parametrize(
@@ -149,13 +156,38 @@ def test_a_page_of_a_thousand_with_ten_fields_fits_and_a_product_does_not() -> N
     assert cost(f"{{ {aliased} }}") == 20_204 > LIMIT
 
 
-def test_the_introspection_of_tools_fits_and_circles_do_not() -> None:
-    assert LIMIT / 4 < cost(INTROSPECTION) < LIMIT * 2 / 3
+def test_the_introspection_of_tools_fits_whatever_the_limit_is_and_circles_do_not() -> None:
+    document = parse(INTROSPECTION)
+    limit = PRICING.least_limit(*parts(document))
+    assert limit / 2 < priced(document) < limit
     level = "fields { type { name %s } }"
     circle = "name"
     for _ in range(5):
         circle = level % circle
-    assert priced(parse(f"{{ __schema {{ types {{ {circle} }} }} }}")) > LIMIT
+    document = parse(f"{{ __schema {{ types {{ {circle} }} }} }}")
+    assert priced(document) > PRICING.least_limit(*parts(document)) == limit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ events { totalCount } }",
+        "{ __schema { types { name } } events { totalCount } }",
+        "{ __schema { types { name } } ...F } fragment F on Query { ... { events { totalCount } } }",
+        "mutation { __typename ingestRecent { fetched } }",
+    ],
+)
+def test_an_operation_of_more_than_introspection_has_the_ordinary_limit(text: str) -> None:
+    assert PRICING.least_limit(*parts(parse(text))) == 0
+
+
+def test_introspection_is_answered_where_the_limit_is_low(tmp_path: Path, usgs: UsgsServer) -> None:
+    with running(settings(tmp_path / "events.db", usgs, max_cost=100)) as service:
+        answer = service.http.post("/graphql", json={"query": INTROSPECTION}, headers={"GraphQL-Cost": "1"}).json()
+
+        assert answer["data"]["__schema"]["queryType"]["name"] == "Query"
+        assert 100 < answer["extensions"]["cost"]["points"] < answer["extensions"]["cost"]["limit"]
+        assert service.codes("{ events(first: 100) { nodes { id } } }") == ["QUERY_TOO_COMPLEX"]
 
 
 def test_multiplying_fragments_are_refused() -> None:
