@@ -15,13 +15,11 @@ import strawberry
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLField,
     GraphQLInterfaceType,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLSchema,
-    InlineFragmentNode,
     OperationDefinitionNode,
     SelectionSetNode,
     get_named_type,
@@ -32,6 +30,7 @@ from strawberry.types.field import StrawberryField
 
 from graph.access.callers import Scope
 from graph.api.fast.nodes import has_variables
+from graph.api.selections import selected_fields
 
 Arguments = Mapping[str, Any]
 """The arguments of a field by their names in the schema, unchecked, as the client sent them."""
@@ -131,26 +130,15 @@ def _fields(
     schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
 ) -> Iterator[tuple[GraphQLField, FieldNode]]:
     """The fields of an operation and its fragments, each once, with their definitions."""
-    below: list[tuple[GraphQLNamedType | None, SelectionSetNode]] = [
-        (schema.get_root_type(operation.operation), operation.selection_set)
-    ]
+    root = schema.get_root_type(operation.operation)
+    assert root is not None  # noqa: S101 — the document is valid
+    below: list[tuple[GraphQLNamedType, SelectionSetNode]] = [(root, operation.selection_set)]
     spread: set[str] = set()
     while below:
-        parent, selection_set = below.pop()
-        for selection in selection_set.selections:
-            match selection:
-                case FieldNode():
-                    if not isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
-                        continue  # `__typename` of a union
-                    definition = schema.get_field(parent, selection.name.value)
-                    if definition:
-                        yield definition, selection
-                        if selection.selection_set:
-                            below.append((get_named_type(definition.type), selection.selection_set))
-                case InlineFragmentNode(type_condition=condition):
-                    of = schema.type_map[condition.name.value] if condition else parent
-                    below.append((of, selection.selection_set))
-                case FragmentSpreadNode() if (name := selection.name.value) not in spread:
-                    spread.add(name)
-                    fragment = fragments[name]
-                    below.append((schema.type_map[fragment.type_condition.name.value], fragment.selection_set))
+        for parent, node in selected_fields(schema, fragments, *below.pop(), spread):
+            if not isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
+                continue  # `__typename` of a union
+            if definition := schema.get_field(parent, node.name.value):
+                yield definition, node
+                if node.selection_set:
+                    below.append((get_named_type(definition.type), node.selection_set))

@@ -13,6 +13,7 @@ The needs depend only on the document, not on `@skip` and `@include`. So they ar
 each field of a document, and kept as long as the document is.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import getattr_static
@@ -22,12 +23,10 @@ from weakref import ref
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLResolveInfo,
     GraphQLSchema,
-    InlineFragmentNode,
     SelectionSetNode,
     get_named_type,
 )
@@ -35,6 +34,7 @@ from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types import Info
 from strawberry.types.field import StrawberryField
 
+from graph.api.selections import selected_fields
 from graph.store.records import Record, Stored
 
 Attributes = frozenset[str] | None
@@ -113,25 +113,15 @@ class _Reading:
         self._schema = schema
         self._fragments = fragments
         self._record_class = record_class
-        self._spread: set[tuple[str, str]] = set()
+        self._spread = defaultdict[str, set[str]](set)  # names of types → fragments that are spread on them
 
     def select(self, of: GraphQLNamedType, selection_set: SelectionSetNode) -> None:
         """Add the needs of a selection set on records of a type."""
-        for selection in selection_set.selections:
-            match selection:
-                case FieldNode() if selection.name.value != "__typename":
-                    self._field(of, selection)
-                case InlineFragmentNode():
-                    self._fragment(of, selection)
-                case FragmentSpreadNode() if (of.name, selection.name.value) not in self._spread:
-                    self._spread.add((of.name, selection.name.value))
-                    self._fragment(of, self._fragments[selection.name.value])
-
-    def _fragment(self, of: GraphQLNamedType, fragment: InlineFragmentNode | FragmentDefinitionNode) -> None:
-        condition = fragment.type_condition
-        named = self._schema.type_map[condition.name.value] if condition else of
-        if named is of or not isinstance(named, GraphQLObjectType):
-            self.select(of, fragment.selection_set)
+        spread = self._spread[of.name]
+        for parent, node in selected_fields(self._schema, self._fragments, of, selection_set, spread):
+            is_another = isinstance(parent, GraphQLObjectType) and parent is not of
+            if not is_another and node.name.value != "__typename":
+                self._field(of, node)
 
     def _field(self, of: GraphQLNamedType, node: FieldNode) -> None:
         definition = self._schema.get_field(of, node.name.value) if isinstance(of, GraphQLObjectType) else None

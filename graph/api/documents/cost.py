@@ -16,13 +16,11 @@ from math import ceil
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLField,
     GraphQLInterfaceType,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLSchema,
-    InlineFragmentNode,
     OperationDefinitionNode,
     SelectionSetNode,
     get_introspection_query,
@@ -31,6 +29,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
+from graph.api.selections import selected_fields
 from graph.api.sizes import (
     Size,
     Variables,
@@ -170,22 +169,8 @@ class _Reading:
         self, parent: GraphQLNamedType, selection_set: SelectionSetNode, spread: set[str]
     ) -> Iterator[tuple[GraphQLNamedType, FieldNode]]:
         """The fields of a selection set and its fragments, each with its parent type."""
-        for selection in selection_set.selections:
-            match selection:
-                case FieldNode():
-                    self._visited += 1
-                    if self._visited > MOST_FIELDS_VISITED:
-                        raise QueryTooComplex("The document's fragments name too many fields: use fewer fragments.")
-                    yield parent, selection
-                case InlineFragmentNode():
-                    yield from self.fields(self._type(selection, parent), selection.selection_set, spread)
-                case FragmentSpreadNode() if (name := selection.name.value) not in spread:
-                    spread.add(name)
-                    fragment = self._fragments[name]
-                    yield from self.fields(self._type(fragment, parent), fragment.selection_set, spread)
-
-    def _type(
-        self, fragment: InlineFragmentNode | FragmentDefinitionNode, parent: GraphQLNamedType
-    ) -> GraphQLNamedType:
-        condition = fragment.type_condition
-        return self._pricing.schema.type_map[condition.name.value] if condition else parent
+        for field in selected_fields(self._pricing.schema, self._fragments, parent, selection_set, spread):
+            self._visited += 1
+            if self._visited > MOST_FIELDS_VISITED:
+                raise QueryTooComplex("The document's fragments name too many fields: use fewer fragments.")
+            yield field

@@ -1,0 +1,40 @@
+"""The fields that a document selects on an object, those of its fragments included."""
+
+from collections.abc import Iterator, Mapping
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLNamedType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    SelectionSetNode,
+)
+
+
+def selected_fields(
+    schema: GraphQLSchema,
+    fragments: Mapping[str, FragmentDefinitionNode],
+    parent: GraphQLNamedType,
+    selection_set: SelectionSetNode,
+    spread: set[str],
+) -> Iterator[tuple[GraphQLNamedType, FieldNode]]:
+    """The fields of a selection set and of its fragments, each with the type that it is selected on.
+
+    Args:
+        parent: the type of the selection set.
+        spread: names of fragments, which are left out; gets the names of those that were spread here.
+    """
+    for selection in selection_set.selections:
+        match selection:
+            case FieldNode():
+                yield parent, selection
+            case InlineFragmentNode(type_condition=condition):
+                of = schema.type_map[condition.name.value] if condition else parent
+                yield from selected_fields(schema, fragments, of, selection.selection_set, spread)
+            case FragmentSpreadNode() if (name := selection.name.value) not in spread:
+                spread.add(name)
+                fragment = fragments[name]
+                of = schema.type_map[fragment.type_condition.name.value]
+                yield from selected_fields(schema, fragments, of, fragment.selection_set, spread)
