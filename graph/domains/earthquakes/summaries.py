@@ -196,10 +196,7 @@ class Summaries:
     async def days(self, year: str, summary: Summary) -> YearOfDays:
         """The days of a year, as of this summary of it."""
         version = summary.item
-        try:
-            cached: YearOfDays | None = self._years[year]
-        except KeyError:
-            cached = None
+        cached = self._years.get(year)
         if cached is None or (cached.version is not version and cached.version != version):
             await give_way()
             page = await self._database.query(Query(entity=DAY_SUMMARY, partitions=((year,),)))
