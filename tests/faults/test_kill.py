@@ -5,7 +5,6 @@ import random
 import signal
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -16,6 +15,7 @@ from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in
 from tests.domains.entities import ENTITIES
 from tests.processes import TIMEOUT_S, Server, serving
+from tests.store.engines import new_store
 
 CLIENTS = 100
 EVENTS_A_MUTATION = 5
@@ -73,24 +73,21 @@ async def kill_under_load(server: Server, round_: int, kill_after: int) -> set[s
 
 @pytest.mark.parametrize("engine", ["sqlite", "dynamodb"], indirect=True)
 async def test_events_acknowledged_before_a_kill_are_stored_and_counted(engine: str, tmp_path: Path) -> None:
-    store = "sqlite:///quakes.db" if engine == "sqlite" else f"dynamodb://killed-{uuid4().hex}"
-    if engine == "dynamodb":
-        await StoreLocation.of(store).create(ENTITIES, stream=False)
-    seen_here = store if engine == "dynamodb" else f"sqlite:///{tmp_path}/quakes.db"
+    store = await new_store(engine, tmp_path, ENTITIES)
     acknowledged: set[str] = set()
 
     for round_, kill_after in enumerate(KILL_AFTER if engine == "sqlite" else KILL_AFTER[:2]):
         with serving("--store", store, folder=tmp_path) as server:
             acknowledged |= await kill_under_load(server, round_, kill_after)
 
-        async with StoreLocation.of(seen_here).open(ENTITIES, timeout_s=TIMEOUT_S) as database:
+        async with StoreLocation.of(store).open(ENTITIES, timeout_s=TIMEOUT_S) as database:
             # DynamoDB goes on with what it was sent before the kill.
             async with asyncio.timeout(TIMEOUT_S):
                 while await summaries_in(database) != await recounted(database):
                     assert engine == "dynamodb"
             assert acknowledged <= (await events_in(database)).keys()
 
-    async with StoreLocation.of(seen_here).open(ENTITIES, timeout_s=TIMEOUT_S) as database:
+    async with StoreLocation.of(store).open(ENTITIES, timeout_s=TIMEOUT_S) as database:
         with serving("--store", store, folder=tmp_path) as server:
             async with asyncio.timeout(TIMEOUT_S):
                 while server.ask("{ events { totalCount } }").json() != {

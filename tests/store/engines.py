@@ -18,7 +18,7 @@ from graph.store.contract import Database
 from graph.store.design import TableDesign
 from graph.store.dynamodb import RetryPolicy
 from graph.store.entity import Entity
-from graph.store.location import ENVIRONMENT
+from graph.store.location import ENVIRONMENT, StoreLocation
 from graph.store.sqlite import open_sqlite
 from tests.processes import TIMEOUT_S
 from tests.store.one_entity import OneEntity
@@ -64,6 +64,15 @@ async def empty_database(
         for design in {entity.table for entity in entities}:
             await asyncio.to_thread(_empty, prefix, design)
         spare.append(prefix)
+
+
+async def new_store(engine: str, folder: Path, entities: Collection[Entity], *, stream: bool = False) -> str:
+    """The URL of a store with empty tables, for several connections or processes. It is left behind."""
+    if engine == "dynamodb":
+        return f"dynamodb://{await _created(entities, stream)}"
+    url = f"sqlite:///{folder / 'table.db'}"
+    await StoreLocation.of(url).create(entities)
+    return url
 
 
 async def _created(entities: Collection[Entity], stream: bool) -> str:

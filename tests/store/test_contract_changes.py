@@ -6,7 +6,6 @@ import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -14,6 +13,7 @@ from graph.store.contract import Delete, Put, Update
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredDatabase
 from tests.processes import TIMEOUT_S
+from tests.store.engines import new_store
 from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
 from tests.store.samples import SAMPLE, key, sample
@@ -38,8 +38,7 @@ Rings = AsyncGenerator[None, None]
 @pytest.fixture
 async def url(engine: str, tmp_path: Path) -> str:
     """The store URL of tables with one item."""
-    url = f"sqlite:///{tmp_path / 'table.db'}" if engine == "sqlite" else f"dynamodb://rung-{uuid4().hex}-"
-    await StoreLocation.of(url).create([SAMPLE])
+    url = await new_store(engine, tmp_path, [SAMPLE], stream=True)
     async with StoreLocation.of(url).open([SAMPLE], timeout_s=TIMEOUT_S) as database:
         await database.put(Put(SAMPLE, sample(n=1)))
     return url

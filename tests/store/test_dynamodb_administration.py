@@ -78,7 +78,8 @@ async def test_the_tables_of_all_entities_are_created_in_an_environment(prefix: 
     assert created == [f"Table {name} was created, billed by request." for name in names]
 
 
-async def test_missing_indexes_of_a_table_are_added_and_filled(prefix: str, name: str) -> None:
+@pytest.mark.usefixtures("own_dynamodb")
+async def test_missing_indexes_of_a_table_are_added_and_filled(prefix: str) -> None:
     bare = replace(SAMPLES, indexes=(BY_TIME,), ttl=None)
     await create_tables([keyed(bare)], prefix=prefix)
     async with open_samples(prefix) as table:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -29,6 +28,7 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.processes import TIMEOUT_S
+from tests.store.engines import new_store
 
 MANY_DAYS = [a_feature(f"us{n}", mag=n % 70 / 10, time=NOW - n % 40 * DAY_MS) for n in range(240)]
 
@@ -84,8 +84,7 @@ async def test_an_ingest_that_breaks_off_leaves_nothing_uncounted_and_is_finishe
 @asynccontextmanager
 async def one_table(engine: str, folder: Path, connections: int) -> AsyncIterator[list[Database]]:
     """One empty table through several connections of their own, as several processes have."""
-    location = StoreLocation.of(f"sqlite:///{folder}/table.db" if engine == "sqlite" else f"dynamodb://t{uuid4().hex}")
-    await location.create(ENTITIES, stream=False)
+    location = StoreLocation.of(await new_store(engine, folder, ENTITIES))
     async with AsyncExitStack() as stack:
         # Five ingests of a week at once are more than an emulator answers in the usual two seconds.
         opening = [location.open(ENTITIES, timeout_s=TIMEOUT_S) for _ in range(connections)]
