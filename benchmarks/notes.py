@@ -54,8 +54,8 @@ def notes(rows: Sequence[Row], here: Circumstances) -> Iterator[str]:
             f"{', '.join(here.our_indexes)}."
         )
         yield (
-            "Each query is repeated, so ours still has the rows of the answer among the 4,096 that it read last, and "
-            "their JSON. `python -m benchmarks.scaling` measures pages that were never read before."
+            "Each query is repeated. Ours keeps the parsed document, its compiled functions and the summaries, and no "
+            "rows: it reads and completes each page anew."
         )
     yield f"The peers have the primary key and one index, {PEERS_INDEX}; none on magnitude, and no summaries."
     yield (
