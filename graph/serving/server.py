@@ -110,8 +110,8 @@ def _work(settings: Settings, listener: socket.socket, all_end: Callable[[], boo
 def _serve_here(
     settings: Settings, domains: Sequence[Domain], listener: socket.socket, all_end: Callable[[], bool] | None = None
 ) -> None:
-    # These come before uvicorn handles signals, or from uvicorn itself, which raises its signal again at the end.
-    # They are only noted: Python drops what a handler raises in a destructor or in a weak reference's callback.
+    # Signals that come before uvicorn handles them, and the one that uvicorn raises again at its end. They are only
+    # noted: Python drops what a handler raises in a destructor or in a weak reference's callback.
     noted: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: noted.append(number))

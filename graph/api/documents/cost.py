@@ -86,8 +86,8 @@ class Pricing:
         return lambda variables: ceil(price.points(variables))
 
     def least_limit(self, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]) -> int:
-        """What a valid operation may cost whatever the limit is: introspection that of tools, any other nothing."""
-        fields = _Reading(self, operation, fragments).fields(self._root(operation), operation.selection_set, set())
+        """The points that a valid operation may cost at any limit: enough for tools' introspection, 0 for others."""
+        fields = selected_fields(self.schema, fragments, self._root(operation), operation.selection_set, set())
         is_introspection = all(node.name.value.startswith("__") for _, node in fields)
         return self._introspection_limit if is_introspection else 0
 
@@ -125,7 +125,7 @@ class _Reading:
         by_response_name: dict[str, list[tuple[GraphQLNamedType, FieldNode]]] = {}
         spread: set[str] = set()
         for selection_set in selection_sets:
-            for of, node in self.fields(parent, selection_set, spread):
+            for of, node in self._fields(parent, selection_set, spread):
                 by_response_name.setdefault((node.alias or node.name).value, []).append((of, node))
         fixed, lists = 0.0, list[tuple[Size, _Price]]()
         for found in by_response_name.values():
@@ -165,7 +165,7 @@ class _Reading:
         if selection_sets:
             yield size, self.selected(get_named_type(definition.type), selection_sets, below)
 
-    def fields(
+    def _fields(
         self, parent: GraphQLNamedType, selection_set: SelectionSetNode, spread: set[str]
     ) -> Iterator[tuple[GraphQLNamedType, FieldNode]]:
         """The fields of a selection set and its fragments, each with its parent type."""

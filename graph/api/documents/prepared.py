@@ -65,7 +65,7 @@ class Operation:
     type: OperationType
     scopes: RequiredScopes  # variables → the scopes that its caller must have
     points: Callable[[Mapping[str, Any]], int]  # variables → its cost
-    least_limit: int  # points that it may cost whatever the limit is
+    least_limit: int  # points that it may cost at any limit
 
 
 class Document:
