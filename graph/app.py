@@ -37,6 +37,7 @@ from graph.settings import Settings
 from graph.transport.admission import Admission, ExecutionLimits
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.errors import format_error
+from graph.transport.refusals import Refusals
 from graph.transport.request import PREFLIGHTED
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams
@@ -98,6 +99,7 @@ def create_app(
                 "services": services,
                 "endings": resources.endings,
                 "streams": Streams(settings.max_subscriptions, "subscriptions"),
+                "downloads": Streams(settings.max_heavy_operations, "downloads"),
                 "sockets": Streams(settings.max_subscriptions, "connections"),
                 "new_context": partial(
                     Context,
@@ -111,7 +113,9 @@ def create_app(
                 "work": work,
                 "operations": OperationSlots.beside(work.limits),
                 "preparing": preparing,
+                "clock": clock,
                 "telemetry": Telemetry(request_metrics, tracing),
+                "refusals": Refusals(resources.recording, clock),
             }
 
     admission = build_admission(settings, on)
@@ -151,9 +155,8 @@ def build_admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> 
         introspection=settings.introspection,
         compiled=settings.compiled,
     )
-    limits = ExecutionLimits(settings.max_cost, settings.execution_timeout, settings.ingest_timeout)
     known = persisted(settings.allowed_documents, documents)
-    return Admission(documents, known, limits, suggesting=settings.introspection)
+    return Admission(documents, known, ExecutionLimits.of(settings), suggesting=settings.introspection)
 
 
 def _cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
@@ -163,7 +166,7 @@ def _cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
         allow_origins=origins,
         allow_methods=["GET", "POST"],
         allow_headers=["Authorization", *PREFLIGHTED],
-        expose_headers=["Retry-After", "X-Request-Id"],
+        expose_headers=["Retry-After", "X-As-Of", "X-Request-Id"],
     )
 
 

@@ -11,7 +11,9 @@ A domain's command receives a `CommandLine` from click, which opens the services
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -78,3 +80,13 @@ def store_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="URL",
         help="sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.  [default: sqlite:///quakegraph.db]",
     )(command)
+
+
+@contextmanager
+def progress_bar(label: str, length: int | None) -> Iterator[Callable[[int], None]]:
+    """A progress bar, if the length is known and standard error is a terminal; yields the function that sets it."""
+    if length is None or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+        yield lambda done: bar.update(done - bar.pos)

@@ -1,9 +1,8 @@
 """The number of repetitions in tests: few for people, many in CI.
 
 The README's test command is quick: properties get a fifth of the examples, and loops a fifth of the rounds. `.ci/run`
-runs that command too, and then repeats the tests marked `hypothesis` (Hypothesis marks its own) or `repeated` with all
-repetitions: `TEST_EFFORT=thorough pytest -m "hypothesis or repeated"`. Without `TEST_EFFORT`, the effort is thorough if
-`CI` is set, and quick otherwise.
+runs it thoroughly, as anybody can: `TEST_EFFORT=thorough pytest -m "hypothesis or repeated"` runs only the tests that
+repeat (Hypothesis marks its own). Without `TEST_EFFORT`, the effort is thorough if `CI` is set, and quick otherwise.
 """
 
 import os

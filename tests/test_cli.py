@@ -52,8 +52,10 @@ COMMANDS = dict(commands(main))
 
 def test_the_commands_are_those_that_are_documented() -> None:
     assert sorted(" ".join(words) for words, _ in commands(build(DOMAINS[:2]))) == [
+        "export",
         "ingest",
         "rebuild-summaries",
+        "reconcile",
         "schema",
         "serve",
         "tables create",
@@ -85,7 +87,7 @@ def test_without_a_command_the_help_shows_how_to_begin(arguments: list[str]) -> 
     said = result.stdout + result.stderr
     for words in ("serve --demo", "ingest --recent", "ingest all_week.geojson"):
         assert f"quakegraph {words}" in said
-    for name in ("ingest", "rebuild-summaries", "schema", "serve", "tables"):
+    for name in ("ingest", "rebuild-summaries", "reconcile", "schema", "serve", "tables"):
         assert f"\n  {name} " in said
 
 
@@ -129,6 +131,10 @@ WRONG = {
     "environment": ["prod/eu", "{env}"],
     "store_timeout": ["0", "61", "long"],
     "workers": ["0", "65", "two", "1.5"],
+    "fdsn": ["maybe"],
+    "fdsn_authority": ["no", "a:b", "localhost:8000"],
+    "fdsn_max_events": ["0", "100000001", "all"],
+    "revisions": ["KEEP", "yes"],
     "poll": ["-1", "59", "86401", "often", "nan", "inf"],
     "demo": ["perhaps"],
     "usgs_url": ["ftp://usgs", "usgs", "http://"],
@@ -136,6 +142,8 @@ WRONG = {
     "page_size": ["0", "1001", "all"],
     "max_page_size": ["0", "10001", "all"],
     "max_days_counted": ["0", "100001", "all"],
+    "check_summaries": ["-1", "59", "86401", "often", "nan", "inf"],
+    "max_statistics_events": ["999", "1000001", "all"],
     "jwt_secret": ["short"],
     "jwks_url": ["ftp://id.example", "id.example"],
     "jwt_leeway": ["-1", "301", "long"],
@@ -219,8 +227,9 @@ OPENING = [words for words in OPENING if words not in {("token",), ("tables", "p
 
 @pytest.mark.parametrize("words", OPENING)
 def test_every_command_with_a_store_names_what_is_wrong_with_it(words: tuple[str, ...]) -> None:
-    required = [p for p in COMMANDS[words].params if isinstance(p, click.Argument) and p.required]
-    rest = ("-",) if words == ("ingest",) else ("1",) * len(required)
+    required = [p for p in COMMANDS[words].params if p.required]
+    rest = [word for p in required for word in ((p.opts[0], "2023-08-01") if isinstance(p, click.Option) else ("1",))]
+    rest = ["-"] if words == ("ingest",) else rest
     Path("letter.db").write_text("Dear reader, this is no database, though it is long enough to look. " * 99)
 
     wrong = quakegraph(*words, *rest, "--store", "here")
@@ -270,7 +279,7 @@ def test_a_table_is_made_in_dynamodb_and_used(dynamodb_endpoint: str) -> None:
     assert "does not exist" in before.stderr
     assert (made.exit_code, again.exit_code) == (0, 0)
     assert ("stream" in made.stdout, "stream" in again.stdout) == (False, True)
-    assert ingested.stdout == "-: 50 fetched, 50 upserted, 0 skipped, 0 rejected\n"
+    assert ingested.stdout == "-: 50 fetched, 50 upserted, 0 revised, 0 skipped, 0 rejected\n"
 
 
 # Rebuilding

@@ -25,6 +25,7 @@ class Context:
     caller: Caller
     request_id: str  # UUID v4
     charge_replay: Charge = free_of_charge
+    is_recorded: bool = False  # whether a root field has begun, which records itself
     _logged: int = 0
 
     def service(self, kind: type[S]) -> S:

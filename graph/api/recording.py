@@ -7,7 +7,8 @@ field's name, unless the field names one. A field may also add facts:
 
     @strawberry.field(metadata=recorded("/earthquakes", facts=window_facts))
 
-A query is recorded after its answer, a mutation before it. A service may record its own work by
+A query is recorded after its answer, a mutation before it. A request that is refused before any root field runs
+is recorded by `graph.transport.refusals`. A service may record its own work by
 `Recording.write`, such as an ingest, which has no field during polling. The field around it then
 writes no second record.
 """
@@ -44,7 +45,7 @@ Facts = Callable[["Context", Mapping[str, Any], Any], Mapping[str, Any]]
 
 @dataclass(slots=True, kw_only=True)  # not frozen, which would take 2 µs more for each root field
 class Record:
-    """The record of one root field of a request, or of work without a request. It is never changed."""
+    """The record of one root field of a request, of a refused request, or of work without one. It is never changed."""
 
     request_id: str  # UUID v4, unique to this record
     timestamp: int  # its beginning, epoch milliseconds
@@ -54,6 +55,7 @@ class Record:
     latency_ms: int
     error: str | None = None  # a stable code
     facts: Mapping[str, Any] = field(default_factory=dict)
+    is_refusal: bool = False  # whether the request was refused before any root field ran
 
 
 class Recorder(Protocol):
@@ -163,6 +165,7 @@ class Recorded(FieldExtension):
     ) -> Any:
         """Resolve the field, and record the outcome."""
         context = info.context
+        context.is_recorded = True
         started, began = context.clock(), perf_counter()
         this = _Field()
         token = _current.set(this) if self._writes else None

@@ -1,7 +1,7 @@
 """The scalars that GraphQL itself lacks, and the descriptions of enums."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from enum import Enum
 from typing import Any, NewType, TypeVar, cast
 
@@ -9,23 +9,14 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.types.scalar import ScalarDefinition
 
-from graph.core.days import EPOCH_TIME
+from graph.core.times import DATE_FORM, TIME_FORMS, InvalidTime, millis_ceil, millis_floor, parse_date, parse_time
+
+__all__ = ["LARGEST_EXACT", "SCALARS", "EpochMillis", "describe_enum", "millis_ceil", "millis_floor"]
 
 E = TypeVar("E", bound=Enum)
 
 EpochMillis = NewType("EpochMillis", int)
-_MILLISECOND = timedelta(milliseconds=1)
 LARGEST_EXACT = 2**53 - 1  # the largest integer that every JSON reader reads without rounding
-
-
-def millis_floor(time: datetime) -> int:
-    """The last millisecond that is not after a time, since 1970."""
-    return (time - EPOCH_TIME) // _MILLISECOND
-
-
-def millis_ceil(time: datetime) -> int:
-    """The first millisecond that is not before a time, since 1970."""
-    return -((EPOCH_TIME - time) // _MILLISECOND)
 
 
 def _parse_millis(value: Any) -> int:
@@ -38,17 +29,16 @@ def _parse_millis(value: Any) -> int:
 
 def _parse_time(value: Any) -> datetime:
     try:
-        time = datetime.fromisoformat(value)
-        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise GraphQLError("DateTime must be an ISO 8601 time such as 2023-08-03T02:52:13.180Z.") from error
+        return parse_time(value)
+    except (TypeError, InvalidTime) as error:
+        raise GraphQLError(f"DateTime must be {TIME_FORMS}.") from error
 
 
 def _parse_date(value: Any) -> date:
     try:
-        return date.fromisoformat(value)
-    except (TypeError, ValueError) as error:
-        raise GraphQLError("Date must be an ISO 8601 date such as 2023-08-03.") from error
+        return parse_date(value)
+    except (TypeError, InvalidTime) as error:
+        raise GraphQLError(f"Date must be {DATE_FORM}.") from error
 
 
 def _write_time(time: datetime) -> str:
@@ -64,14 +54,18 @@ SCALARS: dict[object, ScalarDefinition] = {
     ),
     datetime: strawberry.scalar(
         name="DateTime",
-        description="A time in ISO 8601, written in UTC with milliseconds. A time without an offset is read as UTC.",
+        description=(
+            "A time of RFC 3339, written in UTC with milliseconds. An argument needs an offset, such as `Z` or "
+            "`+02:00`; one between two milliseconds is rounded into the time range. An argument may also be a date, "
+            "`2023-08-03`: as the start of a time range, it is the beginning of that day, UTC; as the end, its end."
+        ),
         serialize=_write_time,
         parse_value=_parse_time,
         specified_by_url="https://scalars.graphql.org/andimarek/date-time",
     ),
     date: strawberry.scalar(
         name="Date",
-        description="A UTC day in ISO 8601, `2023-08-03`.",
+        description="A UTC day, `2023-08-03`, and no other form of ISO 8601.",
         serialize=date.isoformat,
         parse_value=_parse_date,
         specified_by_url="https://scalars.graphql.org/andimarek/local-date",
@@ -80,8 +74,12 @@ SCALARS: dict[object, ScalarDefinition] = {
 """Python type → scalar, for the schema's configuration."""
 
 
-def describe_enum(enum: type[E], description: str, value: Callable[[E], str]) -> None:
-    """Add an enum of a lower layer to the schema, with a description for each of its values."""
-    described = cast("Any", strawberry.enum(enum, description=description))
+def describe_enum(enum: type[E], description: str, value: Callable[[E], str], *, name: str | None = None) -> None:
+    """Add an enum of a lower layer to the schema, with a description for each of its values.
+
+    Args:
+        name: in the schema, if it is not that of the class.
+    """
+    described = cast("Any", strawberry.enum(enum, name=name, description=description))
     for member, definition in zip(enum, described.__strawberry_definition__.values, strict=True):
         definition.description = value(member)

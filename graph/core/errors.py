@@ -4,7 +4,9 @@
       ├── BadRequest               the HTTP request
       │     └── CsrfPrevention
       ├── BadUserInput             an argument
-      │     └── InvalidCursor
+      │     ├── InvalidCursor
+      │     └── HistoryUnavailable
+      ├── FormatUnavailable        an extra is not installed
       ├── OperationResolutionFailure
       ├── QueryTooComplex          the document, or its cost
       ├── PersistedQueryNotFound, -NotSupported, -NotInList
@@ -90,6 +92,32 @@ class InvalidCursor(BadUserInput):
 
     def __init__(self, argument: str) -> None:
         super().__init__(f"`{argument}` is not a cursor of this connection: pass an edge's `cursor` back unchanged.")
+
+
+class HistoryUnavailable(BadUserInput):
+    """The state of the catalogue is asked for at a time that its history does not reach."""
+
+    code = "HISTORY_UNAVAILABLE"
+
+    def __init__(self, earliest: str | None) -> None:
+        reach = f"begins at {earliest}: choose this time or a later one" if earliest else "has not begun: ingest first"
+        super().__init__(f"The catalogue's history {reach}.")
+        self.earliest = earliest  # RFC 3339; None for an empty catalogue
+
+    @property
+    def extensions(self) -> dict[str, str]:
+        return {**super().extensions, **({"earliest": self.earliest} if self.earliest else {})}
+
+
+class FormatUnavailable(GraphError):
+    """The service lacks the library that writes the format."""
+
+    code, status = "FORMAT_UNAVAILABLE", 501
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"This service cannot write {name}: ask for ndjson, csv or geojson, or install `quakegraph[arrow]` for it."
+        )
 
 
 class OperationResolutionFailure(GraphError):

@@ -1,75 +1,68 @@
 """Checks an item's declared attributes, for every item that is written.
 
-The common case is tested here, in one loop for each type. Any other value goes to the attribute's own
-`check`, which knows all cases and reports the error.
+The common case is tested here, in one loop over the attributes that the item has. Any other value goes to
+the attribute's own `check`, which knows all cases and reports the error.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import EllipsisType
 from typing import Any
 
 from graph.store.attributes import Attribute, Real, Text, Whole
 from graph.store.values import GREATEST_INTEGER, LEAST_INTEGER, LEAST_MAGNITUDE, MAGNITUDE_END, InvalidItem
 
-_MISSING = object()
 _ANY_LENGTH = 1 << 62
 _GREATEST_REAL = MAGNITUDE_END / 2  # any bound below the end: a larger value is checked by the attribute
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeChecks:
-    """The attributes of an entity by type, with the bounds that a value is compared with."""
+    """The attributes of an entity, with what a common value is compared with."""
 
-    texts: tuple[tuple[str, int, int, Attribute], ...]
-    wholes: tuple[tuple[str, int, int, Attribute], ...]
-    reals: tuple[tuple[str, float, float, Attribute], ...]
-    others: tuple[tuple[str, Attribute], ...]
+    by_name: Mapping[str, tuple[Any, Any, Any, Attribute]]  # class, least and greatest value; of a text, lengths
+    required: frozenset[str]
 
     @classmethod
     def of(cls, attributes: tuple[Attribute, ...]) -> "AttributeChecks":
-        """Sort the attributes by type."""
-        return cls(
-            tuple((a.name, a.shortest, _longest(a), a) for a in attributes if type(a) is Text),
-            tuple((a.name, *_bounds(a, LEAST_INTEGER, GREATEST_INTEGER), a) for a in attributes if type(a) is Whole),
-            tuple((a.name, *_bounds(a, -_GREATEST_REAL, _GREATEST_REAL), a) for a in attributes if type(a) is Real),
-            tuple((a.name, a) for a in attributes if type(a) not in (Text, Whole, Real)),
-        )
+        """Prepare the checks of these attributes."""
+        required = frozenset(attribute.name for attribute in attributes if not attribute.optional)
+        return cls({attribute.name: _check_of(attribute) for attribute in attributes}, required)
 
     def count(self, item: Mapping[str, Any]) -> int:
-        """Check an item's attributes, and return how many of them it has.
+        """Check an item's attributes, and return how many of the entity's it has.
 
         Raises:
             InvalidItem: An attribute is missing, or has a value that it cannot have.
         """
-        get, found = item.get, 0
-        for name, shortest, longest, attribute in self.texts:
-            if (value := get(name, _MISSING)) is _MISSING:
-                _may_lack(attribute)
+        check_of, found = self.by_name.get, 0
+        for name, value in item.items():
+            if (check := check_of(name)) is None:
                 continue
             found += 1
-            if value.__class__ is not str or not shortest <= len(value) <= longest or not value.isascii():
-                attribute.check(value)
-        for name, least, greatest, attribute in self.wholes:
-            if (value := get(name, _MISSING)) is _MISSING:
-                _may_lack(attribute)
-                continue
-            found += 1
-            if value.__class__ is not int or not least <= value <= greatest:
-                attribute.check(value)
-        for name, low, high, attribute in self.reals:
-            if (value := get(name, _MISSING)) is _MISSING:
-                _may_lack(attribute)
-                continue
-            found += 1
-            if value.__class__ is not float or not low <= value <= high or -LEAST_MAGNITUDE < value < LEAST_MAGNITUDE:
-                attribute.check(value)
-        for name, attribute in self.others:
-            if (value := get(name, _MISSING)) is _MISSING:
-                _may_lack(attribute)
-                continue
-            found += 1
+            kind, least, greatest, attribute = check
+            if value.__class__ is kind:
+                if kind is str:
+                    if least <= len(value) <= greatest and value.isascii():
+                        continue
+                elif least <= value <= greatest and not (kind is float and -LEAST_MAGNITUDE < value < LEAST_MAGNITUDE):
+                    continue
             attribute.check(value)
+        if not self.required <= item.keys():
+            raise InvalidItem(f"an item lacks `{min(self.required - item.keys())}`")
         return found
+
+
+def _check_of(attribute: Attribute) -> tuple[Any, Any, Any, Attribute]:
+    match attribute:
+        case Text():
+            return str, attribute.shortest, _longest(attribute), attribute
+        case Whole():
+            return int, *_bounds(attribute, LEAST_INTEGER, GREATEST_INTEGER), attribute
+        case Real():
+            return float, *_bounds(attribute, -_GREATEST_REAL, _GREATEST_REAL), attribute
+        case _:
+            return EllipsisType, None, None, attribute  # the class of no value
 
 
 def _longest(attribute: Text) -> int:
@@ -81,8 +74,3 @@ def _bounds(attribute: Any, least: Any, greatest: Any) -> tuple[Any, Any]:
         least if attribute.least is None else attribute.least,
         greatest if attribute.greatest is None else attribute.greatest,
     )
-
-
-def _may_lack(attribute: Attribute) -> None:
-    if not attribute.optional:
-        raise InvalidItem(f"an item lacks `{attribute.name}`")

@@ -28,11 +28,15 @@ from graph.store.values import InvalidItem
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Write a whole item; with `if_absent`, only if none with its key exists."""
+    """Write a whole item; with `if_absent`, only if none with its key exists.
+
+    A condition is tested on the item before it, as that of an update.
+    """
 
     entity: Entity
     item: Item
     if_absent: bool = False
+    condition: Condition | None = None  # not together with `if_absent`
 
     @property
     def key(self) -> Key:
@@ -80,7 +84,7 @@ class Database(ABC):
 
     @abstractmethod
     async def put(self, put: Put) -> bool:
-        """Write one item. False, without a change, if it should have been absent and was not."""
+        """Write one item. False, without a change, if it should have been absent and was not, or by its condition."""
 
     @abstractmethod
     async def put_many(self, puts: Sequence[Put]) -> None:
@@ -169,7 +173,9 @@ def check_actions(actions: Sequence[Action], limit: int) -> None:
         raise InvalidItem(f"{len(actions)} actions in a transaction of at most {limit}")
     for action in actions:
         match action:
-            case Put(entity, item):
+            case Put(entity, item, if_absent, condition):
+                if if_absent and condition is not None:
+                    raise InvalidItem("a put has a condition and should be absent")
                 entity.check(item)
             case Update():
                 check_update(action)

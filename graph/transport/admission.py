@@ -38,8 +38,9 @@ from graph.core.errors import (
 )
 from graph.observability import requests
 from graph.observability.requests import Answer
+from graph.settings import Settings
 from graph.transport.deadline import run_with_timeout
-from graph.transport.errors import cause_of, is_about_an_argument
+from graph.transport.errors import refusal_of
 from graph.transport.request import GraphQLRequest
 from graph.transport.streams import Streams
 from graph.work.account import Account, Work, charged_to
@@ -63,6 +64,11 @@ class ExecutionLimits:
     cost: int  # points
     query_seconds: float
     mutation_seconds: float  # an ingest waits for USGS
+
+    @classmethod
+    def of(cls, settings: Settings) -> "ExecutionLimits":
+        """The limits of the settings."""
+        return cls(settings.max_cost, settings.execution_timeout, settings.ingest_timeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +226,7 @@ class Admitted:
             try:
                 events = await run_with_timeout(self.admission.limits.query_seconds, self._executor(variables).events())
             except GraphQLError as error:
-                raise _refusal(error) from error
+                raise refusal_of(error) from error
             async with aclosing(self._results(variables, events)) as results:
                 yield results
 
@@ -261,11 +267,3 @@ class Admitted:
     def _executor(self, variables: VariableValues, root: object = None) -> PlainExecutor:
         hiding = not self.admission.suggesting
         return PlainExecutor(self.operation.plan, variables, self.context, root=root, hide_suggestions=hiding)
-
-
-def _refusal(error: GraphQLError) -> Exception:
-    """The cause of graphql-core's error when a subscription cannot begin."""
-    cause = cause_of(error)
-    if isinstance(cause, GraphQLError) and is_about_an_argument(cause):
-        return InvalidDocument([error], BadUserInput.code)
-    return cause

@@ -20,12 +20,12 @@ T = TypeVar("T")
 
 
 async def run_with_timeout(
-    seconds: float, work: Coroutine[Any, Any, T], *, while_connected: Receive | None = None
+    seconds: float | None, work: Coroutine[Any, Any, T], *, while_connected: Receive | None = None
 ) -> T:
     """Run work, and return its result.
 
     Args:
-        seconds: the longest that the work may take.
+        seconds: the longest that the work may take; None for no limit.
         while_connected: the request's channel, after its body was read. The work is cancelled when the
             client disconnects.
 
@@ -45,7 +45,7 @@ async def run_with_timeout(
         return await work
     except BaseException as error:  # cancelled work may raise anything
         if watch and watch.done() and task.cancelling() == 1:
-            raise ClientDisconnect if watch.result() else ExecutionTimeout(seconds) from error
+            raise ClientDisconnect if watch.result() else ExecutionTimeout(seconds or 0) from error
         raise
     finally:
         first_wait.cancel()
@@ -56,7 +56,7 @@ async def run_with_timeout(
             await asyncio.wait((watch,))
 
 
-async def _cancel_late(task: asyncio.Task[Any], seconds: float, while_connected: Receive | None) -> bool:
+async def _cancel_late(task: asyncio.Task[Any], seconds: float | None, while_connected: Receive | None) -> bool:
     """Cancel a task when its client disconnects or its time is over. Returns whether the client disconnected."""
     is_disconnected = False
     try:

@@ -29,6 +29,7 @@ from graph.pages import graphiql
 from graph.transport.admission import Admission, Admitted, Client
 from graph.transport.deadline import run_with_timeout
 from graph.transport.errors import code_of, format_refusal, format_result
+from graph.transport.refusals import Refusals
 from graph.transport.request import (
     EVENT_STREAM,
     GRAPHQL_JSON,
@@ -83,7 +84,7 @@ class GraphQLEndpoint:
             return
         try:
             async with AsyncExitStack() as stack:
-                answered = await self._answered(_HttpRequest(scope, receive, head, types), stack)
+                answered = await self._answered(_HttpRequest(scope, receive, head, types, media_type(types)), stack)
                 if isinstance(answered, _Stream):
                     lasts_s, heart_beat_s = answered.lasts_s, self._heart_beat_s
                     await send_events(answered.results, receive, send, lasts_s=lasts_s, heart_beat_s=heart_beat_s)
@@ -98,16 +99,14 @@ class GraphQLEndpoint:
         self, http_request: "_HttpRequest", stack: AsyncExitStack
     ) -> "tuple[int, Headers, bytes] | _Stream":
         """The answer, or a stream of answers, which ends with the stack."""
-        media = media_type(http_request.types)
+        media = http_request.media
         headers: Mapping[str, str] = {}
         status = 200
         state = http_request.scope["state"]
+        refusals: Refusals = state["refusals"]
+        began, admitted = refusals.clock(), None
         with state["telemetry"].request(http_request.head.headers) as answer:
             try:
-                if media is None and not http_request.takes_stream:
-                    raise BadRequest(
-                        f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406
-                    )
                 admitted = await self._admitted(http_request, answer)
                 if http_request.head.method == "HEAD" and (admitted.is_subscription or media is None):
                     raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
@@ -115,10 +114,13 @@ class GraphQLEndpoint:
                     stream = await self._stream(http_request, admitted, stack)
                     answer.code, answer.status = metrics.OK, status
                     return stream
-                body = format_result(await admitted.result(while_connected=http_request.receive), state["request_id"])
+                result = await admitted.result(while_connected=http_request.receive)
+                refusals.add_failed(result, admitted, began)
+                body = format_result(result, state["request_id"])
             except ClientDisconnect:
                 raise
             except Exception as error:
+                refusals.add(error, answer, state["request_id"], began, admitted)
                 body = {"errors": format_refusal(error, state["request_id"])}
                 status, headers = _status(error, media)
             answer.code, answer.status = code_of(body), status
@@ -136,6 +138,10 @@ class GraphQLEndpoint:
         state = http_request.scope["state"]
         address = http_request.scope["client"][0] if http_request.scope.get("client") else None
         try:
+            if http_request.media is None and not http_request.takes_stream:
+                raise BadRequest(
+                    f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406
+                )
             request = await read_request(http_request.head, http_request.receive)
             caller = await state["authenticate"](http_request.head.headers.get("authorization"))
         except GraphError:
@@ -163,6 +169,7 @@ class _HttpRequest:
     receive: Receive
     head: Head
     types: frozenset[str]  # that the client accepts
+    media: str | None  # of an answer in one piece
 
     @property
     def takes_stream(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 from graphql import ExecutionResult, FieldNode, GraphQLError
 
 from graph.api.documents.prepared import InvalidDocument
-from graph.core.errors import BadUserInput, GraphError, InternalServerError
+from graph.core.errors import BadUserInput, GraphError, InternalServerError, outcome_of
 from graph.observability.logs import get_logger
 from graph.observability.metrics import OK
 
@@ -66,6 +66,11 @@ def format_refusal(error: Exception, request_id: str) -> list[FormattedError]:
     return [format_error(InternalServerError(request_id))]
 
 
+def outcome(error: Exception) -> tuple[int, str | None]:
+    """The status and code of a refused operation for its log."""
+    return (BadUserInput.status, error.code) if isinstance(error, InvalidDocument) else outcome_of(error)
+
+
 def cut(message: str) -> str:
     """The message, cut at its greatest length."""
     return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
@@ -82,3 +87,11 @@ def cause_of(error: GraphQLError) -> Exception:
 def is_about_an_argument(cause: GraphQLError) -> bool:
     """Whether graphql-core refused an argument's value. It checks null in a variable only during execution."""
     return any(not isinstance(node, FieldNode) for node in cause.nodes or ())
+
+
+def refusal_of(error: GraphQLError) -> Exception:
+    """The cause of an error of graphql-core; a value that it refused makes the document invalid."""
+    cause = cause_of(error)
+    if isinstance(cause, GraphQLError) and is_about_an_argument(cause):
+        return InvalidDocument([error], BadUserInput.code)
+    return cause

@@ -13,6 +13,7 @@ from graph.access.callers import Scope
 from graph.access.rate import spender
 from graph.core.errors import GraphError
 from graph.core.services import Services
+from graph.observability.logs import on_behalf_of
 from graph.transport.errors import format_error
 
 Answer = Callable[[Request, Services], Awaitable[Response]]
@@ -31,10 +32,16 @@ def route(path: str, answer: Answer, *, scope: Scope | None = None, methods: Seq
             except GraphError:
                 await state.rates.spend(spender(None, address), 1)  # limits refused requests too
                 raise
+            on_behalf_of(caller.subject)
             await state.rates.spend(spender(caller.subject, address), 1)
             caller.require([scope] if scope else [])
             return await answer(request, state.services)
         except GraphError as error:
-            return JSONResponse({"errors": [format_error(error)]}, error.status, error.headers)
+            return refused(error)
 
     return Route(path, endpoint, methods=list(methods))
+
+
+def refused(error: GraphError) -> Response:
+    """The answer to a request that is refused."""
+    return JSONResponse({"errors": [format_error(error)]}, error.status, error.headers)

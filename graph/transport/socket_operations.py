@@ -10,12 +10,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import AsyncExitStack, aclosing, suppress
 from typing import Any
 
-from graph.api.documents.prepared import InvalidDocument
-from graph.core.errors import TooManySubscriptions, outcome_of
+from graph.core.errors import TooManySubscriptions
 from graph.observability import metrics
 from graph.observability.logs import during_request, get_logger, on_behalf_of
 from graph.transport.admission import Admission, Admitted, Client
-from graph.transport.errors import code_of, format_refusal, format_result
+from graph.transport.errors import code_of, format_refusal, format_result, outcome
+from graph.transport.refusals import Refusals
 from graph.transport.request import GraphQLRequest
 
 logger = get_logger(__name__)
@@ -110,6 +110,8 @@ class SocketOperations:
         self, request: GraphQLRequest, client: Client, stack: AsyncExitStack, *, room: bool
     ) -> AsyncIterator[dict[str, Any]]:
         """Begin the operation, and return the payloads of its results."""
+        refusals: Refusals = self._state["refusals"]
+        began, admitted = refusals.clock(), None
         with self._state["telemetry"].request(self._headers) as answer:
             try:
                 if not room:
@@ -120,14 +122,14 @@ class SocketOperations:
                     results = await stack.enter_async_context(admitted.subscribed())
                     answer.code, answer.status = metrics.OK, 200
                     return (format_result(result, client.request_id) async for result in results)
-                work = _outcome(admitted)
+                work = _outcome(admitted, refusals, began)
                 payload = await (self._finished(work) if admitted.is_mutation else work)
                 answer.code, answer.status = code_of(payload), 200
                 return _one(payload)
             except Exception as error:
-                status, code = outcome_of(error)
-                answer.code = error.code if isinstance(error, InvalidDocument) else code or metrics.OK
-                answer.status = 400 if isinstance(error, InvalidDocument) else status
+                answer.status, code = outcome(error)
+                answer.code = code or metrics.OK
+                refusals.add(error, answer, client.request_id, began, admitted)
                 raise
 
     async def _finished(self, work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
@@ -146,8 +148,10 @@ class SocketOperations:
             logger.info("A mutation failed after its client had left", exc_info=error)
 
 
-async def _outcome(admitted: Admitted) -> dict[str, Any]:
-    return format_result(await admitted.result(), admitted.client.request_id)
+async def _outcome(admitted: Admitted, refusals: Refusals, began: int) -> dict[str, Any]:
+    result = await admitted.result()
+    refusals.add_failed(result, admitted, began)
+    return format_result(result, admitted.client.request_id)
 
 
 async def _one(payload: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:

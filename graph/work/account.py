@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from graph.core.errors import Overloaded, QueryTooComplex
 from graph.work.pace import Pace
@@ -76,7 +76,7 @@ class Account:
     most: int  # points that the operation may spend on reading
     charge: Charge
     spent: int = 0  # points
-    _owed: float = field(default=0.0)  # part of a point that is not charged yet
+    owed: float = 0.0  # part of a point that is not charged yet
     is_heavy: bool = False
 
     async def spend(self, points: float) -> None:
@@ -87,15 +87,15 @@ class Account:
             RateLimited: The caller has too few left.
             Overloaded: Too many operations have heavy work in progress.
         """
-        if self.spent + self._owed + points > self.most:
+        if self.spent + self.owed + points > self.most:
             raise QueryTooComplex(
                 "The operation would read too much data: narrow its time range, or ask for less at once."
             )
-        self._owed += points
-        whole = int(self._owed)
+        self.owed += points
+        whole = int(self.owed)
         if not whole:
             return
-        self._owed -= whole
+        self.owed -= whole
         self.spent += whole
         if self.spent > HEAVY_POINTS:
             self.begin_heavy_work()

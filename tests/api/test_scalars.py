@@ -1,10 +1,18 @@
 """Times and numbers as clients write them, and what they are taken for."""
 
+import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
+from graphql import GraphQLInputObjectType
 
-from tests.service import Service
+from graph.app import schema_of
+from graph.domains import DOMAINS
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.service import Service, running, settings
+from tests.store.samples import NOON, HeldClock
 
 COUNT = "query($filter: EventFilter) { events(filter: $filter, first: 0) { totalCount } }"
 ONE = 1691025921579  # the only event of its millisecond, at 2023-08-03T01:25:21.579Z
@@ -22,21 +30,58 @@ def count(week: Service, **filter: Any) -> int:
     [
         "2023-08-01T00:00:00Z",
         "2023-08-01T00:00:00.000Z",
+        "2023-08-01T00:00:00.000000000Z",
         "2023-08-01T00:00:00+00:00",
         "2023-08-01T05:45:00+05:45",
         "2023-07-31T17:00:00-07:00",
-        "2023-08-01T00:00:00",  # without an offset, UTC is meant
-        "2023-08-01T00:00",
+        "2023-08-01t00:00:00z",
         "2023-08-01 00:00:00Z",
         "2023-08-01",
-        "20230801T000000Z",
     ],
 )
-def test_a_time_may_be_written_in_any_way_of_iso_8601(week: Service, time: str) -> None:
+def test_a_time_may_be_written_in_any_way_of_rfc_3339_or_as_a_date(week: Service, time: str) -> None:
     assert count(week, startTime=time) == 380 + 293 + 241 + 13
     assert week.ask(f'{{ events(first: 0, filter: {{startTime: "{time}"}}) {{ totalCount }} }}') == {
         "events": {"totalCount": 927}
     }
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_date_as_the_end_of_a_time_range_includes_that_whole_day(
+    tmp_path: Path, week_file: Path, usgs: UsgsServer, compiled: bool
+) -> None:
+    shutil.copy(week_file, tmp_path / "week.db")
+    day = '{startTime: "2023-08-02", endTime: "2023-08-02"}'
+    with running(settings(tmp_path / "week.db", usgs, compiled=compiled), clock=HeldClock()) as week:
+        assert count(week, startTime="2023-08-02T00:00:00Z", endTime="2023-08-02T23:59:59.999Z") == 293
+        assert count(week, startTime="2023-08-02", endTime="2023-08-02") == 293
+        assert week.ask(f"{{ events(first: 0, filter: {day}) {{ totalCount }} }}") == {"events": {"totalCount": 293}}
+        assert count(week, startTime="2023-08-02T00:00:00Z", endTime="2023-08-02T00:00:00Z") == 0
+
+
+def test_a_day_is_whole_in_every_other_time_range_too(service: Service, usgs: UsgsServer) -> None:
+    today = '{startTime: "2023-11-14", endTime: "2023-11-14"}'
+    service.ask(INGEST, {"event": EVENT | {"eventTsMs": NOON}})
+
+    assert service.ask(f"{{ catalogueStatistics(filter: {today}) {{ count }} }}")["catalogueStatistics"]["count"] == 1
+    logs = service.ask(f"{{ requestLogs(filter: {today}) {{ nodes {{ route }} }} }}")["requestLogs"]["nodes"]
+    assert {"route": "/ingest/events"} in logs
+    service.ask(f"mutation {{ ingestRecent(input: {today}) {{ fetched }} }}")
+    (request,) = usgs.requests
+    assert "starttime=2023-11-14T00%3A00%3A00.000Z&endtime=2023-11-14T23%3A59%3A59.999Z" in request.query
+
+
+def test_every_end_of_a_time_range_says_that_it_includes_a_whole_day() -> None:
+    inputs = [each for each in schema_of(DOMAINS).graphql.type_map.values() if isinstance(each, GraphQLInputObjectType)]
+    ends = {
+        f"{type_.name}.{name}": field.description or ""
+        for type_ in inputs
+        for name, field in type_.fields.items()
+        if str(field.type).startswith("DateTime") and name.startswith("end")
+    }
+
+    assert {"EventFilter.endTime", "IngestRecentInput.endTime"} < set(ends)
+    assert [name for name, description in ends.items() if "whole day" not in description] == []
 
 
 @pytest.mark.parametrize(
@@ -67,17 +112,33 @@ def test_bounds_that_no_event_lies_between_find_none(week: Service) -> None:
 
 @pytest.mark.parametrize(
     "time",
-    ["", "now", "2023", "2023-13-01", "2023-02-29", "2023-08-01T24:00:01Z", "0001-01-01T00:00:00+01:00", ONE, {}],
+    [
+        *("", "now", "2023", "2023-13-01", "2023-02-29", "2023-08-01T24:00:01Z", "0001-01-01T00:00:00+01:00", ONE, {}),
+        *("1691020800000", "2023-W31-4", "20230803", "13 Z", "20230801T000000Z", "2023-08-03T12", "2023-08-03T12:00Z"),
+        *("2023-08-03T12:00:00", "2023-08-03T12:00:00+0200", "2023-215", "2023-08", "2023-8-3", " 2023-08-03"),
+    ],
 )
-def test_an_invalid_time_is_refused(week: Service, time: Any) -> None:
-    assert week.codes(COUNT, {"filter": {"startTime": time}}) == ["BAD_USER_INPUT"]
+def test_any_other_time_is_refused_with_the_accepted_ones(week: Service, time: Any) -> None:
+    forms = "DateTime must be a time of RFC 3339 with an offset, such as 2023-08-03T02:52:13.180Z, or a date, such as"
+    for bound in ("startTime", "endTime"):
+        (by_variable,) = week.answer(COUNT, {"filter": {bound: time}})["errors"]
+        assert by_variable["extensions"] == {"code": "BAD_USER_INPUT"}
+        assert forms in by_variable["message"]
+        literal = json.dumps(time)
+        (by_literal,) = week.answer(f"{{ events(filter: {{{bound}: {literal}}}) {{ totalCount }} }}")["errors"]
+        assert by_literal["extensions"] == {"code": "GRAPHQL_VALIDATION_FAILED"}
+        assert forms in by_literal["message"]
 
 
-@pytest.mark.parametrize("day", ["", "today", "2023-02-29", "2023-08-03T00:00:00Z", 20230803])
-def test_an_invalid_day_is_refused(week: Service, day: Any) -> None:
+@pytest.mark.parametrize(
+    "day", ["", "today", "2023-02-29", "2023-08-03T00:00:00Z", 20230803, "20230803", "2023-W31-4", "2023-215"]
+)
+def test_any_other_day_is_refused(week: Service, day: Any) -> None:
     query = "query($day: Date) { popularFilters(day: $day) { totalRequests } }"
 
     assert week.codes(query, {"day": day}) == ["BAD_USER_INPUT"]
+    (error,) = week.answer(query, {"day": day})["errors"]
+    assert "Date must be a date, such as 2023-08-03." in error["message"]
 
 
 def test_a_number_of_milliseconds_is_whole_and_exact_in_json(service: Service) -> None:

@@ -27,24 +27,39 @@ CHECKED_IN = Path(__file__).parents[2] / "schema.graphql"
 
 CONTRACT = """
 type Subscription {
-  events(filter: EventFilter, after: String): EventNotice!
+  events(filter: EventFilter, after: String, kinds: [RevisionKind!]): EventNotice!
 }
 type EventNotice {
   event: Event
+  kind: RevisionKind
+  revision: EventRevision
   cursor: String!
   lost: Int!
 }
+input AsOf @oneOf { recorded: DateTime  published: DateTime  first: Boolean }
+enum DeletedEvents { EXCLUDE INCLUDE ONLY }
+enum RevisionKind { CREATED REVISED RENAMED MERGED DELETED RESTORED }
+type EventAlias { eventId: String!  preferred: Boolean! }
+type Deletion { recordedAt: EpochMillis!  publishedAt: EpochMillis }
+type RevisionChange { field: String!  before: JSON  after: JSON }
+type EventRevision {
+  number: Int!  kind: RevisionKind!  publishedAt: EpochMillis  recordedAt: EpochMillis!  minutesAfterOrigin: Float
+  changes: [RevisionChange!]!  event: Event!
+}
+type EventRevisionConnection { edges: [EventRevisionEdge!]!  nodes: [EventRevision!]!  pageInfo: PageInfo! }
+type EventRevisionEdge { cursor: String!  node: EventRevision! }
 type Query {
   node(id: ID!): Node
   nodes(ids: [ID!]!): [Node]!
-  event(eventId: String!): Event
+  event(eventId: String!, asOf: AsOf): Event
   events(
-    filter: EventFilter, orderBy: EventOrder! = TIME_DESC, first: Int, after: String, last: Int, before: String
+    filter: EventFilter, orderBy: EventOrder! = TIME_DESC, asOf: AsOf, deleted: DeletedEvents! = EXCLUDE
+    updatedSince: DateTime, first: Int, after: String, last: Int, before: String
   ): EventConnection!
   requestLogs(filter: RequestLogFilter, first: Int, after: String, last: Int, before: String): RequestLogConnection!
   ingestStatus: IngestStatus!
   popularFilters(day: Date, windowDays: Int! = 1, limit: Int! = 10): PopularFilters!
-  catalogueStatistics(filter: StatisticsFilter): CatalogueStatistics!
+  catalogueStatistics(filter: EventFilter): CatalogueStatistics!
 }
 type Mutation {
   ingestRecent(input: IngestRecentInput): IngestPayload!
@@ -56,6 +71,11 @@ type Event implements Node {
   lat: Float!  lon: Float!  depth: Float  dayBucket: String!  source: String!  ingestedAt: EpochMillis!
   magType: String  type: String  status: String  updated: EpochMillis  url: String  tsunami: Boolean  felt: Int
   alert: String  sig: Int
+  revision: Int!  publishedAt: EpochMillis  recordedAt: EpochMillis!  preferredId: String!  aliases: [EventAlias!]!
+  mergedInto: Event  deletion: Deletion
+  revisions(first: Int, after: String, last: Int, before: String): EventRevisionConnection!
+  sourceDepth: Float  net: String  code: String  ids: [String!]  sources: [String!]  types: [String!]
+  nst: Int  dmin: Float  rms: Float  gap: Float  cdi: Float  mmi: Float  title: String  detail: String
   nearby(
     radiusKm: Float! = 100, days: Float! = 30, first: Int, after: String, last: Int, before: String
   ): EventConnection!
@@ -68,13 +88,16 @@ input EventFilter {
 input BoxInput { minLat: Float!  maxLat: Float!  minLon: Float!  maxLon: Float! }
 input CircleInput { lat: Float!  lon: Float!  radiusKm: Float! }
 enum EventOrder { TIME_DESC TIME_ASC }
+enum ExportFormat { NDJSON CSV GEOJSON PARQUET ARROW }
 type EventConnection {
   edges: [EventEdge!]!  nodes: [Event!]!  pageInfo: PageInfo!  totalCount: Int  bucketsScanned: Int!  asGeoJson: JSON!
+  exportUrl(format: ExportFormat!): String
 }
 type EventEdge { cursor: String!  node: Event! }
 type PageInfo { hasNextPage: Boolean!  hasPreviousPage: Boolean!  startCursor: String  endCursor: String }
 input IngestRecentInput {
   limit: Int  feed: UsgsFeed  startTime: DateTime  endTime: DateTime  minMagnitude: Float
+  updatedSince: DateTime
 }
 enum UsgsFeed {
   ALL_HOUR ALL_DAY ALL_WEEK ALL_MONTH
@@ -88,26 +111,54 @@ input EventInput {
   eventId: String!  eventTsMs: EpochMillis!  mag: Float!  place: String  lat: Float!  lon: Float!  depth: Float
   source: String! = "USGS"  magType: String  type: String  status: String  updated: EpochMillis  url: String
   tsunami: Boolean  felt: Int  alert: String  sig: Int
+  net: String  code: String  ids: [String!]  sources: [String!]  types: [String!]
+  nst: Int  dmin: Float  rms: Float  gap: Float  cdi: Float  mmi: Float  title: String  detail: String
 }
 type IngestStatus {
   polling: Boolean!  lastSuccess: EpochMillis  lastError: String  lastErrorAt: EpochMillis
-  failures: Int!  nextAttempt: EpochMillis  newestEventLagSeconds: Float
+  failures: Int!  nextAttempt: EpochMillis  lastChanges: EpochMillis  changesFailures: Int!
+  newestEventLagSeconds: Float
 }
 type IngestPayload {
-  requestId: ID!  fetched: Int!  upserted: Int!  skipped: Int!  rejected: Int!  rejections: [Rejection!]!
-  retries: Int!  upstreamSize: Int  upstreamHash: String  latencyMs: Int!
+  requestId: ID!  fetched: Int!  upserted: Int!  revised: Int!  deleted: Int!  skipped: Int!  rejected: Int!
+  rejections: [Rejection!]!  truncated: Boolean!  retries: Int!
+  upstreamSize: Int  upstreamHash: String  latencyMs: Int!
 }
-input StatisticsFilter { startTime: DateTime  endTime: DateTime  minMagnitude: Float  maxMagnitude: Float }
 type CatalogueStatistics {
   count: Int!  largest: Event  series(interval: Interval! = MONTH): CountSeries!  magnitudeFrequency: [MagnitudeBin!]!
-  completeness(corrected: Boolean! = false): Completeness!
-  gutenbergRichter(corrected: Boolean! = false): GutenbergRichter!
+  completeness(corrected: Boolean! = true): Completeness!
+  gutenbergRichter(completenessMagnitude: Float, corrected: Boolean! = true): GutenbergRichter!
+  bPositive(leastDifference: Float! = 0.1, completenessMagnitude: Float): BPositive!
+  rates(magnitudes: [Float!], confidence: Float! = 0.95): [EventRate!]!  seismicMoment: SeismicMoment!
+  depths(binKm: Float! = 10): DepthHistogram!  interEventTimes(quantiles: [Float!]): InterEventTimes!
+  grid(degreesPerCell: Float! = 5): Grid!
 }
 enum Interval { DAY MONTH YEAR }
 type CountSeries { interval: Interval!  start: Date  counts: [Int!]! }
 type MagnitudeBin { magnitude: Float!  count: Int!  cumulative: Int! }
 type Completeness { magnitude: Float  reason: String }
-type GutenbergRichter { b: Float  uncertainty: Float  a: Float  events: Int!  reason: String }
+type GutenbergRichter {
+  completeness: Float  b: Float  uncertainty: Float  a: Float  aPerYear: Float  events: Int!
+  reliability: Reliability  reason: String  goodnessOfFit: GoodnessOfFit  networks: [SeismicNetwork!]!
+  bootstrap(confidence: Float! = 0.95): ConfidenceInterval  overTime(events: Int! = 200, step: Int): BValuesOverTime!
+}
+enum Reliability { GOOD DOUBTFUL POOR }
+type GoodnessOfFit { distance: Float!  pValue: Float!  bChange: Float  isStable: Boolean }
+type SeismicNetwork { network: String!  events: Int!  complete: Int!  completeness: Float }
+type ConfidenceInterval { low: Float!  high: Float!  confidence: Float! }
+type BValuesOverTime { windows: [BValueWindow!]!  reason: String }
+type BValueWindow { firstMs: EpochMillis!  lastMs: EpochMillis!  events: Int!  b: Float!  uncertainty: Float! }
+type BPositive { b: Float  uncertainty: Float  differences: Int!  reason: String }
+type EventRate { magnitude: Float!  events: Int!  perYear: Float!  low: Float!  high: Float! }
+type SeismicMoment { newtonMetres: Float!  magnitude: Float  events: Int!  binned: Int! }
+type DepthHistogram { bins: [DepthBin!]!  unknown: Int!  reason: String }
+type DepthBin { depth: Float!  count: Int! }
+type InterEventTimes {
+  number: Int!  meanSeconds: Float  coefficientOfVariation: Float  quantiles: [TimeQuantile!]!  reason: String
+}
+type TimeQuantile { part: Float!  seconds: Float! }
+type Grid { degreesPerCell: Float!  cells: [GridCell!]!  reason: String }
+type GridCell { lat: Float!  lon: Float!  count: Int!  greatest: Float! }
 scalar JSON @specifiedBy(url: "https://ecma-international.org/wp-content/uploads/ECMA-404_2nd_edition_december_2017.pdf")
 scalar EpochMillis
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time")
@@ -127,10 +178,12 @@ OUTLINED = {"RequestLog", "RequestLogConnection", "RequestLogFilter", "PopularFi
 EVENT_ITEM = """
     eventId eventTsMs mag place lat lon depth dayBucket source ingestedAt
     magType type status updated url tsunami felt alert sig
+    sourceDepth net code ids sources types nst dmin rms gap cdi mmi title detail
+    revision recordedAt publishedAt preferredId aliases mergedInto deletion revisions
 """
 LOG_ITEM = """
     logType requestId timestamp route status latencyMs error
-    fetched upserted skipped rejected retries upstreamSize upstreamHash
+    fetched upserted revised skipped rejected retries upstreamSize upstreamHash
     starttime endtime minmagnitude pageSize resultCount hasNextToken bucketsScanned
 """
 

@@ -76,12 +76,32 @@ async def read(graph: HeldGraph, query: str) -> set[frozenset[str] | None]:
         ('{ event(eventId: "full") { sig tsunami } }', {"sig", "tsunami"} | POSITION),
         (f'{{ node(id: "{ID}") {{ id ... on Event {{ url }} ... on RequestLog {{ error }} }} }}', {"url"} | POSITION),
         (f'{{ nodes(ids: ["{ID}"]) {{ ... on Node {{ ... on Event {{ alert }} }} }} }}', {"alert"} | POSITION),
-        ("{ catalogueStatistics { largest { place } } }", {"place", "mag"}),
         ("{ requestLogs { nodes { route error } } }", {"route", "error"}),
     ],
 )
 async def test_only_selected_attributes_are_read(graph: HeldGraph, selected: str, attributes: set[str]) -> None:
     assert await read(graph, selected) == {frozenset(attributes)}
+
+
+@pytest.mark.parametrize(
+    ("selected", "attributes"),
+    [
+        ("largest { place }", {"place", "mag", "type"}),
+        ("count series { counts } bPositive { b } seismicMoment { magnitude }", {"mag", "type"}),
+        ("depths { unknown }", {"mag", "type", "depth"}),
+        ("grid { cells { count } }", {"mag", "type", "lat", "lon"}),
+        ("gutenbergRichter { reliability }", {"mag", "type", "net"}),
+    ],
+)
+async def test_statistics_read_no_attribute_that_they_do_not_need(
+    graph: HeldGraph, selected: str, attributes: set[str]
+) -> None:
+    found = await read(graph, f"{{ catalogueStatistics(filter: {{minDepth: -1}}) {{ {selected} }} }}")
+    by_time = await read(graph, f"{{ catalogueStatistics {{ {selected} }} }}")
+
+    needed = attributes | POSITION
+    assert all(each is not None and each <= needed for each in found | by_time)
+    assert attributes <= frozenset().union(*(each or () for each in found))
 
 
 async def test_events_around_one_need_their_own_selection(graph: HeldGraph) -> None:

@@ -12,7 +12,17 @@ from typing import Any
 
 import orjson
 import pytest
-from graphql import ArgumentNode, DocumentNode, NameNode, ObjectFieldNode, ValueNode, Visitor, print_ast, visit
+from graphql import (
+    ArgumentNode,
+    DocumentNode,
+    NameNode,
+    ObjectFieldNode,
+    ValueNode,
+    Visitor,
+    parse_value,
+    print_ast,
+    visit,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
@@ -27,6 +37,10 @@ from tests.service import Service
 from tests.store.samples import NOON
 
 EXAMPLES = rounds(200)
+
+
+FIRST = parse_value("{first: true}")
+"""The first versions, since the history of the stored week begins much later than the week."""
 
 
 @cache
@@ -64,6 +78,8 @@ def likely() -> dict[str, st.SearchStrategy[ValueNode]]:
         "endTime": st.one_of(null, null, texts(times[len(times) // 2 :])),
         "minMagnitude": st.one_of(null, numbers(-1, 2)),
         "maxMagnitude": st.one_of(null, numbers(2, 6)),
+        "asOf": st.one_of(null, st.just(FIRST)),
+        "updatedSince": st.one_of(null, null, texts(["2023-08-01T00:00:00Z"])),
         "minDepth": st.one_of(null, null, numbers(0, 5)),
         "maxDepth": st.one_of(null, null, numbers(5, 700)),
         "minLat": numbers(-90, 0),

@@ -38,6 +38,8 @@ DOCUMENTED = {
     "OPERATION_RESOLUTION_FAILURE": 400,
     "BAD_USER_INPUT": 400,
     "INVALID_CURSOR": 400,
+    "FORMAT_UNAVAILABLE": 501,
+    "HISTORY_UNAVAILABLE": 400,
     "UPSTREAM_UNAVAILABLE": 503,
     "INVALID_UPSTREAM_RESPONSE": 502,
     "DATABASE_UNAVAILABLE": 503,
@@ -62,7 +64,7 @@ def refusal(service: Service, query: str, variables: dict[str, Any] | None = Non
     answer = service.http.post("/graphql", json={"query": query, "variables": variables})
     (error,) = answer.json()["errors"]
     assert error.keys() <= {"message", "locations", "path", "extensions"}
-    assert error["extensions"].keys() <= {"code", "classification"}
+    assert error["extensions"].keys() <= {"code", "classification", "earliest"}
     assert [word for word in INSIDE if word in answer.text] == []
     return error["extensions"]["code"], error["message"]
 
@@ -81,6 +83,7 @@ def refusal(service: Service, query: str, variables: dict[str, Any] | None = Non
         ("mutation { ingestRecent(input: {limit: 0}) { fetched } }", "BAD_USER_INPUT"),
         ("mutation { ingestRecent(input: {feed: ALL_DAY, limit: 1}) { fetched } }", "BAD_USER_INPUT"),
         ('{ events(after: "x") { totalCount } }', "INVALID_CURSOR"),
+        ('{ events(asOf: {published: "2023-08-03T00:00:00Z"}) { totalCount } }', "HISTORY_UNAVAILABLE"),
         ('{ requestLogs(before: "") { nodes { id } } }', "INVALID_CURSOR"),
     ],
 )

@@ -49,9 +49,10 @@ def test_every_error_code_is_explained() -> None:
 
 
 def test_the_table_of_metrics_is_the_metrics(service: Service) -> None:
-    """Each has samples, and so its labels, once something was stored and something read."""
+    """Each has samples, and so its labels, once something was stored, read and exported."""
     service.ask("mutation { ingestRecent { upserted } }")
     service.ask("{ events { totalCount } }")
+    service.http.get("/export/events.csv")
 
     text = scraped(service.url).text
     metrics = {}

@@ -144,7 +144,7 @@ def test_the_demo_is_loaded_into_an_empty_catalogue_and_no_other(tmp_path: Path)
 
 def test_polling_ingests_from_the_address_that_is_set(tmp_path: Path, usgs: UsgsServer) -> None:
     with serving("--poll", "3600", folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server:
-        server.wait_for_output("Polled USGS new=2124 fetched=2124")
+        server.wait_for_output("Polled USGS new=2124 revised=0 deleted=0 fetched=2124")
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
 
     assert [request.path for request in usgs.requests] == ["/earthquakes/feed/v1.0/summary/all_month.geojson"]

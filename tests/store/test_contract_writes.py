@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from graph.store.conditions import Absent, AnyOf, Compare, Present
-from graph.store.contract import Delete, Update
+from graph.store.contract import Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.values import InvalidItem
 from tests.store.one_entity import OneEntity
-from tests.store.samples import key, sample
+from tests.store.samples import SAMPLE, key, sample
 
 
 async def test_a_put_item_is_read_back_whole(table: OneEntity) -> None:
@@ -35,6 +35,35 @@ async def test_a_put_if_absent_writes_only_where_nothing_is(table: OneEntity) ->
 
     assert await table.get(("p", "s")) == sample(a=1)
     assert await table.get(("p", "other")) == sample(sk="other", a=3)
+
+
+async def test_a_put_with_a_condition_replaces_only_an_item_that_fulfils_it(table: OneEntity) -> None:
+    newer = Compare("n", "<", 2)
+    await table.put(sample(n=1, old=True))
+
+    assert await table.database.put(Put(SAMPLE, sample(n=2), condition=newer)) is True
+    assert await table.database.put(Put(SAMPLE, sample(n=3), condition=newer)) is False
+    assert await table.database.put(Put(SAMPLE, sample(sk="other", n=0), condition=newer)) is False
+    assert await table.database.put(Put(SAMPLE, sample(sk="new", n=0), condition=Absent("n"))) is True
+
+    assert await table.get(("p", "s")) == sample(n=2)
+    assert await table.get(("p", "other")) is None
+
+
+async def test_a_put_that_should_be_absent_has_no_condition(table: OneEntity) -> None:
+    with pytest.raises(InvalidItem):
+        await table.database.put(Put(SAMPLE, sample(), if_absent=True, condition=Absent("n")))
+    assert await table.get(("p", "s")) is None
+
+
+async def test_a_refused_condition_of_a_put_refuses_the_whole_transaction(table: OneEntity) -> None:
+    await table.put(sample(n=5))
+    others = [Put(SAMPLE, sample("q", f"{n}")) for n in range(3)]
+
+    refused = await table.transact([*others, Put(SAMPLE, sample(n=6), condition=Compare("n", "=", 4))])
+
+    assert refused == (3,)
+    assert await table.get(("q", "0")) is None
 
 
 async def test_an_item_that_leaves_an_index_is_not_found_there(table: OneEntity) -> None:

@@ -554,6 +554,7 @@ async def test_operations_are_counted_and_logged_as_over_http(tmp_path: Path, us
         ("/earthquakes", 200, None),
         ("/earthquakes/live", 200, None),
         ("/earthquakes/live", 400, "INVALID_CURSOR"),
+        ("/graphql", 400, "GRAPHQL_VALIDATION_FAILED"),
     ]
     assert counted(scrape) == {
         ("OK", "query"): 1,

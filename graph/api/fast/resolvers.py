@@ -5,7 +5,7 @@ builds the chain of extensions: 8 µs, and 5 µs for the lookup of an event. A f
 parameters gets a resolver that has all of this ready. Any other field keeps Strawberry's.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import MISSING
 from functools import partial, reduce
@@ -112,23 +112,36 @@ def _input(of: GraphQLInputObjectType, inside: tuple[GraphQLInputObjectType, ...
     if of in inside:
         raise NotPlain
     definition = of.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
-    if not isinstance(definition, StrawberryObjectDefinition) or definition.from_input or definition.is_one_of:
+    if not isinstance(definition, StrawberryObjectDefinition) or definition.from_input:
         raise NotPlain
     namespace = Namespace(make=definition.origin)
     arguments: list[str] = []
+    alternatives: dict[str, tuple[str, Convert | None]] = {}
     for name, given in of.fields.items():
         field = given.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
         if not isinstance(field, StrawberryField) or isinstance(field.type, StrawberryMaybe) or field.type is GlobalID:
             raise NotPlain
         if field.default_factory is not MISSING:
             raise NotPlain
+        convert = _conversion(given.type, (*inside, of))
+        if definition.is_one_of:
+            alternatives[name] = field.python_name, convert
+            continue
         # A value with a default for clients is always there. Other optional values default to None in Python.
         is_there = is_required_input_field(given) or given.default_value is not Undefined
         if not is_there and field.default_value not in (None, MISSING):
             raise NotPlain
         value = f"value[{name!r}]" if is_there else f"value.get({name!r})"
-        if inner := _conversion(given.type, (*inside, of)):
-            convert = namespace.constant("convert", inner)
-            value = f"None if (given := {value}) is None else {convert}(given)"
+        if convert:
+            value = f"None if (given := {value}) is None else {namespace.constant('convert', convert)}(given)"
         arguments.append(f"{field.python_name}=({value})")
+    if definition.is_one_of:
+        return partial(_one_of, definition.origin, alternatives)
     return namespace.define("value", [f"return make({', '.join(arguments)})"])
+
+
+def _one_of(make: Callable[..., Any], alternatives: Mapping[str, tuple[str, Convert | None]], value: Any) -> Any:
+    """An instance of an input type that has exactly one of its fields."""
+    ((name, given),) = value.items()
+    python_name, convert = alternatives[name]
+    return make(**{python_name: convert(given) if convert else given})

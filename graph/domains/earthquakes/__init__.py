@@ -9,18 +9,30 @@ from starlette.routing import BaseRoute
 from graph.domain import Domain, Node, Resources, Task, WebPage
 from graph.domains.earthquakes import background, model
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.commands import demo_option, ingest, poll_option, rebuild
+from graph.domains.earthquakes.commands import demo_option, ingest, poll_option, rebuild, reconcile
 from graph.domains.earthquakes.entities import ENTITIES
+from graph.domains.earthquakes.export.commands import export
+from graph.domains.earthquakes.export.exporting import Exports
+from graph.domains.earthquakes.export.routes import export_routes
+from graph.domains.earthquakes.fdsn.routes import fdsn_routes
 from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.reconcile import Reconciler
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.domains.earthquakes.live import EventBroadcast
-from graph.domains.earthquakes.metrics import IngestMetrics, measure_broadcast, measure_ingest_status
+from graph.domains.earthquakes.metrics import (
+    ExportMetrics,
+    IngestMetrics,
+    measure_broadcast,
+    measure_ingest_status,
+    measure_summaries,
+)
 from graph.domains.earthquakes.schema.events import Event, EventQueries, events_by_key
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
 from graph.domains.earthquakes.schema.live import EventSubscriptions
 from graph.domains.earthquakes.schema.statistics import StatisticsQueries
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
+from graph.domains.earthquakes.summary_state import SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.pages import dashboard
 from graph.settings import Settings
@@ -28,30 +40,40 @@ from graph.settings import Settings
 
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
-    """Open the catalogue, the client of USGS, the broadcast and the ingest status."""
+    """Open the catalogue, the client of USGS, the broadcast, the ingest status and the status of the summaries."""
     settings = resources.settings.part(EarthquakeSettings)
     database, clock, metrics = resources.database, resources.clock, resources.metrics
-    catalogue = Catalogue(database, most_days_counted=settings.max_days_counted)
+    catalogue = Catalogue(
+        database,
+        most_days_counted=settings.max_days_counted,
+        most_statistics_events=settings.max_statistics_events,
+    )
     usgs = UsgsClient(resources.http, settings.usgs_url, timeout_s=settings.usgs_timeout, clock=clock)
-    broadcast = EventBroadcast(database, catalogue)
+    broadcast = EventBroadcast(database)
     status = IngestStatusReader(database, catalogue, clock, polls=settings.poll > 0)
     measure_broadcast(broadcast, metrics)
     measure_ingest_status(status, metrics)
+    summaries = SummaryStatusReader(database, clock)
+    measure_summaries(summaries, metrics)
     resources.endings.add(broadcast.end)
+    revises = settings.revisions == "keep"
+    ingest = Ingest(database, usgs, resources.recording, clock, IngestMetrics(metrics).add, revises=revises)
     try:
-        yield (
-            catalogue,
-            Ingest(database, usgs, resources.recording, clock, IngestMetrics(metrics).add),
-            broadcast,
-            status,
-        )
+        reconciler = Reconciler(database, catalogue, usgs, ingest, clock)
+        exports = Exports(database, catalogue, clock)
+        yield catalogue, ingest, reconciler, broadcast, status, summaries, exports, ExportMetrics(metrics)
     finally:
         await broadcast.close()
 
 
 def routes(settings: Settings) -> Sequence[BaseRoute]:
-    """The dashboard at the root."""
-    return dashboard.routes(settings.max_page_size) if settings.part(EarthquakeSettings).dashboard else ()
+    """The exports, the dashboard at the root, and the web service of FDSN."""
+    own = settings.part(EarthquakeSettings)
+    return [
+        *export_routes(settings),
+        *(dashboard.routes(settings.max_page_size) if own.dashboard else ()),
+        *(fdsn_routes(settings) if own.fdsn else ()),
+    ]
 
 
 def pages(settings: Settings) -> Sequence[WebPage]:
@@ -72,8 +94,14 @@ DOMAIN = Domain(
     nodes=(Node(Event, record=model.Event, load=events_by_key, scope=EVENTS_READ),),
     routes=routes,
     pages=pages,
-    tasks=(Task("polling", background.poll), Task("reading the ingest status", background.read_status)),
-    commands=(ingest, rebuild),
+    tasks=(
+        Task("polling", background.poll),
+        Task("following the changes of USGS", background.follow_changes),
+        Task("reading the ingest status", background.read_status),
+        Task("checking the summaries", background.check_summaries),
+        Task("reading the status of the summaries", background.read_summary_status),
+    ),
+    commands=(ingest, reconcile, export, rebuild),
     options=(poll_option, demo_option),
     examples=Path(__file__).parent / "examples",
     prepare=background.prepare,

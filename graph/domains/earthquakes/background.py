@@ -1,5 +1,6 @@
 """The catalogue's background work in a serving process, and its state for the readiness."""
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -7,11 +8,16 @@ from typing import Any
 from graph.core.errors import DatabaseUnavailable
 from graph.domain import Resources, Services
 from graph.domains.earthquakes.demo import load_sample
+from graph.domains.earthquakes.ingest.changes import follow_forever
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS
 from graph.domains.earthquakes.ingest.polling import poll_forever
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.domains.earthquakes.settings import EarthquakeSettings
+from graph.domains.earthquakes.summary_check import check_forever
+from graph.domains.earthquakes.summary_state import SummaryStatusReader
+
+FOLLOWS_AFTER_S = 60.0  # so that a new catalogue is filled by one feed, and not by two fetches at once
 
 
 async def prepare(services: Services) -> str | None:
@@ -32,15 +38,37 @@ async def poll(services: Services) -> None:
     await poll_forever(services.of(Ingest), resources.database, settings.poll, resources.clock, lease_ms=lease_ms)
 
 
+async def follow_changes(services: Services) -> None:
+    """Ask USGS for changes, if polling is switched on; the first poll comes before."""
+    resources = services.of(Resources)
+    if resources.settings.part(EarthquakeSettings).poll:
+        await asyncio.sleep(FOLLOWS_AFTER_S)
+        await follow_forever(services.of(Ingest), resources.database, resources.clock)
+
+
 async def read_status(services: Services) -> None:
     """Read the ingest status again and again."""
     await services.of(IngestStatusReader).read_forever()
 
 
+async def check_summaries(services: Services) -> None:
+    """Check the summaries, if that is switched on."""
+    resources = services.of(Resources)
+    every_s = resources.settings.part(EarthquakeSettings).check_summaries
+    if every_s:
+        await check_forever(resources.database, every_s, resources.clock)
+
+
+async def read_summary_status(services: Services) -> None:
+    """Read the status of the summaries again and again."""
+    await services.of(SummaryStatusReader).read_forever()
+
+
 async def readiness(services: Services) -> Mapping[str, Any]:
-    """The state of polling for operators; times in epoch milliseconds."""
+    """The state of polling and of the summaries for operators; times in epoch milliseconds."""
     with suppress(DatabaseUnavailable):  # it has just answered
         status = await services.of(IngestStatusReader).status()
+        summaries = await services.of(SummaryStatusReader).status()
         return {
             "polling": {
                 "status": status.state,
@@ -49,7 +77,15 @@ async def readiness(services: Services) -> Mapping[str, Any]:
                 "last_error_at": status.last_error_at,
                 "failures": status.failures,
                 "next_attempt": status.next_attempt,
+                "last_changes": status.last_changes,
+                "changes_failures": status.changes_failures,
                 "newest_event_lag_seconds": status.newest_event_lag_seconds,
-            }
+            },
+            "summaries": {
+                "status": summaries.state,
+                "last_check": summaries.last_check,
+                "days": [day.isoformat() for day in summaries.wrong_days],
+                "remedy": "quakegraph rebuild-summaries" if summaries.wrong_days else None,
+            },
         }
     return {}

@@ -9,12 +9,13 @@ from typing import Any
 
 from graph.domains.earthquakes.model import Event
 
-READ = frozenset(
-    {
-        *("mag", "place", "lat", "lon", "depth", "updated", "url", "felt"),
-        *("alert", "status", "tsunami", "sig", "magType", "type"),
-    }
+PROPERTIES = (
+    *("mag", "place", "time", "updated", "url", "detail", "felt", "cdi", "mmi", "alert", "status", "tsunami", "sig"),
+    *("net", "code", "ids", "sources", "types", "nst", "dmin", "rms", "gap", "magType", "type", "title"),
 )
+"""USGS's properties in its order, without `tz`, which is always null."""
+
+READ = frozenset({*PROPERTIES, "lat", "lon", "depth", "sourceDepth"} - {"time"})
 """The written attributes of an event, beside its position."""
 
 
@@ -23,27 +24,18 @@ def feature_collection(events: Iterable[Event]) -> dict[str, Any]:
 
     Source: https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
     """
-    return {"type": "FeatureCollection", "features": [_feature(event) for event in events]}
+    return {"type": "FeatureCollection", "features": [feature(event) for event in events]}
 
 
-def _feature(event: Event) -> dict[str, Any]:
-    depth = [] if event.depth is None else [event.depth]
+def feature(event: Event) -> dict[str, Any]:
+    """One event as a Feature."""
+    item = event.item
+    depth = item.get("sourceDepth", item.get("depth"))
+    properties = {name: item.get(name) for name in PROPERTIES}
+    properties["time"] = event.event_ts_ms
     return {
         "type": "Feature",
         "id": event.event_id,
-        "geometry": {"type": "Point", "coordinates": [event.lon, event.lat, *depth]},
-        "properties": {
-            "mag": event.mag,
-            "place": event.place,
-            "time": event.event_ts_ms,
-            "updated": event.updated,
-            "url": event.url,
-            "felt": event.felt,
-            "alert": event.alert,
-            "status": event.status,
-            "tsunami": None if event.tsunami is None else int(event.tsunami),
-            "sig": event.sig,
-            "magType": event.mag_type,
-            "type": event.type,
-        },
+        "geometry": {"type": "Point", "coordinates": [event.lon, event.lat, *([] if depth is None else [depth])]},
+        "properties": properties,
     }

@@ -1,11 +1,9 @@
 """`quakegraph ingest`: ingests each source and prints its outcome; on a terminal, it shows a progress bar."""
 
 import asyncio
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,9 @@ import click
 import orjson
 from strawberry.utils.str_converters import to_camel_case
 
-from graph.core.days import DAY_MS, EPOCH_TIME
+from graph.command_line import progress_bar
 from graph.core.errors import GraphError, UpstreamFailure
+from graph.core.times import TIME_FORMS, InvalidTime, millis_ceil, millis_floor, parse_time
 from graph.domain import Services
 from graph.domains.earthquakes.ingest.backfill import Progress
 from graph.domains.earthquakes.ingest.ingest import Ingest
@@ -34,15 +33,12 @@ class Times(click.ParamType[int]):
         self._end_of_day = end_of_day
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Convert from ISO 8601."""
+        """Convert a time of RFC 3339, or a date."""
         try:
-            time = datetime.fromisoformat(value)
-            time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-        except (ValueError, OverflowError):
-            self.fail(f"{value!r} is not a time: give 2023-08-01, or 2023-08-01T12:00:00Z.", param, ctx)
-        milliseconds = (time - EPOCH_TIME) // timedelta(milliseconds=1)
-        whole_day = len(value) <= len("2023-08-01")
-        return milliseconds + DAY_MS - 1 if whole_day and self._end_of_day else milliseconds
+            time = parse_time(value)
+        except InvalidTime:
+            self.fail(f"{value!r} is not a time: give {TIME_FORMS}.", param, ctx)
+        return millis_floor(time) if self._end_of_day else millis_ceil(time)
 
 
 @dataclass(slots=True)
@@ -109,7 +105,7 @@ async def _ingest_window(ingest: Ingest, query: EventQuery, *, quiet: bool) -> O
                 if progress.parts_before and not quiet:
                     before = f"{progress.events_before:,} events in {progress.parts_before:,} parts"
                     click.echo(f"{outcome.source}: resuming after {before}", err=True)
-                advance = stack.enter_context(_progress(outcome.source, progress.to_fetch))
+                advance = stack.enter_context(progress_bar(outcome.source, progress.to_fetch))
             advance(report.fetched)
 
         try:
@@ -140,23 +136,13 @@ async def _ingest_file(ingest: Ingest, name: str) -> Outcome:
 
 
 def _file_progress(name: str) -> AbstractContextManager[Callable[[int], None]]:
-    return _progress(Path(name).name, None if name == "-" else Path(name).stat().st_size)
-
-
-@contextmanager
-def _progress(label: str, length: int | None) -> Iterator[Callable[[int], None]]:
-    """A progress bar, if the length is known and standard error is a terminal; yields the function that sets it."""
-    if length is None or not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
-        yield lambda done: bar.update(done - bar.pos)
+    return progress_bar(Path(name).name, None if name == "-" else Path(name).stat().st_size)
 
 
 def _lines(outcome: Outcome) -> str:
     report = outcome.report
     lines = [
-        f"{outcome.source}: {report.fetched:,} fetched, {report.upserted:,} upserted, "
+        f"{outcome.source}: {report.fetched:,} fetched, {report.upserted:,} upserted, {report.revised:,} revised, "
         f"{report.skipped:,} skipped, {report.rejected:,} rejected"
     ]
     lines += [f"  {r.event_id or '(no id)'}: {r.code}: {r.message}" for r in report.rejections[:REJECTIONS_SHOWN]]
@@ -167,7 +153,7 @@ def _lines(outcome: Outcome) -> str:
 
 def _json(outcome: Outcome) -> str:
     """The report with the names of `IngestPayload`, the number fetched earlier, and the error."""
-    values = {"source": outcome.source, **_camel_case(asdict(outcome.report))}
+    values = {"source": outcome.source, **with_camel_case(asdict(outcome.report))}
     if outcome.progress.parts_before:
         values["fetchedBefore"] = outcome.progress.events_before
     if outcome.error:
@@ -175,8 +161,9 @@ def _json(outcome: Outcome) -> str:
     return orjson.dumps(values).decode()
 
 
-def _camel_case(values: dict[str, Any]) -> dict[str, Any]:
+def with_camel_case(values: dict[str, Any]) -> dict[str, Any]:
+    """The values with the names that the graph has for them."""
     return {
-        to_camel_case(name): [_camel_case(each) for each in value] if isinstance(value, list) else value
+        to_camel_case(name): [with_camel_case(each) for each in value] if isinstance(value, list) else value
         for name, value in values.items()
     }

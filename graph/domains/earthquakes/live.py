@@ -1,12 +1,16 @@
-"""The broadcast of events: their sequence, and their subscribers."""
+"""The broadcast of versions of events: their sequence, and their subscribers."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from operator import attrgetter
 
+from graph.core.errors import InvalidCursor
 from graph.core.paging import Position
-from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
-from graph.domains.earthquakes.model import EVENTS, Event
+from graph.domains.earthquakes.model import EVENTS
+from graph.domains.earthquakes.revisions.changes import change_key
+from graph.domains.earthquakes.revisions.history import History
+from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
+from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
@@ -14,26 +18,50 @@ from graph.store.contract import Database
 
 
 def event_sequence(database: Database) -> ChangeSequence:
-    """The order in which the events of a database were stored."""
+    """The order in which the versions of a database were stored."""
     return ChangeSequence(database, EVENT_SEQUENCE)
 
 
-class EventBroadcast(Broadcast[Event]):
-    """Sends events as any process stores them."""
+class EventBroadcast(Broadcast[EventRevision]):
+    """Sends versions of events as any process stores them."""
 
-    def __init__(self, database: Database, catalogue: Catalogue) -> None:
+    def __init__(self, database: Database) -> None:
         super().__init__(
             event_sequence(database),
             Records(
-                load=catalogue.events,
-                number_of=lambda event: EVENT_SEQUENCE.number_of(event.item),
-                cursor_of=attrgetter("cursor"),
-                key_of_cursor=lambda cursor: Position.of_cursor(EVENTS, cursor, "after").key,
+                load=History(database).revisions,
+                number_of=lambda version: EVENT_SEQUENCE.number_of(version.item),
+                cursor_of=attrgetter("notice_cursor"),
+                key_of_cursor=_key_of_cursor,
             ),
         )
 
     async def events(
-        self, selection: Selection, after: str | None = None, charge: Charge = free_of_charge
-    ) -> AsyncGenerator[Notice[Event], None]:
-        """Subscribe to the selected events, see `subscribe`."""
-        return await self.subscribe(lambda event: selection.admits(event.item), after, charge)
+        self,
+        selection: Selection,
+        after: str | None = None,
+        charge: Charge = free_of_charge,
+        kinds: Collection[RevisionKind] = tuple(RevisionKind),
+    ) -> AsyncGenerator[Notice[EventRevision], None]:
+        """Subscribe to versions of the selected events, see `subscribe`.
+
+        Args:
+            kinds: of the versions.
+        """
+        admits = selection.admits
+
+        def wanted(version: EventRevision) -> bool:
+            # A subscriber must hear that an event is no longer one of those that it selected.
+            was_selected = version.before is not None and admits(version.before)
+            return version.kind in kinds and (was_selected or admits(version.item))
+
+        return await self.subscribe(wanted, after, charge)
+
+
+def _key_of_cursor(cursor: str) -> str:
+    """The key of the version that a cursor of a notice names; of an event's edge, the key of its first version."""
+    try:
+        position = Position.of_cursor(REVISIONS, cursor, "after")
+    except InvalidCursor:
+        return Position.of_cursor(EVENTS, cursor, "after").key
+    return change_key({"eventId": position.key, "revision": position.time_ms})

@@ -1,4 +1,4 @@
-"""The metrics of the catalogue: ingests, polling and subscriptions."""
+"""The metrics of the catalogue: ingests, exports, polling, subscriptions and summaries."""
 
 from functools import cache
 from math import inf
@@ -6,6 +6,7 @@ from math import inf
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.domains.earthquakes.live import EventBroadcast
+from graph.domains.earthquakes.summary_state import SummaryStatusReader
 from graph.observability.metrics import REQUEST_SECONDS, Metrics
 
 
@@ -23,9 +24,22 @@ class IngestMetrics:
     def add(self, route: str, report: IngestReport, code: str) -> None:
         """Count an ingest by its report."""
         self._ingests.add(route, code, report.latency_ms / 1000)
-        for outcome in ("upserted", "skipped", "rejected"):
+        for outcome in ("upserted", "revised", "skipped", "rejected"):
             self._events(route, outcome).inc(getattr(report, outcome))
         self._retries.inc(report.retries)
+
+
+class ExportMetrics:
+    """The metrics of exports over HTTP."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._exports = metrics.counter("exports", "Exports, by outcome.", "format", "code")
+        self._events = metrics.counter("export_events", "Events that were exported.", "format")
+
+    def add(self, format_: str, code: str, events: int) -> None:
+        """Count an export that has ended."""
+        self._exports.labels(format_, code).inc()
+        self._events.labels(format_).inc(events)
 
 
 def measure_broadcast(broadcast: EventBroadcast, metrics: Metrics) -> None:
@@ -58,3 +72,9 @@ def measure_ingest_status(status: IngestStatusReader, metrics: Metrics) -> None:
             age.set(inf if lag is None else lag)
 
     metrics.read(read)
+
+
+def measure_summaries(status: SummaryStatusReader, metrics: Metrics) -> None:
+    """Register the metric of wrong summaries, as far as this process knows. All processes report the same value."""
+    wrong = metrics.gauge("summaries_wrong_days", "Days whose summary does not count their events.", of_all="livemax")
+    metrics.read(lambda: wrong.set(len(status.known.wrong_days) if status.known else 0))

@@ -4,29 +4,59 @@ USGS data does not always fit the documented item. `checked_event` is the one pl
 which values are clamped, cut, left out or refused.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from graph.core.days import DAY_MS, FIRST_MS, datetime_of, day_bucket
 from graph.core.paging import Position, cursor_at
-from graph.domains.earthquakes.entities import GREATEST_MAG, LEAST_MAG, LONGEST_ID, LONGEST_PLACE, LONGEST_TEXT
+from graph.domains.earthquakes.entities import EVENT, GREATEST_MAG, LEAST_MAG, LONGEST_ID, LONGEST_LIST
+from graph.store.attributes import Text
 from graph.store.entity import Item
 from graph.store.records import Record, Stored
 
 EVENTS = "events"  # the connection's name in cursors
 CATALOGUE_ROUTE = "/earthquakes"  # the route of recorded queries of the catalogue
 
+LONGEST_OF = {each.name: each.longest for each in EVENT.attributes if isinstance(each, Text)}  # characters
+
 FUTURE_MS = 30 * DAY_MS  # a later origin time is a mistake
 INT_32 = 2**31
 GREATEST_DEPTH = 6371.0  # km, to the middle of the earth
 LEAST_NUMBER, GREATEST_NUMBER = 1e-130, 1e126  # the range of every store, beside zero
 
+GREATEST_DISTANCE = 180.0  # degrees
+GREATEST_RMS = 1e6  # seconds, far beyond any
+GREATEST_INTENSITY = 12.0  # of the Mercalli scale
+
+DELETED = "deleted"  # the status of an event that its source has deleted
+
 SOURCE = "USGS"  # of an event without a source
 
 
+def listed(text: str) -> list[str]:
+    """The names in a text of USGS, such as `,nc73919986,us7000abcd,`."""
+    return [name for name in text.split(",") if name]
+
+
+def day_of(bucket: str) -> str:
+    """The day in the bucket of an event that may have left the catalogue, such as `DELETED#20230803`."""
+    return bucket[-8:]
+
+
+def is_listed(item: Item) -> bool:
+    """Whether a version is in the catalogue: neither deleted nor merged."""
+    return "#" not in item["dayBucket"]
+
+
+def is_deleted(item: Item) -> bool:
+    """Whether the event is deleted in this version."""
+    return bool(item["dayBucket"].startswith("DELETED"))
+
+
 class Event(Record):
-    """One seismic event of the catalogue, as first recorded."""
+    """One version of a seismic event, by default the latest one."""
 
     __slots__ = ()
     by_position = frozenset({"time", "identity", "position", "cursor"})
@@ -38,6 +68,7 @@ class Event(Record):
     lat = Stored("lat", float)  # degrees north
     lon = Stored("lon", float)  # degrees east
     depth = Stored[float | None]("depth", float, optional=True)  # km below sea level, never negative
+    source_depth = Stored[float | None]("sourceDepth", float, optional=True)  # as given, negative above sea level
     source = Stored[str]("source")  # where the record came from, "USGS"
     ingested_at = Stored[int]("ingestedAt")  # epoch milliseconds
     mag_type = Stored[str | None]("magType", optional=True)  # how the magnitude was measured, "ml", "mww"
@@ -49,12 +80,54 @@ class Event(Record):
     felt = Stored[int | None]("felt", optional=True)  # number of felt reports
     alert = Stored[str | None]("alert", optional=True)  # PAGER level: "green", "yellow", "orange", "red"
     sig = Stored[int | None]("sig", optional=True)  # USGS's significance, 0 to about 1000
-    day_bucket = Stored[str]("dayBucket")  # the UTC day of the origin time, `YYYYMMDD`
+    net = Stored[str | None]("net", optional=True)  # the preferred network, "nc"
+    code = Stored[str | None]("code", optional=True)  # the network's own code of the event, "73919986"
+    ids = Stored[list[str] | None]("ids", listed, optional=True)  # every id of the event, in any network
+    sources = Stored[list[str] | None]("sources", listed, optional=True)  # the networks that contributed
+    types = Stored[list[str] | None]("types", listed, optional=True)  # the types of USGS's products, "shakemap"
+    nst = Stored[int | None]("nst", optional=True)  # number of stations that located it
+    dmin = Stored[float | None]("dmin", float, optional=True)  # degrees to the nearest station
+    rms = Stored[float | None]("rms", float, optional=True)  # of the travel times' residuals, seconds
+    gap = Stored[float | None]("gap", float, optional=True)  # the widest angle without a station, degrees
+    cdi = Stored[float | None]("cdi", float, optional=True)  # greatest intensity of felt reports, 0 to 10
+    mmi = Stored[float | None]("mmi", float, optional=True)  # greatest modelled intensity, 0 to 10
+    title = Stored[str | None]("title", optional=True)  # "M 1.3 - 2 km ESE of Larkfield-Wikiup, CA"
+    detail = Stored[str | None]("detail", optional=True)  # address of the event's GeoJSON with all products
+    day_bucket = Stored("dayBucket", day_of)  # the UTC day of the origin time, `YYYYMMDD`
+    merged_into = Stored[str | None]("mergedInto", optional=True)  # id of the event that it turned out to be
 
     @property
     def time(self) -> datetime:
         """The origin time, UTC."""
         return datetime_of(self.event_ts_ms)
+
+    @property
+    def revision(self) -> int:
+        """The number of this version, from 1."""
+        number: int = self.item.get("revision", 1)
+        return number
+
+    @property
+    def recorded_at(self) -> int:
+        """When this version was stored, epoch milliseconds."""
+        recorded: int = self.item.get("recordedAt") or self.item["ingestedAt"]
+        return recorded
+
+    @property
+    def published_at(self) -> int | None:
+        """When the source published this version, epoch milliseconds; None if it did not say."""
+        found: int | None = self.item.get("publishedAt", self.item.get("updated"))
+        return found
+
+    @property
+    def preferred_id(self) -> str:
+        """The id that the source prefers now."""
+        return str(self.item.get("preferredId", self.item["eventId"]))
+
+    @property
+    def aliases(self) -> list[str]:
+        """Every id by which it is found, its own one first."""
+        return list(dict.fromkeys((self.event_id, self.preferred_id, *(self.ids or ()))))
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -70,6 +143,19 @@ class Event(Record):
     def cursor(self) -> str:
         """Its position, as text."""
         return cursor_at(EVENTS, self.item["eventTsMs"], self.item["eventId"])
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDeletion:
+    """The source has deleted an event."""
+
+    event_id: str
+    ids: Sequence[str] = ()  # every id of the event, if the source says so
+    updated: int | None = None  # when, epoch milliseconds
+
+
+Incoming = Event | SourceDeletion
+"""What an ingest takes: a record of an event, or of its deletion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +186,15 @@ def checked_event(
     depth: Any,
     source: str,
     ingested_at: int,
-    mag_type: Any = None,
-    type: Any = None,
-    status: Any = None,
-    updated: Any = None,
-    url: Any = None,
-    tsunami: Any = None,
-    felt: Any = None,
-    alert: Any = None,
-    sig: Any = None,
+    **details: Any,
 ) -> Event:
     """Make an event of these values, by the catalogue's rules.
 
     The values may be anything in JSON. An invalid optional attribute is left out, since the event
     matters more than, for example, its `felt` count.
+
+    Args:
+        details: the other attributes of an event, all optional, by their names in `Event`.
 
     Raises:
         RejectedFeature: The id, time, magnitude, depth or a coordinate is missing or not possible, or
@@ -144,28 +225,30 @@ def checked_event(
         "eventTsMs": event_ts_ms,
         "dayBucket": day_bucket(event_ts_ms),
         "mag": min(max(magnitude, LEAST_MAG), GREATEST_MAG),
-        "place": _text(event_id, "place", place, LONGEST_PLACE) or _coordinates(north, east),
+        "place": _text(event_id, "place", place) or _coordinates(north, east),
         "lat": north,
         "lon": east,
         "source": _text(event_id, "source", source) or SOURCE,
         "ingestedAt": ingested_at,
     }
-    optional: Item = {
-        "depth": None if down is None else max(down, 0.0),
-        "magType": _text(event_id, "magType", mag_type),
-        "type": _text(event_id, "type", type),
-        "status": _text(event_id, "status", status),
-        "updated": updated if updated.__class__ is int and abs(updated) < 2**53 else None,
-        "url": _text(event_id, "url", url),
-        "tsunami": int(tsunami) if tsunami in (0, 1) else None,
-        "felt": _int(felt),
-        "alert": _text(event_id, "alert", alert),
-        "sig": _int(sig),
-    }
-    for attribute, value in optional.items():
-        if value is not None:
-            item[attribute] = value
+    if down is not None:
+        item["depth"], item["sourceDepth"] = max(down, 0.0), down
+    for name, given in details.items():
+        if given is not None:
+            attribute, valid = DETAILS[name]
+            value = _text(event_id, attribute, given) if valid is None else valid(given)
+            if value is not None:
+                item[attribute] = value
     return Event(item)
+
+
+def checked_deletion(event_id: Any, *, ids: Any = None, updated: Any = None) -> SourceDeletion:
+    """Note that the source has deleted an event. The values may be anything in JSON.
+
+    Raises:
+        RejectedFeature: The id is missing or not possible.
+    """
+    return SourceDeletion(_id(event_id), listed(_names(ids) or ""), _millis(updated))
 
 
 def possible_id(event_id: object) -> bool:
@@ -200,7 +283,7 @@ def _number(value: Any) -> float | None:
     return None
 
 
-def _text(event_id: str, name: str, value: Any, longest: int = LONGEST_TEXT) -> str | None:
+def _text(event_id: str, name: str, value: Any) -> str | None:
     """Text cut to a number of characters (whole code points); None for no text.
 
     JSON can express half a surrogate pair, which no store accepts. An event with one is rejected, since
@@ -215,12 +298,74 @@ def _text(event_id: str, name: str, value: Any, longest: int = LONGEST_TEXT) -> 
         except UnicodeEncodeError:
             message = f"`{name}` is not valid Unicode text: it holds half a surrogate pair."
             raise _rejected(event_id, "FEATURE_UNREADABLE", message) from None
-    return text[:longest]
+    return text[: LONGEST_OF[name]]
 
 
 def _int(value: Any) -> int | None:
     """A number that fits the graph's 32-bit Int."""
     return value if value.__class__ is int and -INT_32 <= value < INT_32 else None
+
+
+def _count(value: Any) -> int | None:
+    number = _int(value)
+    return number if number is not None and number >= 0 else None
+
+
+def _millis(value: Any) -> int | None:
+    return value if value.__class__ is int and abs(value) < 2**53 else None
+
+
+def _flag(value: Any) -> int | None:
+    return int(value) if value in (0, 1) else None
+
+
+def _real(greatest: float) -> Callable[[Any], float | None]:
+    """Numbers from 0 to a greatest one."""
+
+    def real(value: Any) -> float | None:
+        number = _number(value)
+        return number if number is not None and 0 <= number <= greatest else None
+
+    return real
+
+
+def _names(value: Any) -> str | None:
+    """Names as USGS lists them, `,nc73919986,us7000abcd,`: as many as fit."""
+    names = listed(value) if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) and name.isprintable() for name in names):
+        return None
+    text = ","
+    for name in names:
+        if name and "," not in name and len(text) + len(name) < LONGEST_LIST:
+            text += f"{name},"
+    return text if len(text) > 1 else None
+
+
+DETAILS: dict[str, tuple[str, Callable[[Any], Any] | None]] = {
+    "mag_type": ("magType", None),
+    "type": ("type", None),
+    "status": ("status", None),
+    "updated": ("updated", _millis),
+    "url": ("url", None),
+    "tsunami": ("tsunami", _flag),
+    "felt": ("felt", _int),
+    "alert": ("alert", None),
+    "sig": ("sig", _int),
+    "net": ("net", None),
+    "code": ("code", None),
+    "ids": ("ids", _names),
+    "sources": ("sources", _names),
+    "types": ("types", _names),
+    "nst": ("nst", _count),
+    "dmin": ("dmin", _real(GREATEST_DISTANCE)),
+    "rms": ("rms", _real(GREATEST_RMS)),
+    "gap": ("gap", _real(360.0)),
+    "cdi": ("cdi", _real(GREATEST_INTENSITY)),
+    "mmi": ("mmi", _real(GREATEST_INTENSITY)),
+    "title": ("title", None),
+    "detail": ("detail", None),
+}
+"""Name of an optional attribute in `Event` → its name in the item, and a function for valid values; None for a text."""
 
 
 def _coordinates(lat: float, lon: float) -> str:

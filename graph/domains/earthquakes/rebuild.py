@@ -8,14 +8,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graph.core.days import day_bucket
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
-from graph.domains.earthquakes.magnitudes import Bin, bin_of
-from graph.domains.earthquakes.summaries import tally, year_of
+from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, REVISION, YEAR_SUMMARY
+from graph.domains.earthquakes.magnitudes import bin_of
+from graph.domains.earthquakes.model import day_of, is_deleted, is_listed
+from graph.domains.earthquakes.summaries import Alike, Counted, tally, year_of
+from graph.domains.earthquakes.summary_state import forget_differences
 from graph.store.conditions import Absent, Compare, Present
 from graph.store.contract import Database, Update
-from graph.store.entity import Item, Key
+from graph.store.entity import Entity, Item, Key
 
 ROUNDS = 10  # each counts every event; a permanent ingest must not keep this going for ever
 
@@ -42,9 +43,11 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
             for summary in (DAY_SUMMARY, YEAR_SUMMARY)
             async for item in database.scan(summary)
         }
-        alike: Counter[tuple[str, Bin]] = Counter()
-        async for item in database.scan(EVENT, attributes=("eventTsMs", "mag")):
-            alike[day_bucket(item["eventTsMs"]), bin_of(item["mag"])] += 1
+        alike: Counter[Alike] = Counter()
+        for entity in (EVENT, REVISION):
+            async for item in database.scan(entity, attributes=("dayBucket", "mag")):
+                if counted := _counted(entity, item):
+                    alike[counted, day_of(item["dayBucket"]), bin_of(item["mag"])] += 1
         counts = tally(alike)
         keys = counts.keys() | before.keys()
         wrong = [update for key in keys if (update := _correction(key, counts.get(key, {}), before.get(key, {})))]
@@ -54,15 +57,23 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
             await database.update(Update(year, add={"revision": 1}, condition=Present("events")))
         corrected += sum(applied)
         if all(applied):
-            days = [counted for key, counted in counts.items() if key.entity is DAY_SUMMARY]
+            await forget_differences(database)
+            days = [counted for key, counted in counts.items() if key.entity is DAY_SUMMARY and counted["events"]]
             return RebuildReport(sum(counted["events"] for counted in days), len(days), corrected)
     raise DatabaseUnavailable("other writers kept changing the summaries: run this again when fewer ingest")
 
 
+def _counted(entity: Entity, item: Item) -> Counted | None:
+    """As what a version is counted."""
+    if is_listed(item):
+        return "bin" if entity is EVENT else "past"
+    return "gone" if is_deleted(item) else None
+
+
 def _correction(key: Key, counted: Mapping[str, int], stored: Item) -> Update | None:
     """The update that corrects a summary; None if it is right. Empty bins become 0."""
-    bins = {name for name in stored if name == "events" or name.startswith(("bin", "edge"))}
-    wanted = {name: counted.get(name, 0) for name in bins | counted.keys()}
+    counts = {name for name in stored if name == "events" or name.startswith(("bin", "edge", "past", "gone"))}
+    wanted = {name: counted.get(name, 0) for name in counts | counted.keys() | {"events"}}
     if all(stored.get(name) == number for name, number in wanted.items()):
         return None
     unchanged = Compare("revision", "=", stored["revision"]) if "revision" in stored else Absent("revision")

@@ -10,7 +10,7 @@ from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.entities import LONGEST_TEXT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
-from graph.store.conditions import AllOf, AnyOf, Compare, Condition, OneOf, all_of, predicate
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, all_of, predicate
 from graph.store.entity import Item
 from graph.store.time_walk import Keep
 from graph.store.values import InvalidItem, check_value
@@ -97,6 +97,7 @@ class Selection:
     box: Box | None = None
     circle: Circle | None = None
     types: tuple[str, ...] | None = None
+    updated_since_ms: int | None = None  # only events whose version was recorded at this time or later
     but: str | None = None  # id of an excluded event
 
     @classmethod
@@ -141,7 +142,7 @@ class Selection:
     @property
     def summarised(self) -> bool:
         """Whether summaries and whole days give the exact number of matching events."""
-        others = (self.min_depth, self.max_depth, self.box, self.circle, self.types, self.but)
+        others = (self.min_depth, self.max_depth, self.box, self.circle, self.types, self.updated_since_ms, self.but)
         return self.magnitudes.on_tenths and all(other is None for other in others)
 
     @property
@@ -158,6 +159,7 @@ class Selection:
             self.box.condition if self.box else None,
             self.circle.condition if self.circle else None,
             types,
+            _recorded_since(self.updated_since_ms),
         )
 
     @property
@@ -189,6 +191,13 @@ class Selection:
 
 def _at_least(attribute: str, value: float | None) -> Condition | None:
     return None if value is None else Compare(attribute, ">=", value)
+
+
+def _recorded_since(time_ms: int | None) -> Condition | None:
+    if time_ms is None:
+        return None
+    unversioned = AllOf((Absent("recordedAt"), Compare("ingestedAt", ">=", time_ms)))
+    return AnyOf((Compare("recordedAt", ">=", time_ms), unversioned))
 
 
 def _at_most(attribute: str, value: float | None) -> Condition | None:

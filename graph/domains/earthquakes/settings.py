@@ -1,15 +1,24 @@
 """The settings of the catalogue."""
 
+from typing import Literal
+
 from pydantic import Field, field_validator
 
+from graph.domains.earthquakes.fdsn.public_ids import AUTHORITY
 from graph.settings import SettingsPart, Url
+
+MOST_STATISTICS_EVENTS = 30_000  # SQLite reads so many in a tenth of a second
 
 
 class EarthquakeSettings(SettingsPart):
-    """The settings of polling, USGS, totals and the dashboard."""
+    """The settings of polling, USGS, totals, summaries and the dashboard."""
 
     poll: float = Field(0, ge=0, le=86_400, description="Seconds between polls of USGS, 60 or more; 0 for no polling.")
     demo: bool = Field(False, description="Whether a real week of events is loaded into an empty catalogue.")
+    revisions: Literal["keep", "ignore"] = Field(
+        "keep",
+        description="`keep` stores what USGS revises as a new version. With `ignore` the first write of an event wins.",
+    )
     usgs_url: Url = Field(
         "https://earthquake.usgs.gov",
         description="Address of USGS. Redirects to another origin are not followed.",
@@ -21,11 +30,42 @@ class EarthquakeSettings(SettingsPart):
         le=100_000,
         description="Maximum number of days that `totalCount` reads; beyond it, the total is null.",
     )
+    check_summaries: float = Field(
+        300,
+        ge=0,
+        le=86_400,
+        description="Seconds between checks whether the summaries count all events, 60 or more; 0 for no checks.",
+    )
+    max_statistics_events: int = Field(
+        MOST_STATISTICS_EVENTS,
+        ge=1_000,
+        le=1_000_000,
+        description="Maximum number of events that `catalogueStatistics` reads; beyond it, what needs them is null "
+        "with a reason, or refused. Filters beyond time and magnitude are tested on ten times as many.",
+    )
     dashboard: bool = Field(True, description="Whether `/` is the dashboard.")
+
+    fdsn: bool = Field(True, description="Whether `/fdsnws/event/1` answers as FDSN describes.")
+    fdsn_authority: str = Field(
+        "quakegraph",
+        pattern=f"^{AUTHORITY}$",
+        description="Authority in the public ids of QuakeML, such as the domain of the service: 3 characters or more, "
+        "no colon.",
+    )
+    fdsn_max_events: int = Field(
+        200_000, ge=1, le=100_000_000, description="Maximum number of events in one answer of `/fdsnws/event/1/query`."
+    )
 
     @field_validator("poll")
     @classmethod
     def _is_at_most_once_a_minute(cls, seconds: float) -> float:
         if 0 < seconds < 60:
             raise ValueError("must be 0, or 60 or more: USGS renews its feeds once a minute")
+        return seconds
+
+    @field_validator("check_summaries")
+    @classmethod
+    def _is_at_most_one_check_a_minute(cls, seconds: float) -> float:
+        if 0 < seconds < 60:
+            raise ValueError("must be 0, or 60 or more")
         return seconds

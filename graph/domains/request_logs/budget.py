@@ -6,11 +6,14 @@ leaves room for the evening.
 
 Within a minute, all logs are kept until half of its allowance is used, then every eighth log until
 three quarters are used, then every 64th, and so on. So some logs of a flood are kept until its end.
+
+The logs of refused requests get a tenth of each allowance. Garbage costs its sender next to nothing, and
+must not take the place of the logs of requests that were answered.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import log2
+from math import ceil, log2
 from typing import NamedTuple, Self
 
 from graph.core.days import DAY_MS, day_bucket
@@ -21,6 +24,7 @@ MINUTE_MS = 60_000
 THINNING = 8  # the factor by which fewer logs are kept, each time that half of the rest is used
 NEVER = 1 << 62
 BURST = 10  # the number of minutes' shares that one minute may use
+REFUSED_PART = 10  # refused requests get one part of so many
 
 
 class Amount(NamedTuple):
@@ -50,6 +54,34 @@ class LogLimits:
         )
 
 
+class _Allowance:
+    """What a minute may use, and what it has used."""
+
+    __slots__ = ("_allowed", "_seen", "_used")
+
+    def __init__(self, allowed: Amount) -> None:
+        self._allowed = allowed
+        self._used = Amount()
+        self._seen = 0
+
+    def takes(self) -> bool:
+        """Whether the next log is kept, as far as this allowance goes."""
+        self._seen += 1
+        return self._seen % self._one_in() == 0
+
+    def use(self, size: int) -> None:
+        """Count a log of so many bytes that is kept."""
+        self._used = self._used.plus(1, size)
+
+    def _one_in(self) -> int:
+        """One of so many logs is kept now. Once the allowance is used up, the number exceeds that of any minute."""
+        used, allowed = self._used, self._allowed
+        if not (allowed.rows and allowed.size):
+            return NEVER
+        left = 1 - max(used.rows / allowed.rows, used.size / allowed.size)
+        return THINNING ** int(-log2(left)) if left > 0 else NEVER
+
+
 class LogBudget:
     """Decides which logs are kept. Each process has its own; it learns from the store what others write."""
 
@@ -58,9 +90,7 @@ class LogBudget:
         self._limits = limits
         self._stored: Mapping[str, Amount] = {}  # by day, as last read from the store
         self._minute = -1
-        self._allowance = Amount()
-        self._used = Amount()
-        self._seen = 0  # in this minute
+        self._all = self._of_refused = _Allowance(Amount())
         self._since_stored = Amount()
 
     def learn(self, stored: Mapping[str, Amount]) -> None:
@@ -68,34 +98,27 @@ class LogBudget:
         self._stored = stored
         self._since_stored = Amount()
 
-    def takes(self, timestamp: int, size: int) -> bool:
+    def takes(self, timestamp: int, size: int, *, is_refusal: bool = False) -> bool:
         """Whether a log is kept. The log is counted in any case.
 
         Args:
             timestamp: epoch milliseconds.
             size: bytes.
+            is_refusal: whether it is the log of a refused request.
         """
         if timestamp // MINUTE_MS != self._minute:
             self._begin_minute(timestamp)
-        self._seen += 1
-        if self._seen % self._one_in():
+        if (is_refusal and not self._of_refused.takes()) or not self._all.takes():
             self.left_out += 1
             return False
-        self._used = self._used.plus(1, size)
+        if is_refusal:
+            self._of_refused.use(size)
+        self._all.use(size)
         self._since_stored = self._since_stored.plus(1, size)
         return True
 
-    def _one_in(self) -> int:
-        """One of so many logs is kept now. Once the allowance is used up, the number exceeds that of any minute."""
-        used, allowance = self._used, self._allowance
-        if not (allowance.rows and allowance.size):
-            return NEVER
-        left = 1 - max(used.rows / allowance.rows, used.size / allowance.size)
-        return THINNING ** int(-log2(left)) if left > 0 else NEVER
-
     def _begin_minute(self, timestamp: int) -> None:
         self._minute = timestamp // MINUTE_MS
-        self._used, self._seen = Amount(), 0
         today = self._stored.get(day_bucket(timestamp), Amount()).plus(*self._since_stored)
         minutes_left = (DAY_MS - timestamp % DAY_MS) / MINUTE_MS
 
@@ -104,7 +127,9 @@ class LogBudget:
             return min(a_minute, int(left_of_day * min(BURST / minutes_left, 1)))
 
         limits = self._limits
-        self._allowance = Amount(
+        amount = Amount(
             allowed(limits.a_minute.rows, limits.in_all.rows, today.rows),
             allowed(limits.a_minute.size, limits.in_all.size, today.size),
         )
+        self._all = _Allowance(amount)
+        self._of_refused = _Allowance(Amount(*(ceil(each / REFUSED_PART) for each in amount)))

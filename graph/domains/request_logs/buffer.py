@@ -44,9 +44,9 @@ class LogBuffer:
         """The number of logs that wait to be written."""
         return len(self._waiting)
 
-    def add(self, log: RequestLog) -> None:
+    def add(self, log: RequestLog, *, is_refusal: bool = False) -> None:
         """Add a log, unless it is beyond the budget. If the buffer is full, the log is lost."""
-        if not self._budget.takes(log.timestamp, log.size):
+        if not self._budget.takes(log.timestamp, log.size, is_refusal=is_refusal):
             return
         if len(self._waiting) < self._capacity:
             self._waiting.append(log)

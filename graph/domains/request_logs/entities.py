@@ -21,6 +21,7 @@ LOG = Entity(
         Whole("latencyMs", least=0, unit="ms"),
         Whole("fetched", optional=True),
         Whole("upserted", optional=True),
+        Whole("revised", optional=True),
         Whole("skipped", optional=True),
         Whole("rejected", optional=True),
         Whole("retries", optional=True),

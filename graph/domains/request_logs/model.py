@@ -1,4 +1,4 @@
-"""The record of one logged root field: its arguments, outcome and latency. No I/O."""
+"""The record of one logged root field, or of a refused request: its arguments, outcome and latency. No I/O."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -59,13 +59,14 @@ class RequestLog(Record):
     log_type = Stored("logType", LogType)
     request_id = Stored[str]("requestId")  # UUID v4
     timestamp = Stored[int]("timestamp")  # when the field was begun, epoch milliseconds
-    route = Stored[str]("route")  # one stable path for each root field, "/earthquakes"
+    route = Stored[str]("route")  # one stable path for each root field, "/earthquakes"; "/graphql" of a refused request
     status = Stored[int]("status")  # 200 to 599, as HTTP means it
     latency_ms = Stored[int]("latencyMs")
     error = Stored[str | None]("error", optional=True)  # a stable code such as INVALID_CURSOR, never a message
     # INGEST
     fetched = Stored[int | None]("fetched", optional=True)
     upserted = Stored[int | None]("upserted", optional=True)
+    revised = Stored[int | None]("revised", optional=True)
     skipped = Stored[int | None]("skipped", optional=True)
     rejected = Stored[int | None]("rejected", optional=True)
     retries = Stored[int | None]("retries", optional=True)

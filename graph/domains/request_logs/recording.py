@@ -15,7 +15,7 @@ class LogRecorder:
 
     def add(self, record: Record) -> None:
         """Add a record, which is written within a second unless there are too many."""
-        self._buffer.add(log_of(record))
+        self._buffer.add(log_of(record), is_refusal=record.is_refusal)
 
     async def write(self, record: Record) -> None:
         """Write a record.

@@ -28,18 +28,24 @@ describe_enum(
 )
 
 
-@strawberry.type(description="One root field of one request. Fields that do not apply are null. Kept for 7 days.")
+@strawberry.type(
+    description="One root field of one request, or a request that was refused before any root field ran. "
+    "Fields that do not apply are null. Kept for 7 days."
+)
 class RequestLog(relay.Node):
     request_id: strawberry.ID = strawberry.field(description="UUID of the request.")
     log_type: model.LogType = strawberry.field(description="Whether it stored events or read.")
     timestamp: EpochMillis = strawberry.field(description="When it began, epoch milliseconds.")
     time: datetime = strawberry.field(description="When it began.")
-    route: str = strawberry.field(description="The field's stable path, such as `/earthquakes`.")
+    route: str = strawberry.field(
+        description="The field's stable path, such as `/earthquakes`; `/graphql` of a refused request."
+    )
     status: int = strawberry.field(description="Its outcome as an HTTP status, 200 … 599.")
     latency_ms: int = strawberry.field(description="How long it took, milliseconds.")
     error: str | None = strawberry.field(description="Stable error code, if it failed.")
     fetched: int | None = strawberry.field(description="INGEST: events given or fetched.")
     upserted: int | None = strawberry.field(description="INGEST: events inserted.")
+    revised: int | None = strawberry.field(description="INGEST: events changed by a new version.")
     skipped: int | None = strawberry.field(description="INGEST: events that were stored already.")
     rejected: int | None = strawberry.field(description="INGEST: events that break a rule of the catalogue.")
     retries: int | None = strawberry.field(description="INGEST: attempts on USGS after the first.")
@@ -66,7 +72,9 @@ class RequestLogConnection(relay.Connection[RequestLog]):
 @strawberry.input(description="The selected request logs: those that fulfil all given conditions.")
 class RequestLogFilter:
     start_time: datetime | None = strawberry.field(default=None, description="Earliest beginning, inclusive.")
-    end_time: datetime | None = strawberry.field(default=None, description="Latest beginning, inclusive.")
+    end_time: datetime | None = strawberry.field(
+        default=None, description="Latest beginning, inclusive. A date includes that whole day."
+    )
     log_type: model.LogType | None = strawberry.field(default=None, description="Whether they stored events or read.")
     route: str | None = strawberry.field(default=None, description="The field's path, such as `/earthquakes`.")
     min_status: int | None = strawberry.field(default=None, description="Least status; 400 selects all failures.")

@@ -1,11 +1,13 @@
 """The client of an open database, and the client of its tables' streams."""
 
+import os
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import aioboto3
+from aiobotocore.session import AioSession
 from botocore.exceptions import InvalidEndpointConfigurationError
 from yarl import URL
 
@@ -46,6 +48,7 @@ async def connected(
         return opened[-1]
 
     botocore_session = parsing_session()
+    _set_region(botocore_session)
     async with AsyncExitStack() as stack:
         with translating_errors(*tables):
             try:
@@ -66,6 +69,18 @@ async def connected(
         else:
             direct = DirectCalls(client, connections, credentials, seconds=retry_policy.direct_seconds, meter=meter)
             yield Connected(session, client, direct)
+
+
+def _set_region(session: AioSession) -> None:
+    """Set the region of AWS_REGION, which wins over all others.
+
+    That is the order of AWS's other tools. botocore itself reads only AWS_DEFAULT_REGION and the profile. As a
+    variable of the session, the region is also that of the services that give it credentials.
+
+    Source: https://docs.aws.amazon.com/sdkref/latest/guide/feature-region.html
+    """
+    if region := os.environ.get("AWS_REGION"):
+        session.set_config_variable("region", region)
 
 
 @asynccontextmanager

@@ -129,7 +129,7 @@ class DynamoDatabase(Database):
         return found
 
     async def put(self, put: Put) -> bool:
-        if put.if_absent:
+        if put.if_absent or put.condition is not None:
             return not await self.transact([put])
         check_actions([put], 1)
         table, encoded = self._encoded(put)

@@ -119,9 +119,11 @@ class Requests:
         codec = self.codec(entity)
         request: Request
         match action:
-            case Put(_, item, if_absent):
+            case Put(_, item, if_absent, condition):
                 kind, request = "Put", {"Item": codec.encode(item)}
                 guards = [self._absent(entity.table, now, aliases)] if if_absent else []
+                if condition is not None:
+                    guards = self._guards(entity, condition, now, aliases)
             case Update(key, set_, add, condition):
                 changes = update_expression(*codec.changes(key, set_, add), aliases)
                 kind, request = "Update", {"Key": codec.key(key), "UpdateExpression": changes}

@@ -35,7 +35,7 @@ def apply(db: sqlite3.Connection, tables: Tables, actions: Sequence[Action], now
 
 def _kind_of_put(action: Action) -> tuple[Entity, bool] | None:
     """The key by which puts are grouped into one statement; None for any other action."""
-    return (action.entity, action.if_absent) if isinstance(action, Put) else None
+    return (action.entity, action.if_absent) if isinstance(action, Put) and action.condition is None else None
 
 
 def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_absent: bool, now: int) -> list[int]:
@@ -45,16 +45,17 @@ def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_a
     live_at = table.live_at(now)
     for begin in range(0, len(items), at_once):
         some = items[begin : begin + at_once]
-        values = [value for item in some for value in table.row(item)]
+        columns = table.columns_of(some)
+        values = [value for item in some for value in table.row(item, columns)]
         if not if_absent:
-            db.execute(table.put(len(some)), values)
+            db.execute(table.put(columns, len(some)), values)
             continue
         db.execute("SAVEPOINT some")
-        if db.execute(table.put(len(some), if_absent=True), (*values, *live_at)).rowcount < len(some):
+        if db.execute(table.put(columns, len(some), if_absent=True), (*values, *live_at)).rowcount < len(some):
             # The statement does not say which items were refused.
             db.execute("ROLLBACK TO some")
-            put, columns = table.put(if_absent=True), len(table.columns)
-            rows = (values[i : i + columns] for i in range(0, len(values), columns))
+            put, width = table.put(columns, if_absent=True), len(columns)
+            rows = (values[i : i + width] for i in range(0, len(values), width))
             refused += [begin + i for i, row in enumerate(rows) if db.execute(put, (*row, *live_at)).rowcount != 1]
         db.execute("RELEASE some")
     return refused
@@ -64,6 +65,12 @@ def _apply(db: sqlite3.Connection, tables: Tables, action: Action, now: int) -> 
     """Change one item. False if its condition does not hold."""
     if isinstance(action, Update):
         return _update(db, tables[action.key.entity], action, now)
+    if isinstance(action, Put):
+        table = tables[action.entity]
+        if not _applies(table, _stored(db, table, action.key) or {}, action.condition, now):
+            return False
+        _replace(db, table, action.item)
+        return True
     if isinstance(action, Delete):
         table = tables[action.key.entity]
         stored = _stored(db, table, action.key)
@@ -71,6 +78,11 @@ def _apply(db: sqlite3.Connection, tables: Tables, action: Action, now: int) -> 
             return False
         db.execute(table.delete, action.key.values)
     return True
+
+
+def _replace(db: sqlite3.Connection, table: EntityTable, item: Item) -> None:
+    columns = table.columns_of([item])
+    db.execute(table.put(columns), table.row(item, columns))
 
 
 def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int) -> bool:
@@ -86,7 +98,7 @@ def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int
     item = {**key, **before, **update.set, **sums}
     table.entity.check_changed(item, sums)
     if stored is None:
-        db.execute(table.put(), table.row(item))
+        _replace(db, table, item)
     else:
         changed = _changed_columns(table, item, [*update.set, *sums])
         db.execute(table.update(changed), (*changed.values(), *update.key.values))
@@ -95,9 +107,10 @@ def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int
 
 def _changed_columns(table: EntityTable, item: Item, names: Sequence[str]) -> dict[str, Any]:
     """Column → value of the changed columns only, so that other indexes are not written."""
-    row = dict(zip([name for name, _ in table.columns], table.row(item), strict=True))
-    columns = [name if name in table.entity.named else OTHERS for name in names]
-    return {name: row[name] for name in columns}
+    columns = table.columns_of([item])
+    row = dict(zip(columns, table.row(item, columns), strict=True))
+    changed = [name if name in table.entity.named else OTHERS for name in names]
+    return {name: row[name] for name in changed}
 
 
 def _applies(table: EntityTable, stored: Item, condition: Condition | None, now: int) -> bool:

@@ -234,7 +234,9 @@ class Migration:
         for entity, some in of_entity.items():
             table = self._tables[entity]
             # An existing item is newer: it was written after the migration of its table.
-            self._db.executemany(f"{table.insert()} DO NOTHING", map(table.row, some))
+            columns = table.columns_of(some)
+            insert = f"{table.insert(columns)} DO NOTHING"
+            self._db.executemany(insert, (table.row(item, columns) for item in some))
 
     def _declared(self, entity: Entity, item: Item) -> Item:
         """The item without attributes that the entity cannot have; each is told once."""

@@ -4,7 +4,7 @@ Each declared attribute has a typed column. Keys have none, since templates deri
 has one more column for undeclared attributes, as JSON. A missing attribute is NULL.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -85,25 +85,26 @@ class EntityTable:
         """All attributes of an item."""
         return Projection(self.entity, None)
 
-    def row(self, item: Mapping[str, Any]) -> list[Any]:
+    def columns_of(self, items: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """The columns that some of the items need, in order. The others are NULL in all of them."""
+        present = set[str]().union(*items)
+        return (*(name for name in self.entity.named if name in present), *([OTHERS] if self.entity.open else []))
+
+    def row(self, item: Mapping[str, Any], columns: Sequence[str]) -> list[Any]:
         """The values of an item's columns."""
-        values: list[Any] = list(map(item.get, self._names))
-        for at in self._documents:
-            if values[at] is not None:
-                values[at] = to_json(values[at])
+        values: list[Any] = list(map(item.get, columns))
+        for name in self._documents:
+            if item.get(name) is not None:
+                values[columns.index(name)] = to_json(item[name])
         if self.entity.open:
             named = self.entity.named
             others = {name: value for name, value in item.items() if name not in named}
-            values.append(to_json(others) if others else None)
+            values[-1] = to_json(others) if others else None
         return values
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(self.entity.named)
-
-    @cached_property
-    def _documents(self) -> tuple[int, ...]:
-        return tuple(at for at, each in enumerate(self.entity.attributes) if isinstance(each, Document))
+    def _documents(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.entity.attributes if isinstance(each, Document))
 
     def get(self, projection: Projection) -> str:
         """The statement that looks up one key."""
@@ -124,20 +125,23 @@ class EntityTable:
         """The number of rows that one statement can put."""
         return max(MOST_VALUES // len(self.columns), 1)
 
-    def put(self, rows: int = 1, *, if_absent: bool = False) -> str:
+    def put(self, columns: Sequence[str], rows: int = 1, *, if_absent: bool = False) -> str:
         """The statement that puts so many rows; with `if_absent`, only over nothing or over expired items.
 
         With `if_absent` it binds `live_at` last.
+
+        Args:
+            columns: those that the rows have values for.
         """
         if if_absent and self.ttl is None:
-            return f"{self.insert(rows)} DO NOTHING"
+            return f"{self.insert(columns, rows)} DO NOTHING"
         changes = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name, _ in self.columns)
-        put = f"{self.insert(rows)} DO UPDATE SET {changes}"
+        put = f"{self.insert(columns, rows)} DO UPDATE SET {changes}"
         return f"{put} WHERE NOT {self._is_live(f'{self.table}.{quoted(self.ttl)}')}" if if_absent else put
 
-    def insert(self, rows: int = 1) -> str:
+    def insert(self, columns: Sequence[str], rows: int = 1) -> str:
         """The statement that inserts so many rows, up to `ON CONFLICT`, which the caller completes."""
-        names = [quoted(name) for name, _ in self.columns]
+        names = [quoted(name) for name in columns]
         row = f"({', '.join('?' * len(names))})"
         return (
             f"INSERT INTO {self.table} ({', '.join(names)}) VALUES {', '.join([row] * rows)} "

@@ -74,6 +74,15 @@ def parts(document: DocumentNode) -> tuple[OperationDefinitionNode, dict[str, Fr
         ('{ event(eventId: "x") { nearby(first: 7) { nodes { id } } } }', 1 + 10 + 1 + 7 + 1),
         ("{ catalogueStatistics { count magnitudeFrequency { count } } }", 10 + 1 + 1 + 121),
         ("{ catalogueStatistics { series { start counts } } }", 10 + 10 + 1 + 40_000 // 50),
+        ("{ catalogueStatistics { gutenbergRichter { b reason networks { network } } } }", 10 + 1 + 1 + 10 + 110),
+        ("{ catalogueStatistics { grid { cells { lat lon count } } } }", 10 + 10 + 1 + 10_000 * 3 // 16),
+        ("{ catalogueStatistics { depths { bins { depth count } unknown } } }", 10 + 10 + 1 + 1000 * 0.2 + 1),
+        ("{ catalogueStatistics { rates { perYear } } }", 10 + 10 + 13),
+        ("{ catalogueStatistics { rates(magnitudes: [1, 2]) { perYear low } } }", 10 + 10 + 2 * 2),
+        (
+            "{ catalogueStatistics { interEventTimes(quantiles: [0.5]) { quantiles { seconds } } } }",
+            10 + 10 + 1 + 1 + 1,
+        ),
         ("{ requestLogs(first: 3) { nodes { id } } }", 1 + 1 + 3 + 1),
         ("{ popularFilters { filters { hits } } }", 10 + 1 + 10 + 1),
         ("{ popularFilters(limit: 3) { filters { hits } } }", 10 + 1 + 3 + 1),
@@ -220,7 +229,11 @@ def test_every_list_of_the_schema_has_a_size() -> None:
     """Of its own, or from the field above it: else a list would cost as if it had one element."""
     sized = {"Query.nodes", "EventConnection.edges", "EventConnection.nodes", "RequestLogConnection.edges"}
     sized |= {"RequestLogConnection.nodes", "PopularFilters.filters", "IngestPayload.rejections"}
-    sized |= {"CatalogueStatistics.magnitudeFrequency", "CountSeries.counts"}
+    sized |= {"Event.ids", "Event.sources", "Event.types", "Event.aliases", "EventRevision.changes"}
+    sized |= {"EventRevisionConnection.edges", "EventRevisionConnection.nodes"}
+    sized |= {"CatalogueStatistics.magnitudeFrequency", "CountSeries.counts", "CatalogueStatistics.rates"}
+    sized |= {"GutenbergRichter.networks", "BValuesOverTime.windows", "DepthHistogram.bins", "Grid.cells"}
+    sized |= {"InterEventTimes.quantiles"}
     lists = {
         f"{named.name}.{name}"
         for named in schema.type_map.values()

@@ -50,14 +50,18 @@ async def ingest(database: Database, events: Sequence[Event]) -> int:
     Nothing is recorded: the log of an ingest so late would have no key.
     """
     ingest = Ingest(database, _unused_usgs(), Recording(Metrics()), lambda: INGESTED_AT)
-    values = [
-        {name: value for name, value in event.values().items() if name not in ("ingested_at", "day_bucket")}
-        for event in events
-    ]
+    values = [as_given(event) for event in events]
     upserted = 0
     for first in range(0, len(values), MOST_EVENTS_PER_CALL):
         upserted += (await ingest.events(values[first : first + MOST_EVENTS_PER_CALL])).upserted
     return upserted
+
+
+def as_given(event: Event) -> dict[str, Any]:
+    """The arguments of an ingest of this event."""
+    derived = ("ingested_at", "day_bucket", "source_depth", "merged_into")
+    given = {name: value for name, value in event.values().items() if name not in derived}
+    return given if event.source_depth is None else {**given, "depth": event.source_depth}
 
 
 @cache
@@ -74,9 +78,11 @@ async def stored(engine: str, events: Sequence[Event]) -> AsyncIterator[Database
         yield database
 
 
-def catalogue_of(database: Database, *, most_days_counted: int = 1000) -> Catalogue:
+def catalogue_of(
+    database: Database, *, most_days_counted: int = 1000, most_statistics_events: int = 100_000
+) -> Catalogue:
     """The catalogue in a table, with nothing remembered yet."""
-    return Catalogue(database, most_days_counted=most_days_counted)
+    return Catalogue(database, most_days_counted=most_days_counted, most_statistics_events=most_statistics_events)
 
 
 def ids(events: Sequence[Event]) -> list[str]:

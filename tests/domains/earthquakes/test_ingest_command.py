@@ -52,8 +52,8 @@ def test_a_file_of_any_form_is_ingested_once(name: str) -> None:
     first = quakegraph("ingest", name)
     again = quakegraph("ingest", name)
 
-    assert first.stdout == f"{name}: 2,124 fetched, 2,124 upserted, 0 skipped, 0 rejected\n"
-    assert again.stdout == f"{name}: 2,124 fetched, 0 upserted, 2,124 skipped, 0 rejected\n"
+    assert first.stdout == f"{name}: 2,124 fetched, 2,124 upserted, 0 revised, 0 skipped, 0 rejected\n"
+    assert again.stdout == f"{name}: 2,124 fetched, 0 upserted, 0 revised, 2,124 skipped, 0 rejected\n"
     assert (first.stderr, first.exit_code, again.stderr, again.exit_code) == ("", 0, "", 0)
 
 
@@ -61,7 +61,10 @@ def test_a_file_of_any_form_is_ingested_once(name: str) -> None:
 def test_standard_input_may_have_any_file_format(name: str) -> None:
     result = quakegraph("ingest", "-", stdin=FORMS[name]())
 
-    assert (result.exit_code, result.stdout) == (0, "-: 2,124 fetched, 2,124 upserted, 0 skipped, 0 rejected\n")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "-: 2,124 fetched, 2,124 upserted, 0 revised, 0 skipped, 0 rejected\n",
+    )
 
 
 def test_each_file_has_its_own_report() -> None:
@@ -73,10 +76,10 @@ def test_each_file_has_its_own_report() -> None:
 
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
-        "one.ndjson: 2 fetched, 1 upserted, 0 skipped, 1 rejected",
+        "one.ndjson: 2 fetched, 1 upserted, 0 revised, 0 skipped, 1 rejected",
         "  us2: MAGNITUDE_MISSING: The event has no magnitude yet. A later ingest takes it once it has one.",
-        "broken.geojson: 1 fetched, 1 upserted, 0 skipped, 0 rejected",
-        "two.ndjson: 2 fetched, 1 upserted, 1 skipped, 0 rejected",
+        "broken.geojson: 1 fetched, 1 upserted, 0 revised, 0 skipped, 0 rejected",
+        "two.ndjson: 2 fetched, 1 upserted, 0 revised, 1 skipped, 0 rejected",
     ]
     assert result.stderr == "Error: broken.geojson: The JSON breaks off before its end.\n"
 
@@ -86,7 +89,7 @@ def test_five_rejections_are_printed_and_the_rest_counted() -> None:
 
     said = quakegraph("ingest", "bad.ndjson").stdout.splitlines()
 
-    assert said[0] == "bad.ndjson: 1,102 fetched, 1 upserted, 0 skipped, 1,101 rejected"
+    assert said[0] == "bad.ndjson: 1,102 fetched, 1 upserted, 0 revised, 0 skipped, 1,101 rejected"
     assert [line.split(":")[0] for line in said[1:6]] == ["  us0", "  us1", "  us2", "  us3", "  us4"]
     assert said[6:] == ["  and 1,096 more"]
 
@@ -139,9 +142,12 @@ def test_json_is_an_object_a_source_with_the_names_of_the_graph() -> None:
         "requestId": whole["requestId"],
         "fetched": 2124,
         "upserted": 2124,
+        "revised": 0,
+        "deleted": 0,
         "skipped": 0,
         "rejected": 0,
         "rejections": [],
+        "truncated": False,
         "retries": 0,
         "upstreamSize": 1_502_447,
         "upstreamHash": sha256(week()).hexdigest(),

@@ -73,8 +73,8 @@ def test_a_window_beyond_the_limit_of_usgs_is_ingested_completely(holdings: Hold
     first = quakegraph(*ASKED, settings=settings)
     again = quakegraph(*ASKED, settings=settings)
 
-    assert first.stdout == "USGS: 300 fetched, 300 upserted, 0 skipped, 0 rejected\n"
-    assert again.stdout == "USGS: 300 fetched, 0 upserted, 300 skipped, 0 rejected\n"
+    assert first.stdout == "USGS: 300 fetched, 300 upserted, 0 revised, 0 skipped, 0 rejected\n"
+    assert again.stdout == "USGS: 300 fetched, 0 upserted, 0 revised, 300 skipped, 0 rejected\n"
     assert (first.stderr, first.exit_code, again.stderr, again.exit_code) == ("", 0, "", 0)
     assert len(holdings.given) > 2 * EVENTS // LIMIT
     assert max(holdings.given) < LIMIT
@@ -102,7 +102,7 @@ def test_an_interrupted_backfill_resumes(
     result = quakegraph(*ASKED, settings=settings)
 
     rest = EVENTS - before
-    assert result.stdout == f"USGS: {rest} fetched, {rest} upserted, 0 skipped, 0 rejected\n"
+    assert result.stdout == f"USGS: {rest} fetched, {rest} upserted, 0 revised, 0 skipped, 0 rejected\n"
     (going_on,) = result.stderr.splitlines()
     told = re.fullmatch(r"USGS: resuming after (\d+) events in (\d+) parts", going_on)
     assert told
@@ -136,7 +136,7 @@ def test_a_backfill_ended_by_an_outage_resumes(
         assert (report["fetched"], report["fetchedBefore"]) == (EVENTS - before, before)
         assert (ended.stderr, result.stderr) == ("", "")
     else:
-        assert ended.stdout == f"USGS: {before} fetched, {before} upserted, 0 skipped, 0 rejected\n"
+        assert ended.stdout == f"USGS: {before} fetched, {before} upserted, 0 revised, 0 skipped, 0 rejected\n"
         assert ended.stderr == f"Error: USGS: {message}\n"
         assert result.stdout.startswith(f"USGS: {EVENTS - before} fetched, ")
     assert stored() == EVENTS

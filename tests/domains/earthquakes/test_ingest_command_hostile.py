@@ -41,13 +41,13 @@ def test_numbers_out_of_range_reject_their_features_and_neither_end_the_process_
     again = ingested(tmp_path, "good.geojson")
 
     assert both.stdout.splitlines() == [
-        "bad.geojson: 9 fetched, 2 upserted, 0 skipped, 7 rejected",
+        "bad.geojson: 9 fetched, 2 upserted, 0 revised, 0 skipped, 7 rejected",
         *[f"  (no id): {UNREADABLE.format(position)}" for position in range(2, 7)],
         "  and 2 more",
-        "good.geojson: 2 fetched, 2 upserted, 0 skipped, 0 rejected",
+        "good.geojson: 2 fetched, 2 upserted, 0 revised, 0 skipped, 0 rejected",
     ]
     assert (both.returncode, both.stderr) == (0, "")
-    assert again.stdout == "good.geojson: 2 fetched, 0 upserted, 2 skipped, 0 rejected\n"
+    assert again.stdout == "good.geojson: 2 fetched, 0 upserted, 0 revised, 2 skipped, 0 rejected\n"
 
 
 def test_a_file_of_nothing_but_numbers_out_of_range_fails_and_the_next_one_is_stored(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_half_a_surrogate_pair_rejects_its_event_and_is_not_replaced(tmp_path: P
     features = [
         *[a_feature(text) for text in texts],
         *[a_feature(f"us{place}", url=text) for place, text in enumerate(texts)],
-        a_feature("title", title="a\ud800"),  # which is not stored
+        a_feature("us8", tz="a\ud800"),  # which is not stored
         a_feature("us9", place="\U0001f30b"),
     ]
     whole = json.dumps({"type": "FeatureCollection", "features": features})

@@ -8,6 +8,8 @@ import pytest
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_COUNT, FDSN_QUERY, UsgsServer, status
 from tests.processes import quakegraph
 
+ONE_SOURCE = "Give one of FILE..., --recent, --feed, or --from, --to and --updated-since."
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -36,9 +38,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             118,
         ),
         (
-            "--to 2023-08-01T12:00",
+            "--to 2023-08-01T12:00:00Z",
             f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&endtime=2023-08-01T12%3A00%3A00.000Z",
             1384,
+        ),
+        (
+            "--updated-since 2023-08-01T12:00:00Z",
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&starttime=1000-01-01T00%3A00%3A00.000Z"
+            "&updatedafter=2023-08-01T12%3A00%3A00.000Z&includedeleted=true",
+            2124,
+        ),
+        (
+            "--from 2023-08-01 --to 2023-08-01 --updated-since 2023-08-02 --min-magnitude 1",
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000"
+            "&starttime=2023-08-01T00%3A00%3A00.000Z&endtime=2023-08-01T23%3A59%3A59.999Z&minmagnitude=1.0"
+            "&updatedafter=2023-08-02T00%3A00%3A00.000Z&includedeleted=true",
+            194,
         ),
     ],
 )
@@ -48,7 +63,7 @@ def test_the_options_become_a_request_to_usgs(usgs: UsgsServer, options: str, re
     conditions = requested.partition("&limit=20000&")[2]
     counted = [f"{FDSN_COUNT}?format=geojson&{conditions}"] if conditions else []  # of a window
     assert [f"{request.path}?{request.query}" for request in usgs.requests] == [*counted, requested]
-    assert result.stdout == f"USGS: {stored:,} fetched, {stored:,} upserted, 0 skipped, 0 rejected\n"
+    assert result.stdout == f"USGS: {stored:,} fetched, {stored:,} upserted, 0 revised, 0 skipped, 0 rejected\n"
     assert (result.exit_code, result.stderr) == (0, "")
 
 
@@ -67,13 +82,15 @@ def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: Us
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ("", "Give one of FILE..., --recent, --feed, or --from and --to."),
-        ("--recent --feed ALL_DAY", "Give one of FILE..., --recent, --feed, or --from and --to."),
-        ("--recent --from 2023-08-01", "Give one of FILE..., --recent, --feed, or --from and --to."),
-        ("--feed ALL_DAY --to 2023-08-01", "Give one of FILE..., --recent, --feed, or --from and --to."),
-        ("- --recent", "Give one of FILE..., --recent, --feed, or --from and --to."),
-        ("- --min-magnitude 2", "--min-magnitude goes with --from, --to or --recent."),
-        ("--feed ALL_DAY --min-magnitude 2", "--min-magnitude goes with --from, --to or --recent."),
+        ("", ONE_SOURCE),
+        ("--recent --feed ALL_DAY", ONE_SOURCE),
+        ("--recent --from 2023-08-01", ONE_SOURCE),
+        ("--feed ALL_DAY --to 2023-08-01", ONE_SOURCE),
+        ("- --recent", ONE_SOURCE),
+        ("- --updated-since 2023-08-01", ONE_SOURCE),
+        ("--recent --updated-since 2023-08-01", ONE_SOURCE),
+        ("- --min-magnitude 2", "--min-magnitude goes with --from, --to, --updated-since or --recent."),
+        ("--feed ALL_DAY --min-magnitude 2", "--min-magnitude goes with --from, --to, --updated-since or --recent."),
         ("--recent --min-magnitude nan", "--min-magnitude must be a number."),
         ("--recent --min-magnitude -inf", "--min-magnitude must be a number."),
         ("--recent --min-magnitude big", "Invalid value for '--min-magnitude': 'big' is not a valid float."),
@@ -81,10 +98,13 @@ def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: Us
         *[
             (
                 f"--from {time}",
-                f"Invalid value for '--from': '{time}' is not a time: give 2023-08-01, "
-                "or 2023-08-01T12:00:00Z.",
+                f"Invalid value for '--from': '{time}' is not a time: give a time of RFC 3339 with an offset, "
+                "such as 2023-08-03T02:52:13.180Z, or a date, such as 2023-08-03.",
             )
-            for time in ("today", "2023-02-29", "1691118537000", "0001-01-01T00:00:00+14:00")
+            for time in (
+                *("today", "2023-02-29", "1691118537000", "0001-01-01T00:00:00+14:00", "2023-W31-4", "20230803"),
+                *("2023-08-01T12", "2023-08-01T12:00", "2023-08-01T12:00:00", "20230801T120000Z"),
+            )
         ],
         (
             "--recent --store mysql://quakes",

@@ -13,11 +13,12 @@ from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.selection import Circle, Selection
 from graph.feed.broadcast import Notice
 from graph.store.contract import Database, Put
 from graph.store.sqlite import open_sqlite
-from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, events_at, ids, ingest
+from tests.domains.earthquakes.builders import NOON, an_event, events_at, ids, ingest
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import catalogues, selections
 from tests.domains.entities import ENTITIES
@@ -29,7 +30,7 @@ ALL = Selection()
 
 @asynccontextmanager
 async def broadcasting(database: Database) -> AsyncIterator[EventBroadcast]:
-    broadcast = EventBroadcast(database, catalogue_of(database))
+    broadcast = EventBroadcast(database)
     yield broadcast
     await broadcast.close()
     assert broadcast.subscriptions == 0
@@ -47,17 +48,17 @@ async def broadcast(database: Database) -> AsyncIterator[EventBroadcast]:
         yield broadcast
 
 
-async def some(notices: AsyncIterator[Notice[Event]], number: int) -> list[Notice[Event]]:
+async def some(notices: AsyncIterator[Notice[EventRevision]], number: int) -> list[Notice[EventRevision]]:
     """The next of them, so many."""
     async with asyncio.timeout(TIMEOUT_S):
         return [await anext(notices) for _ in range(number)]
 
 
-def sent(notices: list[Notice[Event]]) -> list[str]:
+def sent(notices: list[Notice[EventRevision]]) -> list[str]:
     """The ids of the events, of which none was dropped."""
     assert [notice.dropped for notice in notices] == [0] * len(notices)
-    assert [notice.cursor for notice in notices] == [notice.record.cursor for notice in notices if notice.record]
-    return [notice.record.event_id for notice in notices if notice.record]
+    assert [notice.cursor for notice in notices] == [notice.record.notice_cursor for notice in notices if notice.record]
+    return [notice.record.event.event_id for notice in notices if notice.record]
 
 
 async def test_only_records_stored_after_subscribing_are_sent_in_order(

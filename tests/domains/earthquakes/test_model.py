@@ -33,6 +33,19 @@ OTHERS: dict[str, Any] = {
     "felt": 3,
     "alert": "green",
     "sig": 312,
+    "net": "us",
+    "code": "7000abcd",
+    "ids": ["us7000abcd", "ci1"],
+    "sources": ["us", "ci"],
+    "types": ["dyfi", "origin"],
+    "nst": 12,
+    "dmin": 0.25,
+    "rms": 0.5,
+    "gap": 143.0,
+    "cdi": 3.5,
+    "mmi": 4.25,
+    "title": "M 4.5 - 10 km S of Here",
+    "detail": "https://example.org/us7000abcd.geojson",
 }
 
 
@@ -48,7 +61,7 @@ def refusal(**changes: Any) -> Rejection:
 
 
 def test_valid_values_are_kept_unchanged() -> None:
-    made = {"ingested_at": NOW, "day_bucket": "20230803"}
+    made = {"ingested_at": NOW, "day_bucket": "20230803", "source_depth": 8.25, "merged_into": None}
     assert checked(**OTHERS).values() == {**RIGHT, **OTHERS, **made}
     assert checked().values() == {**RIGHT, **dict.fromkeys(OTHERS), **made}
 
@@ -67,8 +80,34 @@ def test_a_depth_above_the_sea_is_stored_as_0_and_a_missing_one_not_at_all(
     given: float | None, taken: float | None
 ) -> None:
     event = checked(depth=given)
-    assert event.depth == taken
-    assert ("depth" in event.item) == (taken is not None)
+    assert (event.depth, event.source_depth) == (taken, given)
+    assert ("depth" in event.item, "sourceDepth" in event.item) == (taken is not None, given is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "taken"),
+    [
+        ("ids", ",us1,ci2,", ["us1", "ci2"]),
+        ("ids", "us1", ["us1"]),
+        ("ids", ",,", None),
+        ("ids", ",a\ud800,", None),
+        ("ids", 7, None),
+        ("ids", [7], None),
+        ("sources", [f"n{number:03}" for number in range(200)], [f"n{number:03}" for number in range(102)]),
+        ("nst", -1, None),
+        ("nst", 2.5, None),
+        ("dmin", 0, 0.0),
+        ("dmin", 180.5, None),
+        ("rms", -0.1, None),
+        ("gap", 360, 360.0),
+        ("gap", 361, None),
+        ("cdi", "3", None),
+        ("mmi", 12.5, None),
+        ("net", "n" * 65, "n" * 64),
+    ],
+)
+def test_an_optional_attribute_is_read_cut_or_left_out(name: str, given: Any, taken: Any) -> None:
+    assert getattr(checked(**{name: given}), name) == taken
 
 
 @pytest.mark.parametrize("place", [None, "", 7, ["Here"]])
@@ -277,5 +316,6 @@ def test_an_item_keeps_every_attribute_of_its_record() -> None:
     assert set(item) == {
         "pk", "sk", "entity", "dayBucket", "gsi1pk", "gsi1sk", "eventId", "eventTsMs", "mag", "place", "lat", "lon",
         "depth", "source", "ingestedAt", "magType", "type", "status", "updated", "url", "tsunami", "felt", "alert",
-        "sig",
+        "sig", "sourceDepth", "net", "code", "ids", "sources", "types", "nst", "dmin", "rms", "gap", "cdi", "mmi",
+        "title", "detail",
     }  # fmt: skip

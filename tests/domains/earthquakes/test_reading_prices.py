@@ -17,7 +17,8 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Box, Circle, Selection
-from graph.domains.earthquakes.statistics.statistics import Interval
+from graph.domains.earthquakes.statistics.gutenberg_richter import Completeness
+from graph.domains.earthquakes.statistics.series import Interval
 from graph.store.conditions import all_of, conjuncts, predicate
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -155,6 +156,22 @@ async def test_statistics_cost_at_least_what_they_read(
     async def statistics(catalogue: Catalogue) -> None:
         of = await catalogue.statistics(Selection(span[0], span[1], MagnitudeRange(minimum)))
         await of.series(interval)
+        await of.largest()
+
+    await charged(database, statistics)
+
+
+@A_FEW
+@given(selection=selections)
+async def test_statistics_of_any_filter_cost_at_least_what_they_read(
+    database: CountedDatabase, selection: Selection
+) -> None:
+    async def statistics(catalogue: Catalogue) -> None:
+        of = await catalogue.statistics(selection)
+        await of.depths(10)
+        await of.grid(10)
+        await of.b_positive(0.1, None)
+        await (await of.gutenberg_richter(Completeness(0.5))).verdict()
         await of.largest()
 
     await charged(database, statistics)

@@ -26,6 +26,7 @@ from graph.observability.tracing import Untraced
 from graph.store.contract import Database, Put
 from graph.store.query import Page, Query
 from graph.transport.endpoint import GraphQLEndpoint
+from graph.transport.refusals import Refusals
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams
 from graph.work.account import Work
@@ -124,10 +125,11 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
     async with held_database() as database:
         logs = RequestLogs(database, clock)
         async with log_buffer(logs, LogLimits.of(Settings())) as buffer:
+            recording = recording_in(logs, buffer)
             new_context = partial(
                 Context,
                 services=Services([catalogue_of(database), logs]),
-                recording=recording_in(logs, buffer),
+                recording=recording,
                 page_sizes=PageSizes(),
                 clock=clock,
             )
@@ -141,6 +143,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                     "rates": Unlimited(),
                     "streams": Streams(1, "subscriptions"),
                     "telemetry": Telemetry(RequestMetrics(Metrics()), Untraced()),
+                    "refusals": Refusals(recording, clock),
                     "work": work,
                     "operations": OperationSlots.beside(work.limits),
                     "preparing": preparing,

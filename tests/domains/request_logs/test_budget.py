@@ -93,6 +93,32 @@ def test_no_rows_or_no_bytes_means_no_logs() -> None:
     assert kept(a_minute(size=0), LAST_MINUTE, 10) == []
 
 
+def test_refused_requests_take_at_most_a_tenth_of_a_minute_and_are_sampled_until_their_end() -> None:
+    budget = a_minute(rows=100)
+    refused = [each for each in range(5000) if budget.takes(LAST_MINUTE, 100, is_refusal=True)]
+
+    assert refused[:5] == [0, 1, 2, 3, 4]
+    assert 5 < len(refused) <= 10
+    assert refused[-1] > 100, "what comes late is seen too"
+    assert budget.left_out == 5000 - len(refused)
+    assert kept(budget, LAST_MINUTE, 40) == list(range(40)), "the others are kept as if there was no flood"
+
+
+@given(st.lists(st.tuples(st.integers(50, 5000), st.booleans()), max_size=400), st.integers(1, 50))
+def test_refused_requests_and_others_together_take_no_more_than_the_minute_allows(
+    logs: list[tuple[int, bool]], rows: int
+) -> None:
+    budget = a_minute(rows)
+    taken = [is_refusal for size, is_refusal in logs if budget.takes(LAST_MINUTE, size, is_refusal=is_refusal)]
+
+    assert len(taken) <= rows
+    assert sum(taken) <= -(-rows // 10)
+
+
+def test_no_allowance_means_no_logs_of_refused_requests() -> None:
+    assert not any(a_minute(rows=0).takes(LAST_MINUTE, 100, is_refusal=True) for _ in range(10))
+
+
 async def test_logs_are_counted_as_they_are_written_and_the_counts_are_learned(engine: str) -> None:
     async with empty_database(engine, ENTITIES, clock=now) as database:
         logs = RequestLogs(database, now)

@@ -189,6 +189,7 @@ def test_an_ingest_is_logged_before_it_is_answered(tmp_path: Path, usgs: UsgsSer
             "status": 200,
             "fetched": 3,
             "upserted": 3,
+            "revised": 0,
             "skipped": 0,
             "rejected": 0,
             "retries": 0,
@@ -218,13 +219,7 @@ def test_each_alias_of_a_field_has_a_log_of_its_own(tmp_path: Path, usgs: UsgsSe
 
 
 def test_an_operation_without_a_root_field_is_not_logged(tmp_path: Path, usgs: UsgsServer) -> None:
-    queries = (
-        "{",
-        "{ nothing }",
-        "{ __typename }",
-        "{ __schema { types { name } } }",
-        '{ __type(name: "Event") { name } }',
-    )
+    queries = ("{ __typename }", "{ __schema { types { name } } }", '{ __type(name: "Event") { name } }')
 
     assert logs_of(tmp_path, usgs, *queries) == []
 

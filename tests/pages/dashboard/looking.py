@@ -4,6 +4,7 @@ from playwright.async_api import Page, expect
 
 WEEK = 2124  # events of the whole week
 EVENTS = 185  # of the sparse one
+EARTHQUAKES = 181  # of the sparse one, without its blasts
 STRONG = 81  # of either, of magnitude 4.5 and more
 CIRCLES = "svg .events circle[data-event-id]"
 

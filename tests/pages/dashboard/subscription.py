@@ -56,7 +56,8 @@ class Subscription:
 
     def notice(self, event: dict[str, Any] | None, *, cursor: str = "cursor", lost: int = 0) -> None:
         """Tell of an event, or of a loss."""
-        data = {"data": {"events": {"event": event, "cursor": cursor, "lost": lost}}}
+        kind = None if event is None else "CREATED"
+        data = {"data": {"events": {"event": event, "kind": kind, "cursor": cursor, "lost": lost}}}
         self.send(f"event: next\ndata: {json.dumps(data)}\n\n")
 
     def complete(self) -> None:

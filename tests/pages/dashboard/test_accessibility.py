@@ -51,7 +51,10 @@ async def test_everything_has_its_role_and_name(visit: Visit, shared: str) -> No
     await expect(page.get_by_role("img", name="Where")).to_have_accessible_description(
         "81 events; the largest of magnitude 5.9, 266 km S of Burica, Panama."
     )
-    await expect(page.get_by_role("img", name="Frequency")).to_have_accessible_description(re.compile("b = .* ± "))
+    await expect(page.get_by_role("img", name="Frequency")).to_have_accessible_description(
+        "81 earthquakes. No Gutenberg–Richter relation: Only 26 events reach the magnitude of completeness; "
+        "an estimate needs 50."
+    )
     await expect(page.get_by_role("main")).to_have_count(1)
     await expect(page.get_by_role("heading", level=1)).to_have_text("Earthquakes")
     await expect(page.get_by_role("banner")).to_have_count(1)

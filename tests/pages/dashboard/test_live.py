@@ -14,7 +14,7 @@ from tests.bearers import bearer
 from tests.browser import Visit
 from tests.pages.dashboard.conftest import Opener
 from tests.pages.dashboard.documents import documents
-from tests.pages.dashboard.looking import CIRCLES, EVENTS, STRONG, WEEK, rows, settled
+from tests.pages.dashboard.looking import CIRCLES, EARTHQUAKES, EVENTS, STRONG, WEEK, rows, settled
 from tests.pages.dashboard.subscription import an_event
 from tests.processes import TIMEOUT_S
 from tests.schemas import printed
@@ -51,8 +51,33 @@ async def test_a_new_event_is_received_while_the_page_is_open(own_week: Service,
     await expect(page.locator("#summary")).to_contain_text("2,125 events")
     for figure in ("#map", "#magnitude-time"):
         await expect(page.locator(f"{figure} circle[data-event-id=big1]")).to_be_visible()
-    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,125 events")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,072 earthquakes")
     await expect(page.locator("#connection")).to_have_text("Live")
+    assert visit.complaints == []
+
+
+async def test_a_revised_event_is_shown_as_it_is_now_and_a_deleted_one_no_more(own_week: Service, visit: Visit) -> None:
+    page = visit.page
+    await live(page, own_week.url, events=WEEK)
+    first = page.locator("#list tbody tr").first
+    event_id = await first.get_attribute("data-event-id")
+    event = own_week.ask(
+        "query One($id: String!) { event(eventId: $id) { eventId eventTsMs mag lat lon updated } }", {"id": event_id}
+    )["event"]
+    store = "mutation Store($event: EventInput!) { ingestEvents(input: {events: [$event]}) { revised } }"
+
+    event |= {"place": "Another place", "updated": event["updated"] + 1}
+    assert own_week.ask(store, {"event": event}) == {"ingestEvents": {"revised": 1}}
+
+    await expect(first.locator("button")).to_have_text("Another place")
+    await expect(page.locator("#summary")).to_contain_text("2,124 events")
+
+    event |= {"status": "deleted", "updated": event["updated"] + 1}
+    assert own_week.ask(store, {"event": event}) == {"ingestEvents": {"revised": 1}}
+
+    await expect(page.locator("#summary")).to_contain_text("2,123 events")
+    await expect(page.locator(f"#list tr[data-event-id={event_id}]")).to_have_count(0)
+    await expect(page.locator(f"circle[data-event-id={event_id}]")).to_have_count(0)
     assert visit.complaints == []
 
 
@@ -434,7 +459,7 @@ async def test_an_unchanged_summary_is_not_written_again(visit: Visit, opened: O
 
     await expect(page.get_by_role("log")).not_to_be_empty()  # which is later than the count
     await expect(page.locator("#list caption")).to_contain_text(f"of {EVENTS + 1}")
-    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EVENTS + 1} events")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EARTHQUAKES + 1} earthquakes")
     assert await page.evaluate("window.written") == [f"{EVENTS + 1} events since 2023-07-28 02:52 UTC."]
 
 
@@ -493,7 +518,7 @@ async def test_no_event_is_missed_between_the_first_query_and_the_subscription(v
     assert asked[:2] == ["Newest", "Live"]
     assert sorted(asked[2:5]) == ["Events", "List", "Statistics"]
     assert (await rows(page))[0] == "stored1"
-    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EVENTS + 1} events")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EARTHQUAKES + 1} earthquakes")
 
 
 async def test_an_event_shown_first_on_the_map_reaches_the_list_and_the_counts(visit: Visit, opened: Opener) -> None:
@@ -505,7 +530,7 @@ async def test_an_event_shown_first_on_the_map_reaches_the_list_and_the_counts(v
         asked = str(route.request.post_data)
         if "query Events(" in asked and '"after":null' in asked:
             await expect(page.locator("#list caption")).to_contain_text(f"of {EVENTS}")
-            await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EVENTS} events")
+            await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EARTHQUAKES} earthquakes")
             store(url, an_event("new1"))
         await route.continue_()
 
@@ -518,7 +543,7 @@ async def test_an_event_shown_first_on_the_map_reaches_the_list_and_the_counts(v
     await expect(page.locator("#list tbody tr").first).to_have_attribute("data-event-id", "new1")
     await expect(page.locator("#list caption")).to_contain_text(f"of {EVENTS + 1}")
     await expect(page.locator("#summary")).to_contain_text(f"{EVENTS + 1} events")
-    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EVENTS + 1} events")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EARTHQUAKES + 1} earthquakes")
 
 
 async def test_a_notice_of_nothing_is_passed_over(visit: Visit, opened: Opener) -> None:

@@ -17,13 +17,14 @@ from http import HTTPStatus
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS, datetime_of
 from graph.core.errors import BadUserInput, InvalidUpstreamResponse
-from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, Done
+from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, Done, NoMarks
 from graph.domains.earthquakes.usgs.client import UsgsAnswer, UsgsClient, UsgsCount
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.domains.earthquakes.usgs.windows import Window
 
 PARTS_AT_ONCE = 2  # each is one request at a time, and at most 20,000 events in memory
 DEFAULT_SPAN_MS = 30 * DAY_MS  # before now, in which USGS looks where no start is given
+NO_EVENTS = UsgsAnswer([], 0, "")  # in place of an answer, where none is expected
 TOO_MUCH = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
 
@@ -36,6 +37,7 @@ class Progress:
     events_before: int = 0  # in these parts
     parts: int = 0  # all parts that are done, with those of an earlier run
     retries: int = 0  # attempts on USGS after the first of each request that was answered
+    began_ms: int = 0  # when the first part was fetched, perhaps by an earlier run, epoch milliseconds
 
 
 class Backfill:
@@ -44,11 +46,11 @@ class Backfill:
     def __init__(
         self,
         usgs: UsgsClient,
-        marks: BackfillMarks,
+        marks: BackfillMarks | NoMarks,
         query: EventQuery,
         clock: Clock,
         *,
-        store: Callable[[UsgsAnswer], Awaitable[None]],  # returns when all is stored
+        store: Callable[[UsgsAnswer, EventQuery], Awaitable[None]],  # returns when all of the query's answer is stored
         advanced: Callable[[], None],  # called when `progress` has changed
     ) -> None:
         self.progress = Progress()
@@ -69,6 +71,7 @@ class Backfill:
             DatabaseUnavailable: The same.
         """
         before = await self._marks.resume()
+        self.progress.began_ms = self._marks.began_s * 1000
         for done in before or []:
             self.progress.parts_before += 1
             self.progress.events_before += done.events
@@ -135,7 +138,8 @@ class Backfill:
     async def _stored(self, query: EventQuery, counted: UsgsCount) -> int | None:
         """Store all events of a query. Returns their number; None, with nothing stored, if they are too many."""
         if not counted.events:
-            return 0  # not fetched, since USGS answers 409 if all events of a window were deleted
+            await self._store(NO_EVENTS, query)  # not fetched: USGS answers 409 if all events were deleted
+            return 0
         if counted.events >= counted.most_at_once:
             return None
         try:
@@ -149,7 +153,7 @@ class Backfill:
         self.progress.retries += answer.retries
         if len(answer.features) >= counted.most_at_once:
             return None
-        await self._store(answer)
+        await self._store(answer, query)
         return len(answer.features)
 
 

@@ -1,16 +1,16 @@
 """The marks of a back-fill's finished parts, in the catalogue's table, so that it resumes where it stopped.
 
-The item `BACKFILL`, whose key holds the query's conditions, names the unfinished run. Each finished part of
-this run has an item `BACKFILL_PART`. A finished run lets the first item expire, and this one write removes
-all marks: the next run fetches everything again, since USGS revises old events too. For the same reason
-marks are kept for at most 30 days.
+The item `BACKFILL`, or `CHANGES_BACKFILL` for a query that includes deleted events, names the unfinished run of
+the query's conditions, which its key holds. Each finished part of this run has an item `BACKFILL_PART`. A
+finished run lets the first item expire, and this one write removes all marks: the next run fetches everything
+again, since USGS revises old events too. For the same reason marks are kept for at most 30 days.
 """
 
 from dataclasses import dataclass
 from uuid import uuid4
 
 from graph.core.clock import Clock
-from graph.domains.earthquakes.entities import BACKFILL, BACKFILL_PART
+from graph.domains.earthquakes.entities import BACKFILL, BACKFILL_PART, CHANGES_BACKFILL
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.domains.earthquakes.usgs.windows import Window
 from graph.store.conditions import Compare
@@ -34,24 +34,32 @@ class BackfillMarks:
     def __init__(self, database: Database, query: EventQuery, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        conditions = (query.start_ms, query.end_ms, query.min_magnitude)
-        self._key = BACKFILL.key_for(*("" if value is None else str(value) for value in conditions))
+        conditions = [
+            "" if value is None else str(value) for value in (query.start_ms, query.end_ms, query.min_magnitude)
+        ]
+        if query.include_deleted:
+            since = "" if query.updated_after is None else str(query.updated_after)
+            self._key = CHANGES_BACKFILL.key_for(since, *conditions)
+        else:
+            self._key = BACKFILL.key_for(*conditions)
         self._run = ""  # the run's id, once it was found or begun
+        self.began_s = clock() // 1000  # when the run began, epoch seconds
 
     async def resume(self) -> list[Done] | None:
         """The finished parts of the unfinished run; None if there is no such run."""
         found = await self._database.get(self._key)
         if found is None:
             return None
-        self._run = found["run"]
+        self._run, self.began_s = found["run"], found["ttl"] - KEPT_S
         marks = await self._database.query(Query(entity=BACKFILL_PART, partitions=((self._run,),)))
         return [Done(Window(mark["startMs"], mark["endMs"]), mark["events"]) for mark in marks.items]
 
     async def begin(self) -> None:
         """Begin a run, or join the run that another process has begun meanwhile."""
         self._run = uuid4().hex
-        conditions = dict(zip(BACKFILL.key_names, self._key.values, strict=True))
-        begun = Put(BACKFILL, {**conditions, "run": self._run, "ttl": self._now_s + KEPT_S}, if_absent=True)
+        entity = self._key.entity
+        conditions = dict(zip(entity.key_names, self._key.values, strict=True))
+        begun = Put(entity, {**conditions, "run": self._run, "ttl": self._now_s + KEPT_S}, if_absent=True)
         if not await self._database.put(begun) and (other := await self._database.get(self._key)):
             self._run = other["run"]
 
@@ -75,3 +83,23 @@ class BackfillMarks:
     @property
     def _now_s(self) -> int:
         return self._clock() // 1000
+
+
+class NoMarks:
+    """Marks that are not kept: each run does everything."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.began_s = clock() // 1000  # when the run began, epoch seconds
+
+    async def resume(self) -> list[Done] | None:
+        """No run is unfinished."""
+        return None
+
+    async def begin(self) -> None:
+        """Mark nothing."""
+
+    async def add(self, done: Done) -> None:
+        """Mark nothing."""
+
+    async def forget(self) -> None:
+        """Mark nothing."""

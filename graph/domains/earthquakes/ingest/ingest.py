@@ -1,11 +1,9 @@
 """Ingests events into the catalogue: each is checked, stored once, and counted.
 
-    events → check each by itself → drop those already stored → transactions → counts
+    records → check each by itself → store, see `storing` → counts
 
-A transaction inserts some events and adds them to their summaries. So a crash at any point leaves
-no event uncounted, and the same ingest can be run again to finish the work. The first write of an
-event wins: if another ingest was faster, the transaction is tried again without the event. At every
-moment, `fetched = upserted + skipped + rejected`.
+The same ingest can be run again after a crash, to finish the work. At every moment,
+`fetched = upserted + revised + skipped + rejected`.
 """
 
 import asyncio
@@ -16,25 +14,26 @@ from typing import Any, TypeVar
 from graph.api.recording import Record, Recording
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, outcome_of
-from graph.domains.earthquakes.entities import EVENT
-from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
+from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
+from graph.domains.earthquakes.ingest.old_features import without_unknown
 from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.ingest.storing import Storing
+from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.live import event_sequence
-from graph.domains.earthquakes.model import Event, RejectedFeature, checked_event
-from graph.domains.earthquakes.summaries import additions
+from graph.domains.earthquakes.model import DELETED, Incoming, RejectedFeature, checked_deletion, checked_event
 from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
-from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
-from graph.domains.earthquakes.usgs.normalise import normalise
+from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson, RawFeature, Readable, read_features
+from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
-from graph.feed.sequence import ChangeSequence
-from graph.store.contract import Database, Put
+from graph.store.contract import Database
 
 T = TypeVar("T")
 
 RECENT_ROUTE = "/ingest/recent"
 EVENTS_ROUTE = "/ingest/events"
 FILES_ROUTE = "/ingest/files"
+RECONCILE_ROUTE = "/ingest/reconcile"
 
 MOST_EVENTS_PER_CALL = 1000  # in one call
 EVENTS_AT_ONCE = 1000  # in memory; the ingest gives way to other work after each such chunk
@@ -51,10 +50,22 @@ class Ingest:
     """Ingests events from USGS, a caller or a file. Each ingest is recorded before its answer."""
 
     def __init__(
-        self, database: Database, usgs: UsgsClient, recording: Recording, clock: Clock, observe: Observer = unobserved
+        self,
+        database: Database,
+        usgs: UsgsClient,
+        recording: Recording,
+        clock: Clock,
+        observe: Observer = unobserved,
+        *,
+        revises: bool = True,
     ) -> None:
+        """Prepare to ingest.
+
+        Args:
+            revises: whether stored events are revised; otherwise the first write of an event wins.
+        """
         self._database = database
-        self._sequence = event_sequence(database)
+        self._storing = Storing(database, event_sequence(database), clock, revises=revises)
         self._usgs = usgs
         self._recording = recording
         self._clock = clock
@@ -70,9 +81,22 @@ class Ingest:
         """
 
         async def work(report: IngestReport) -> None:
-            await self._take_answer(report, await self._usgs.fetch(request.request))
+            query = request.request
+            answer = await self._usgs.fetch(query)
+            if request.is_window and isinstance(query, EventQuery):
+                report.truncated = await self._is_truncated(query, answer)
+            await self._take_answer(report, answer)
 
         return await self._recorded(RECENT_ROUTE, work)
+
+    async def _is_truncated(self, query: EventQuery, answer: UsgsAnswer) -> bool:
+        """Whether USGS cut its answer at the query's limit. If it cannot be asked, a full answer counts as cut."""
+        if len(answer.features) < query.limit:
+            return False
+        try:
+            return (await self._usgs.count(query)).events > len(answer.features)
+        except UpstreamFailure:
+            return True
 
     async def feed(self, feed: UsgsFeed, known: Validators = NO_VALIDATORS) -> tuple[IngestReport, Validators]:
         """Fetch a feed in one attempt and store it. The caller tries again later anyway.
@@ -100,13 +124,18 @@ class Ingest:
         return await self._recorded(RECENT_ROUTE, work), stored
 
     async def window(
-        self, query: EventQuery, advanced: Callable[[IngestReport, Progress], None] | None = None
+        self,
+        query: EventQuery,
+        advanced: Callable[[IngestReport, Progress], None] | None = None,
+        *,
+        only_stored_before: int | None = None,
     ) -> IngestReport:
         """Fetch all events of a window from USGS and store them, in parts of fewer than `query.limit` events each.
 
         Args:
             query: an interrupted ingest with the same conditions is resumed.
             advanced: called with the progress at the beginning, and after each chunk and each part.
+            only_stored_before: an origin time, epoch milliseconds. Earlier events are skipped unless they are stored.
 
         Raises:
             BadUserInput: The arguments contradict each other.
@@ -115,11 +144,17 @@ class Ingest:
         """
 
         async def work(report: IngestReport) -> None:
-            async def store(answer: UsgsAnswer) -> None:
+            async def store(answer: UsgsAnswer, _: EventQuery) -> None:
+                if answer is NO_EVENTS:
+                    return
                 report.upstream_hash = answer.sha256 if report.upstream_size is None else None
                 report.upstream_size = (report.upstream_size or 0) + answer.size
-                check = partial(normalise, ingested_at=self._clock())
-                await self._take(report, answer.features, check, lambda: report_progress)
+                features = answer.features
+                if only_stored_before is not None:
+                    features = await without_unknown(self._database, features, only_stored_before)
+                    report.count("skipped", len(answer.features) - len(features))
+                check = partial(read_record, ingested_at=self._clock())
+                await self._take(report, features, check, lambda: report_progress)
 
             def report_progress() -> None:
                 if advanced:
@@ -144,7 +179,9 @@ class Ingest:
         """
         ingested_at = self._clock()
 
-        def check(values: Mapping[str, Any]) -> Event:
+        def check(values: Mapping[str, Any]) -> Incoming:
+            if values.get("status") == DELETED:
+                return checked_deletion(values["event_id"], ids=values.get("ids"), updated=values.get("updated"))
             return checked_event(**values, ingested_at=ingested_at)
 
         async def work(report: IngestReport) -> None:
@@ -178,7 +215,7 @@ class Ingest:
                 return stored
 
             try:
-                check = partial(normalise, ingested_at=self._clock())
+                check = partial(read_record, ingested_at=self._clock())
                 await self._take(report, read_features(raw), check, read)
             except InvalidGeoJson as error:
                 raise InvalidUpstreamResponse(str(error)) from error
@@ -187,17 +224,37 @@ class Ingest:
 
         return await self._recorded(FILES_ROUTE, work)
 
+    async def reconciliation(self, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
+        """Do the work of a reconciliation, which takes features bit by bit, and record it.
+
+        Raises:
+            UpstreamUnavailable, InvalidUpstreamResponse, DatabaseUnavailable: As `work`.
+        """
+        return await self._recorded(RECONCILE_ROUTE, work)
+
+    async def take(self, report: IngestReport, features: Iterable[RawFeature]) -> None:
+        """Store features of USGS as a part of some work, counting in `report`."""
+        await self._take(report, features, partial(read_record, ingested_at=self._clock()))
+
+    async def plan(self, features: Iterable[RawFeature]) -> list[Write]:
+        """What taking these features would change. Features that would be rejected change nothing."""
+        check = partial(read_record, ingested_at=self._clock())
+        writes: list[Write] = []
+        for chunk in _chunks(features):
+            writes += await self._storing.plan(self._checked(IngestReport(), chunk, check))
+        return writes
+
     async def _take_answer(self, report: IngestReport, answer: UsgsAnswer) -> None:
         """Check and store the events of USGS's answer, counting in `report`."""
         report.retries = answer.retries
         report.upstream_size, report.upstream_hash = answer.size, answer.sha256
-        await self._take(report, answer.features, partial(normalise, ingested_at=self._clock()))
+        await self._take(report, answer.features, partial(read_record, ingested_at=self._clock()))
 
     async def _take(
         self,
         report: IngestReport,
         values: Iterable[T],
-        check: Callable[[T], Event],
+        check: Callable[[T], Incoming],
         read: Callable[[], Callable[[], None]] = lambda: lambda: None,
     ) -> None:
         """Check and store values chunk by chunk, counting in `report`.
@@ -219,55 +276,34 @@ class Ingest:
             if storing:
                 await storing
 
-    def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Event]) -> list[Event]:
-        """The events of a chunk, the first of each id. Others are counted as rejected or skipped."""
-        events: dict[str, Event] = {}
+    def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Incoming]) -> list[Incoming]:
+        """The records of a chunk. Of records with one id, the later ones that are newer. Others are counted."""
+        records: list[Incoming] = []
+        published: dict[str, int | None] = {}
         for value in chunk:
             try:
-                event = check(value)
+                record = check(value)
             except RejectedFeature as refusal:
                 report.reject(refusal.rejection)
                 continue
-            if (event_id := event.event_id) in events:
-                report.fetched += 1
-                report.skipped += 1
+            known, updated = published.get(record.event_id, 0), record.updated
+            if record.event_id in published and (updated is None or (known is not None and updated <= known)):
+                report.count("skipped", 1)
             else:
-                events[event_id] = event
-        return list(events.values())
+                published[record.event_id] = updated
+                records.append(record)
+        return records
 
-    async def _store_and_report(self, report: IngestReport, events: list[Event], stored: Callable[[], None]) -> None:
-        await self._store(report, events)
+    async def _store_and_report(
+        self, report: IngestReport, records: list[Incoming], stored: Callable[[], None]
+    ) -> None:
+        await self._store(report, records)
         stored()
 
-    async def _store(self, report: IngestReport, events: list[Event]) -> None:
-        """Insert the events that are not stored yet."""
-        new = events
-        # If all events so far were new, the others probably are too. An insert finds out about any exception.
-        if report.skipped or not report.upserted:
-            keys = [EVENT.key_for(event.event_id) for event in events]
-            stored = await self._database.get_many(keys, attributes=("eventId",))
-            new = [event for event, key in zip(events, keys, strict=True) if key not in stored]
-        report.fetched += len(events) - len(new)
-        report.skipped += len(events) - len(new)
-        for some in _transactions(new, self._database.transaction_limit - ChangeSequence.ACTIONS):
-            upserted = await self._insert(some)
-            report.fetched += len(some)
-            report.upserted += upserted
-            report.skipped += len(some) - upserted
-
-    async def _insert(self, events: list[Event]) -> int:
-        """Insert events and count them in one transaction. Returns how many this ingest has inserted."""
-        while events:
-            async with self._sequence.reserve() as reservation:
-                items = reservation.numbered(event.item for event in events)
-                inserts = [Put(EVENT, item, if_absent=True) for item in items]
-                change = reservation.actions([event.event_id for event in events])
-                refused = set(await self._database.transact([*inserts, *change, *additions(events)]))
-                if not refused:
-                    break
-                self._sequence.missed(reservation)
-            events = [event for position, event in enumerate(events) if position not in refused]
-        return len(events)
+    async def _store(self, report: IngestReport, records: list[Incoming]) -> None:
+        # If all events so far were new, the others probably are too.
+        probably_new = report.upserted > 0 and not report.revised and not report.skipped
+        await self._storing.store(records, report.count, probably_new=probably_new)
 
     async def _recorded(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
         """Do the work and record it, failed or not, before the answer."""
@@ -315,19 +351,3 @@ def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
         raise
     if chunk:
         yield chunk
-
-
-def _transactions(events: list[Event], limit: int) -> Iterator[list[Event]]:
-    """The events in order of time, in parts that fit one transaction with their summaries."""
-    part: list[Event] = []
-    summaries: set[str] = set()
-    for event in sorted(events, key=lambda event: event.item["eventTsMs"]):
-        bucket = event.item["dayBucket"]
-        touched = summaries if bucket in summaries else summaries | {bucket, bucket[:4]}
-        if part and len(part) + 1 + len(touched) > limit:
-            yield part
-            part, touched = [], {bucket, bucket[:4]}
-        part.append(event)
-        summaries = touched
-    if part:
-        yield part

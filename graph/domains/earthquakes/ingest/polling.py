@@ -7,21 +7,18 @@ reaches back far enough.
 
 import asyncio
 import random
-from collections.abc import Callable
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS
-from graph.core.errors import GraphError, UpstreamFailure, outcome_of
+from graph.core.errors import outcome_of
 from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.pauses import Between, pause_s, warn
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, PollState, poll_lease
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.observability.logs import get_logger
 from graph.runtime.lease import Done, LeaseState
 from graph.store.contract import Database
 from graph.work.tasks import Sleep
-
-LONGEST_PAUSE_S = 1800.0  # between failed attempts, unless polls are further apart anyway
-LONGEST_WAIT_S = 86_400.0  # the longest `Retry-After`: a wrong header must not end polling
 
 # A network publishes automatic events within minutes, and events of analysts within hours. The event
 # then stands in a feed by its origin time. So the feed of the hour would miss many, and a feed must
@@ -50,7 +47,7 @@ async def poll_forever(
     every_s: float,
     clock: Clock,
     sleep: Sleep = asyncio.sleep,
-    between: Callable[[float, float], float] = random.uniform,  # picks a pause within two bounds
+    between: Between = random.uniform,  # picks a pause within two bounds
     *,
     lease_ms: int = LEASE_MS,
 ) -> None:
@@ -66,7 +63,7 @@ async def poll_forever(
 class _Poller:
     """The part of one process."""
 
-    def __init__(self, ingest: Ingest, every_s: float, clock: Clock, between: Callable[[float, float], float]) -> None:
+    def __init__(self, ingest: Ingest, every_s: float, clock: Clock, between: Between) -> None:
         self._ingest = ingest
         self._every_s = every_s
         self._clock = clock
@@ -84,23 +81,16 @@ class _Poller:
             if not state.failures:
                 _warn(error)
             now, code = self._clock(), str(outcome_of(error)[1])
-            due = now + round(1000 * self._pause_s(state.failures, error))
+            pause = pause_s(state.failures, error, every_s=self._every_s, between=self._between)
+            due = now + round(1000 * pause)
             return state.failed(code, now=now, next_attempt=due)
-        logger.info("Polled USGS", new=report.upserted, fetched=report.fetched, feed=feed.value)
+        logger.info("Polled USGS", **report.log_facts, feed=feed.value)
         if state.failures:
             logger.info("Polling USGS works again", failures=state.failures)
         due = max(started + round(1000 * self._every_s), self._clock())
         return state.succeeded(feed, stored, began=started, next_attempt=due)
 
-    def _pause_s(self, failures: int, error: Exception) -> float:
-        """Half to all of an exponential pause after so many failures before this one, or what USGS asks for."""
-        longest = min(self._every_s * 2 ** min(failures + 1, 16), LONGEST_PAUSE_S)
-        retry_after_s = error.retry_after_s if isinstance(error, UpstreamFailure) else None
-        return max(self._every_s, self._between(longest / 2, longest), min(retry_after_s or 0.0, LONGEST_WAIT_S))
-
 
 def _warn(error: Exception) -> None:
     """Log the first failure in a row. The metrics show for how long polls fail."""
-    known = isinstance(error, GraphError)
-    cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)
-    logger.warning("A poll failed, and will be tried again", code=outcome_of(error)[1], cause=cause, exc_info=not known)
+    warn(logger.warning, "A poll failed, and will be tried again", error)

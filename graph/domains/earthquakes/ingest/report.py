@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from graph.domains.earthquakes.ingest.write import Outcome
 from graph.domains.earthquakes.model import Rejection
 
 REJECTIONS_LISTED = 1000  # of an ingest; further ones are only counted
@@ -14,15 +15,25 @@ class IngestReport:
     """The outcome of an ingest: what became of its events, and what fetching them took."""
 
     request_id: str = field(default_factory=lambda: str(uuid4()))
-    fetched: int = 0  # always upserted + skipped + rejected
+    fetched: int = 0  # always upserted + revised + skipped + rejected
     upserted: int = 0  # inserted now
-    skipped: int = 0  # stored already
+    revised: int = 0  # stored already, and changed by a new version
+    deleted: int = 0  # those of the revised ones that the source has deleted
+    skipped: int = 0  # stored already, as they are now or later
     rejected: int = 0  # against a rule of the catalogue
-    rejections: list[Rejection] = field(default_factory=list)  # the first REJECTIONS_TOLD
+    rejections: list[Rejection] = field(default_factory=list)  # the first REJECTIONS_LISTED
+    truncated: bool = False  # whether USGS had more events of the window than the limit
     retries: int = 0  # attempts on USGS after the first
     upstream_size: int | None = None  # bytes of the body or file, or of all bodies
     upstream_hash: str | None = None  # its SHA-256, hexadecimal; None of several bodies
     latency_ms: int = 0
+
+    def count(self, outcome: Outcome, number: int) -> None:
+        """Count events of which this became."""
+        self.fetched += number
+        if outcome == "deleted":
+            self.revised += number
+        setattr(self, outcome, getattr(self, outcome) + number)
 
     def reject(self, rejection: Rejection) -> None:
         """Count an event that was not taken."""
@@ -32,14 +43,22 @@ class IngestReport:
             self.rejections.append(rejection)
 
     @property
-    def facts(self) -> Mapping[str, int | str | None]:
+    def log_facts(self) -> Mapping[str, int]:
+        """The counts for a line of the log."""
+        revised = self.revised - self.deleted
+        return {"new": self.upserted, "revised": revised, "deleted": self.deleted, "fetched": self.fetched}
+
+    @property
+    def facts(self) -> Mapping[str, int | str | bool | None]:
         """The facts for its record."""
         return {
             "fetched": self.fetched,
             "upserted": self.upserted,
+            "revised": self.revised,
             "skipped": self.skipped,
             "rejected": self.rejected,
             "retries": self.retries,
             "upstream_size": self.upstream_size,
             "upstream_hash": self.upstream_hash,
+            **({"truncated": True} if self.truncated else {}),
         }

@@ -1,4 +1,4 @@
-"""The ingest status: the state of polling by all processes, and the age of the newest event."""
+"""The ingest status: how polling and following changes go in all processes, and the age of the newest event."""
 
 import asyncio
 import logging
@@ -8,6 +8,7 @@ from typing import Literal
 from graph.core.clock import Clock
 from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.ingest.changes import ChangesState, changes_lease
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, PollState, poll_lease
 from graph.domains.earthquakes.selection import Selection
 from graph.runtime.lease import FARTHEST_MS
@@ -31,6 +32,8 @@ class IngestStatus:
     last_error_at: int | None = None
     failures: int = 0  # in a row, up to the latest attempt
     next_attempt: int | None = None
+    last_changes: int | None = None  # when USGS was last asked for changes with success
+    changes_failures: int = 0  # of such questions, in a row
     newest_event: int | None = None  # its origin time
 
     @property
@@ -38,7 +41,7 @@ class IngestStatus:
         """Queries are answered in each state, perhaps from an outdated catalogue."""
         if not self.polling:
             return "off"
-        return "warning" if self.failures else "ok"
+        return "warning" if self.failures or self.changes_failures else "ok"
 
     @property
     def newest_event_lag_seconds(self) -> float | None:
@@ -51,6 +54,7 @@ class IngestStatusReader:
 
     def __init__(self, database: Database, catalogue: Catalogue, clock: Clock, *, polls: bool) -> None:
         self._lease = poll_lease(database, clock)
+        self._changes = changes_lease(database, clock)
         self._catalogue = catalogue
         self._clock = clock
         self._polls = polls
@@ -63,6 +67,7 @@ class IngestStatusReader:
             DatabaseUnavailable: The store does not answer.
         """
         state, newest = PollState.of(await self._lease.state()), await self._newest_event()
+        changes = ChangesState.of(await self._changes.state())
         now = self._clock()
         overdue = None if state.next_attempt is None else now - state.next_attempt
         expected = overdue is not None and -FARTHEST_MS <= overdue <= OVERDUE_MS
@@ -75,6 +80,8 @@ class IngestStatusReader:
             last_error_at=state.last_error_at,
             failures=state.failures,
             next_attempt=state.next_attempt if polling else None,
+            last_changes=changes.last_success,
+            changes_failures=changes.failures,
             newest_event=newest,
         )
         return self._last_read

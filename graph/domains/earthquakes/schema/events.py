@@ -1,9 +1,10 @@
 """Events: one by its id, pages in time order, and events near another event."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from typing import Annotated, Any, cast
 
 import strawberry
@@ -14,15 +15,20 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context
 from graph.api.recording import recorded
-from graph.api.scalars import EpochMillis, millis_ceil, millis_floor
+from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
 from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
-from graph.core.paging import TimeOrder
+from graph.core.paging import Page, TimeOrder
 from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
+from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
+from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
+from graph.domains.earthquakes.schema.export_link import export_url
+from graph.domains.earthquakes.schema.revisions import AsOfInput, Deletion, EventAlias, EventRevisionConnection
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Box, Circle, Selection
 from graph.store.ordering import PageRequest
@@ -34,13 +40,20 @@ class EventOrder(Enum):
     TIME_ASC = strawberry.enum_value("TIME_ASC", description="Oldest first.")
 
 
+describe_enum(ExportFormat, "A format of exports.", lambda each: each.description)
+
 PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes", "asGeoJson"])
 """The directive of a field that is a page of events."""
 
+FEW = ListSize(assumed_size=5)
+"""The directive of a list of an event's names."""
 
-@strawberry.type(description="One seismic event of the catalogue, as first recorded; it never changes.")
+
+@strawberry.type(description="One version of a seismic event, by default the latest one.")
 class Event(relay.Node):
-    event_id: str = strawberry.field(description="USGS event id, at most 64 characters.")
+    event_id: str = strawberry.field(
+        description="Event id, at most 64 characters: the one under which the event was first stored. It never changes."
+    )
     event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
     time: datetime = strawberry.field(description="Origin time.")
     mag: float = strawberry.field(description="Magnitude, clamped to -2.0 … 10.0.")
@@ -52,7 +65,7 @@ class Event(relay.Node):
     )
     day_bucket: str = strawberry.field(description="UTC day of the origin time, `YYYYMMDD`.")
     source: str = strawberry.field(description="The source of the record, `USGS`.")
-    ingested_at: EpochMillis = strawberry.field(description="When it was stored, epoch milliseconds.")
+    ingested_at: EpochMillis = strawberry.field(description="When it was first stored, epoch milliseconds.")
     mag_type: str | None = strawberry.field(description="How the magnitude was measured, such as `ml` or `mww`.")
     type: str | None = strawberry.field(description="The type of event, such as `earthquake` or `quarry blast`.")
     status: str | None = strawberry.field(description="`automatic` or `reviewed`, as of the ingest.")
@@ -64,6 +77,103 @@ class Event(relay.Node):
     felt: int | None = strawberry.field(description="Number of felt reports, as of the ingest.")
     alert: str | None = strawberry.field(description="PAGER alert level: `green`, `yellow`, `orange` or `red`.")
     sig: int | None = strawberry.field(description="USGS's significance, 0 to about 1000.")
+    source_depth: float | None = strawberry.field(
+        description="Depth as the source gives it, km; negative above sea level. Null if it was not measured or kept."
+    )
+    net: str | None = strawberry.field(description="The preferred network, such as `nc`.")
+    code: str | None = strawberry.field(description="The network's own code of the event, such as `73919986`.")
+    ids: list[str] | None = strawberry.field(
+        description="Every id of the event, in any network, as USGS lists them.", directives=[FEW]
+    )
+    sources: list[str] | None = strawberry.field(description="The networks that contributed.", directives=[FEW])
+    types: list[str] | None = strawberry.field(
+        description="The types of USGS's products, such as `shakemap`.", directives=[FEW]
+    )
+    nst: int | None = strawberry.field(description="The number of stations that located it.")
+    dmin: float | None = strawberry.field(description="Distance to the nearest station, degrees.")
+    rms: float | None = strawberry.field(description="Root mean square of the travel times' residuals, seconds.")
+    gap: float | None = strawberry.field(description="The widest angle without a station, degrees.")
+    cdi: float | None = strawberry.field(description="Greatest intensity by felt reports, 0 to 10.")
+    mmi: float | None = strawberry.field(description="Greatest intensity of the ShakeMap, 0 to 10.")
+    title: str | None = strawberry.field(description="Magnitude and place, such as `M 1.3 - 2 km SE of There`.")
+    detail: str | None = strawberry.field(description="Address of the event's GeoJSON with all products at USGS.")
+
+    @strawberry.field(
+        description="The number of this version, from 1. A version exists only where a tracked value changed: time, "
+        "magnitude and its type, place, coordinates, depth, type, status, alert, tsunami or the preferred id.",
+        metadata=needs("revision"),
+    )
+    @staticmethod
+    def revision(event: strawberry.Parent[model.Event]) -> int:
+        return event.revision
+
+    @strawberry.field(
+        description="When this version was stored here, epoch milliseconds.", metadata=needs("recordedAt", "ingestedAt")
+    )
+    @staticmethod
+    def recorded_at(event: strawberry.Parent[model.Event]) -> EpochMillis:
+        return cast("EpochMillis", event.recorded_at)
+
+    @strawberry.field(
+        description="When the source published this version, epoch milliseconds; null if it did not say.",
+        metadata=needs("publishedAt", "updated"),
+    )
+    @staticmethod
+    def published_at(event: strawberry.Parent[model.Event]) -> EpochMillis | None:
+        return cast("EpochMillis | None", event.published_at)
+
+    @strawberry.field(description="The id that the source prefers now.", metadata=needs("preferredId"))
+    @staticmethod
+    def preferred_id(event: strawberry.Parent[model.Event]) -> str:
+        return event.preferred_id
+
+    @strawberry.field(
+        description="Every id that finds this event, its own among them.",
+        directives=[FEW],
+        metadata=needs("ids", "preferredId"),
+    )
+    @staticmethod
+    def aliases(event: strawberry.Parent[model.Event]) -> list[EventAlias]:
+        return [EventAlias(event_id=each, preferred=each == event.preferred_id) for each in event.aliases]
+
+    @strawberry.field(
+        description="Set if the source has deleted the event, which then has its last known values.",
+        metadata=needs("recordedAt", "ingestedAt", "publishedAt", "updated"),
+    )
+    @staticmethod
+    def deletion(event: strawberry.Parent[model.Event]) -> Deletion | None:
+        if not model.is_deleted(event.item):
+            return None
+        return Deletion(
+            recorded_at=cast("EpochMillis", event.recorded_at),
+            published_at=cast("EpochMillis | None", event.published_at),
+        )
+
+    @strawberry.field(
+        description="The event that this one turned out to be. It has left the lists; the other one has its ids.",
+        graphql_type=Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] | None,
+        directives=[Cost(weight="10")],
+        metadata=needs("mergedInto"),
+    )
+    @staticmethod
+    async def merged_into(event: strawberry.Parent[model.Event], info: Info[Context, None]) -> model.Event | None:
+        if event.merged_into is None:
+            return None
+        return await info.context.service(Catalogue).event(event.merged_into, selected_attributes(info, model.Event))
+
+    @connection_field(
+        EventRevisionConnection,
+        TimeOrder(REVISIONS),
+        EventRevision,
+        description="The versions of this event, the first one first.",
+        directives=[relay.PAGE_SIZE, Cost(weight="10")],
+        metadata=needs("revision"),
+    )
+    @staticmethod
+    async def revisions(
+        event: strawberry.Parent[model.Event], info: Info[Context, None], page: PageRequest
+    ) -> Page[EventRevision]:
+        return await info.context.service(Catalogue).revisions(event, page.paging)
 
     @connection_field(
         Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
@@ -105,12 +215,25 @@ class EventConnection(relay.Connection[Event]):
     @strawberry.field(
         description="The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "
         "longitude and latitude in degrees, depth in km if known, and the other fields by USGS's names.",
-        directives=[Cost(weight="16")],  # of each event: as many values
+        directives=[Cost(weight="16")],  # of each event: it takes as long as so many fields
         metadata=needs(*geojson.READ),
     )
     @staticmethod
     def as_geo_json(page: strawberry.Parent[EventPage]) -> JSON:
         return cast("JSON", geojson.feature_collection(page.records))
+
+    @strawberry.field(
+        description="The address, relative to the service's root, that exports the events of all pages in one answer. "
+        "Null for `nearby`, and for lists that exports do not have: of deleted events, with `updatedSince`, or as of "
+        "anything but a time of `recorded`. A caller with a token sends it there too.",
+        metadata=needs(),
+    )
+    @staticmethod
+    def export_url(
+        page: strawberry.Parent[EventPage],
+        format: Annotated[ExportFormat, strawberry.argument(description="Its format.")],
+    ) -> str | None:
+        return page.export_url(format) if page.export_url else None
 
     @strawberry.field(description="Day buckets read for this page.", metadata=needs())
     @staticmethod
@@ -140,7 +263,9 @@ class TimesAndMagnitudes:
     """The arguments of every filter of events."""
 
     start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
-    end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
+    end_time: datetime | None = strawberry.field(
+        default=None, description="Latest origin time, inclusive. A date includes that whole day."
+    )
     min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
     max_magnitude: float | None = strawberry.field(default=None, description="Greatest magnitude, inclusive.")
 
@@ -210,7 +335,8 @@ def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | Non
 @strawberry.type
 class EventQueries:
     @strawberry.field(
-        description="The event with this USGS id; null if the catalogue does not have it.",
+        description="The event with this id or any alias of it; null if the catalogue does not have it. "
+        "A deleted event has a `deletion`.",
         graphql_type=Event | None,
         directives=[RequiresScope(scope=EVENTS_READ)],
         metadata=recorded("/earthquakes/event"),
@@ -219,8 +345,12 @@ class EventQueries:
         self,
         info: Info[Context, None],
         event_id: Annotated[str, strawberry.argument(description="USGS event id, such as `us7000kz6a`.")],
+        as_of: Annotated[
+            AsOfInput | None, strawberry.argument(description="The version of another time; by default the latest.")
+        ] = None,
     ) -> model.Event | None:
-        return await info.context.service(Catalogue).event(event_id, selected_attributes(info, model.Event))
+        attributes = selected_attributes(info, model.Event)
+        return await info.context.service(Catalogue).event(event_id, attributes, as_of.value if as_of else None)
 
     @connection_field(
         EventConnection,
@@ -236,19 +366,45 @@ class EventQueries:
         page: PageRequest,
         filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; by default all.")] = None,
         order_by: Annotated[EventOrder, strawberry.argument(description="Their order.")] = EventOrder.TIME_DESC,
+        as_of: Annotated[
+            AsOfInput | None,
+            strawberry.argument(
+                description="The catalogue of another time; by default the present one. Attributes that make no "
+                "version, such as `felt`, are the last ones of the version."
+            ),
+        ] = None,
+        deleted: Annotated[
+            Deleted, strawberry.argument(description="Whether the list has deleted events.")
+        ] = Deleted.EXCLUDE,
+        updated_since: Annotated[
+            datetime | None,
+            strawberry.argument(description="Only events whose version was stored here at this time or later."),
+        ] = None,
     ) -> EventPage:
         selection = filter.selection if filter else Selection()
-        return await _page(info, selection, page, ascending=order_by is EventOrder.TIME_ASC)
+        if updated_since:
+            selection = replace(selection, updated_since_ms=millis_ceil(updated_since))
+        view = View(as_of.value if as_of else None, deleted)
+        found = await _page(info, selection, page, ascending=order_by is EventOrder.TIME_ASC, view=view)
+        if updated_since or deleted is not Deleted.EXCLUDE or (view.as_of and view.as_of.recorded_ms is None):
+            return found
+        recorded = as_of.recorded if as_of else None
+        return replace(found, export_url=partial(export_url, filter_=filter, order_by=order_by, as_of=recorded))
 
 
 async def _page(
-    info: Info[Context, None], selection: Selection, page: PageRequest, *, ascending: bool = False
+    info: Info[Context, None],
+    selection: Selection,
+    page: PageRequest,
+    *,
+    ascending: bool = False,
+    view: View = PRESENT,
 ) -> EventPage:
     """A page of the selected events. It is not read where only its total is selected."""
     catalogue = info.context.service(Catalogue)
     if relay.selects_only_total(info):
-        return catalogue.unread_page(selection)
-    return await catalogue.page(selection, page.paging, ascending=ascending, attributes=page.attributes)
+        return catalogue.unread_page(selection, view)
+    return await catalogue.page(selection, page.paging, ascending=ascending, attributes=page.attributes, view=view)
 
 
 async def events_by_key(

@@ -49,6 +49,13 @@ class IngestStatus:
         description="When the next poll is due, epoch milliseconds; during a poll, when another process "
         "would take over. Null before the first poll, and if USGS is not polled."
     )
+    last_changes: EpochMillis | None = strawberry.field(
+        description="When USGS was last asked with success for what it has changed or deleted, epoch milliseconds; "
+        "null for never. It is asked once an hour."
+    )
+    changes_failures: int = strawberry.field(
+        description="Such questions that failed since the last success; 0 while they succeed."
+    )
     newest_event_lag_seconds: float | None = strawberry.field(
         description="Time since the origin time of the newest event, seconds; null if there is no event."
     )
@@ -73,31 +80,44 @@ class Rejection:
     message: str = strawberry.field(description="What is wrong with the event.")
 
 
-@strawberry.type(description="The outcome of an ingest: fetched = upserted + skipped + rejected.")
+@strawberry.type(description="The outcome of an ingest: fetched = upserted + revised + skipped + rejected.")
 class IngestPayload:
     request_id: strawberry.ID = strawberry.field(description="UUID of the ingest in the request logs.")
     fetched: int = strawberry.field(description="Events given, or fetched from USGS.")
     upserted: int = strawberry.field(description="Events inserted.")
-    skipped: int = strawberry.field(description="Events that were stored already, or given twice.")
+    revised: int = strawberry.field(description="Stored events that were changed by a new version.")
+    deleted: int = strawberry.field(description="Of the revised events, those that their source has deleted.")
+    skipped: int = strawberry.field(description="Events that were stored already as they are or later, or given twice.")
     rejected: int = strawberry.field(description="Events that break a rule of the catalogue.")
     rejections: list[Rejection] = strawberry.field(description="The reasons for at most the first 1,000 of these.")
+    truncated: bool = strawberry.field(
+        description="Whether more events matched a time range or `updatedSince` than USGS sent, because of `limit`."
+    )
     retries: int = strawberry.field(description="Attempts on USGS after the first.")
     upstream_size: int | None = strawberry.field(description="Bytes of USGS's answer; null if nothing was fetched.")
     upstream_hash: str | None = strawberry.field(description="SHA-256 of USGS's answer, hexadecimal.")
     latency_ms: int = strawberry.field(description="How long it took, milliseconds.")
 
 
-@strawberry.input(description="What to fetch from USGS: the latest events, a feed, or a time range.")
+@strawberry.input(description="What to fetch from USGS: the latest events, a feed, a time range, or what changed.")
 class IngestRecentInput:
     limit: int | None = strawberry.field(
-        default=None, description="The most events, latest first, 1 … 20,000; default 100, for a time range 20,000."
+        default=None,
+        description="The most events, latest first, 1 … 20,000; default 100, for a time range or changes 20,000.",
     )
     feed: usgs_requests.UsgsFeed | None = strawberry.field(
         default=None, description="A summary feed, without any other argument."
     )
     start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
-    end_time: datetime | None = strawberry.field(default=None, description="Latest origin time, inclusive.")
+    end_time: datetime | None = strawberry.field(
+        default=None, description="Latest origin time, inclusive. A date includes that whole day."
+    )
     min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
+    updated_since: datetime | None = strawberry.field(
+        default=None,
+        description="Only events that USGS has changed or deleted since, inclusive. Without `startTime`, "
+        "of any origin time.",
+    )
 
     @property
     def recent_events(self) -> usgs_requests.RecentEvents:
@@ -108,6 +128,7 @@ class IngestRecentInput:
             start_ms=millis_ceil(self.start_time) if self.start_time else None,
             end_ms=millis_floor(self.end_time) if self.end_time else None,
             min_magnitude=self.min_magnitude,
+            updated_since=millis_floor(self.updated_since) if self.updated_since else None,
         )
 
 
@@ -125,13 +146,29 @@ class EventInput:
     source: str = strawberry.field(default="USGS", description="The source of the record.")
     mag_type: str | None = strawberry.field(default=None, description="How the magnitude was measured.")
     type: str | None = strawberry.field(default=None, description="The type of event, such as `earthquake`.")
-    status: str | None = strawberry.field(default=None, description="`automatic` or `reviewed`.")
-    updated: EpochMillis | None = strawberry.field(default=None, description="Last change, epoch milliseconds.")
+    status: str | None = strawberry.field(default=None, description="`automatic`, `reviewed` or `deleted`.")
+    updated: EpochMillis | None = strawberry.field(
+        default=None,
+        description="The source's last change, epoch ms; without it, no stored event is revised.",
+    )
     url: str | None = strawberry.field(default=None, description="The event's page.")
     tsunami: bool | None = strawberry.field(default=None, description="Whether a tsunami message was linked.")
     felt: int | None = strawberry.field(default=None, description="Number of felt reports.")
     alert: str | None = strawberry.field(default=None, description="PAGER alert level.")
     sig: int | None = strawberry.field(default=None, description="Significance, 0 to about 1000.")
+    net: str | None = strawberry.field(default=None, description="The preferred network.")
+    code: str | None = strawberry.field(default=None, description="The network's own code of the event.")
+    ids: list[str] | None = strawberry.field(default=None, description="Every id of the event, in any network.")
+    sources: list[str] | None = strawberry.field(default=None, description="The networks that contributed.")
+    types: list[str] | None = strawberry.field(default=None, description="The types of the source's products.")
+    nst: int | None = strawberry.field(default=None, description="The number of stations that located it.")
+    dmin: float | None = strawberry.field(default=None, description="Distance to the nearest station, degrees.")
+    rms: float | None = strawberry.field(default=None, description="Residual of the travel times, seconds.")
+    gap: float | None = strawberry.field(default=None, description="The widest angle without a station, degrees.")
+    cdi: float | None = strawberry.field(default=None, description="Greatest intensity by felt reports, 0 to 10.")
+    mmi: float | None = strawberry.field(default=None, description="Greatest modelled intensity, 0 to 10.")
+    title: str | None = strawberry.field(default=None, description="Magnitude and place.")
+    detail: str | None = strawberry.field(default=None, description="Address of the event's full description.")
 
 
 @strawberry.input(description="Events to store.")
@@ -142,7 +179,7 @@ class IngestEventsInput:
 @strawberry.type
 class IngestMutations:
     @strawberry.mutation(
-        description="Fetch events from USGS, and store the new ones.",
+        description="Fetch events from USGS, and store the new ones and new versions of stored ones.",
         graphql_type=IngestPayload,
         directives=[
             RequiresScope(scope=EVENTS_WRITE),
@@ -162,7 +199,8 @@ class IngestMutations:
         return await info.context.service(Ingest).recent(input.recent_events if input else usgs_requests.RecentEvents())
 
     @strawberry.mutation(
-        description="Store events, if they are new.",
+        description="Store events: new ones, and new versions of stored ones, which `updated` tells. "
+        "The status `deleted` deletes one.",
         graphql_type=IngestPayload,
         directives=[
             RequiresScope(scope=EVENTS_WRITE),

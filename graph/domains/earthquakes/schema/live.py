@@ -9,28 +9,48 @@ from strawberry.types import Info
 from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scopes import RequiresScope
+from graph.domains.earthquakes import model
 from graph.domains.earthquakes.live import EventBroadcast
+from graph.domains.earthquakes.revisions import model as versions
+from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.earthquakes.schema.events import Event, EventFilter, filter_facts
+from graph.domains.earthquakes.schema.revisions import EventRevision
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
+from graph.feed.broadcast import Notice
+
+EventVersion = strawberry.Parent[Notice[versions.EventRevision]]
 
 
-@strawberry.type(description="A message to a subscriber: a stored event, or the number of dropped events.")
+@strawberry.type(description="A message to a subscriber: a stored version of an event, or the number of dropped ones.")
 class EventNotice:
-    record: Event | None = strawberry.field(name="event", description="The event; null where `lost` is not 0.")
+    @strawberry.field(description="The event in this version; null where `lost` is not 0.", graphql_type=Event | None)
+    @staticmethod
+    def event(notice: EventVersion) -> model.Event | None:
+        return notice.record.event if notice.record else None
+
+    @strawberry.field(description="What made the version; null where `lost` is not 0.")
+    @staticmethod
+    def kind(notice: EventVersion) -> RevisionKind | None:
+        return notice.record.kind if notice.record else None
+
+    record: EventRevision | None = strawberry.field(
+        name="revision", description="The version, with what changed in it; null where `lost` is not 0."
+    )
     cursor: str = strawberry.field(
-        description="The cursor of this event, or of the last one before the lost ones: pass it as `after` to resume."
+        description="The cursor of this version, or of the last one before the lost ones: pass it as `after` to resume."
     )
     dropped: int = strawberry.field(
-        name="lost", description="How many events were dropped here, since the client did not read them fast enough."
+        name="lost", description="How many versions were dropped here, since the client did not read them fast enough."
     )
 
 
 @strawberry.type
 class EventSubscriptions:
     @strawberry.subscription(
-        description="Each event that any process stores from now on, once, in the order of storing. "
-        "With `after`, first all events that were stored since then.",
+        description="Each version of an event that any process stores from now on, once, in the order of storing: new "
+        "events, and revised, merged or deleted ones. With `after`, first all versions that were stored since then. "
+        "An event that a revision takes out of the filter is sent, too.",
         graphql_type=AsyncGenerator[EventNotice, None],
         directives=[RequiresScope(scope=EVENTS_READ)],
         metadata=recorded("/earthquakes/live", facts=filter_facts),
@@ -41,8 +61,13 @@ class EventSubscriptions:
         filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; by default all.")] = None,
         after: Annotated[
             str | None,
-            strawberry.argument(description="An event's cursor, from a notice or an edge: begin after this event."),
+            strawberry.argument(description="A cursor from a notice or an edge: begin after this event."),
+        ] = None,
+        kinds: Annotated[
+            list[RevisionKind] | None, strawberry.argument(description="Which versions; by default all.")
         ] = None,
     ) -> Any:
         selection = filter.selection if filter else Selection()
-        return await info.context.service(EventBroadcast).events(selection, after, info.context.charge_replay)
+        chosen = tuple(RevisionKind) if kinds is None else tuple(kinds)
+        broadcast = info.context.service(EventBroadcast)
+        return await broadcast.events(selection, after, info.context.charge_replay, kinds=chosen)

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import e, log, log10, sqrt
 
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN, bin_of
+
 BIN = 0.1
 CORRECTION_TENTHS = 2
 LEAST_EVENTS = 50
@@ -35,6 +38,18 @@ class Completeness:
     magnitude: float | None = None  # None with a reason
     reason: str | None = None
 
+    @classmethod
+    def given(cls, magnitude: float) -> "Completeness":
+        """The completeness that a caller states.
+
+        Raises:
+            BadUserInput: It is not on a tenth, or no possible magnitude.
+        """
+        tenths, on_edge = bin_of(magnitude)
+        if not on_edge or not LEAST_BIN <= tenths <= GREATEST_BIN:
+            raise BadUserInput("`completenessMagnitude` must be on a tenth from -2 to 10, such as 2.5.")
+        return cls(tenths / 10)
+
 
 @dataclass(frozen=True, slots=True)
 class GutenbergRichter:
@@ -42,8 +57,10 @@ class GutenbergRichter:
 
     b: float | None = None
     uncertainty: float | None = None  # of b, one standard deviation
-    a: float | None = None
+    a: float | None = None  # of the whole time range
+    a_per_year: float | None = None
     events: int = 0  # in the estimate
+    completeness: float | None = None
     reason: str | None = None
 
 
@@ -58,7 +75,7 @@ def distribution(counts: Counts) -> list[MagnitudeBin]:
     return bins[::-1]
 
 
-def completeness(counts: Counts, *, corrected: bool = False) -> Completeness:
+def completeness(counts: Counts, *, corrected: bool = True) -> Completeness:
     """The magnitude of completeness by maximum curvature: the bin with the most events, the lower one of equals.
 
     Args:
@@ -69,15 +86,28 @@ def completeness(counts: Counts, *, corrected: bool = False) -> Completeness:
     """
     if (events := sum(counts.values())) < LEAST_EVENTS:
         return Completeness(reason=_too_few(events, "are selected"))
-    tenths = min(counts, key=lambda tenths: (-counts[tenths], tenths))
-    return Completeness((tenths + CORRECTION_TENTHS if corrected else tenths) / 10)
+    return Completeness((_mode(counts) + CORRECTION_TENTHS * corrected) / 10)
 
 
-def gutenberg_richter(counts: Counts, least: Completeness) -> GutenbergRichter:
+def _mode(counts: Counts) -> int:
+    """The bin with the most events, the lower one of equals."""
+    return min(counts, key=lambda tenths: (-counts[tenths], tenths))
+
+
+def above(counts: Counts, completeness: float) -> dict[int, int]:
+    """The occupied bins from a magnitude of completeness on."""
+    begin = round(completeness * 10)
+    return {tenths: count for tenths, count in counts.items() if tenths >= begin and count}
+
+
+def gutenberg_richter(counts: Counts, least: Completeness, *, years: float | None = None) -> GutenbergRichter:
     """The Gutenberg-Richter relation of the events from a magnitude of completeness on.
 
     The b-value is Aki's maximum likelihood estimate, log10(e) / (mean - least). For magnitudes in bins,
     `least` is half a bin lower, as by Utsu. The uncertainty is Shi and Bolt's.
+
+    Args:
+        years: the length of the time range, for `a_per_year`: a - log10(years).
 
     Source: Aki (1965), Bulletin of the Earthquake Research Institute 43, 237-239; Utsu (1966), Journal
         of the Faculty of Science, Hokkaido University, series VII, 2, 359-376; Shi and Bolt (1982),
@@ -85,17 +115,26 @@ def gutenberg_richter(counts: Counts, least: Completeness) -> GutenbergRichter:
     """
     if least.magnitude is None:
         return GutenbergRichter(reason=least.reason)
-    begin = round(least.magnitude * 10)
-    complete = {tenths / 10: count for tenths, count in counts.items() if tenths >= begin and count}
+    complete = {tenths / 10: count for tenths, count in above(counts, least.magnitude).items()}
     events = sum(complete.values())
+    none = GutenbergRichter(events=events, completeness=least.magnitude)
     if events < LEAST_EVENTS:
-        return GutenbergRichter(events=events, reason=_too_few(events, "reach the magnitude of completeness"))
+        return _because(none, _too_few(events, "reach the magnitude of completeness"))
     if len(complete) == 1:
-        return GutenbergRichter(events=events, reason="All events above the completeness are in one bin.")
-    mean = sum(magnitude * count for magnitude, count in complete.items()) / events
-    lowest = least.magnitude - BIN / 2
-    b = log10(e) / (mean - lowest)
-    return GutenbergRichter(b, shi_bolt(b, complete), log10(events) + b * least.magnitude, events)
+        return _because(none, "All events above the completeness are in one bin.")
+    b = utsu(complete, least.magnitude)
+    a = log10(events) + b * least.magnitude
+    yearly = a - log10(years) if years else None
+    return GutenbergRichter(b, shi_bolt(b, complete), a, yearly, events, least.magnitude)
+
+
+def utsu(magnitudes: Mapping[float, int], least: float) -> float:
+    """The b-value of the number of events of each magnitude from `least` on, of which not all are in the bin `least`.
+
+    Source: Aki (1965) and Utsu (1966), as above.
+    """
+    mean = sum(magnitude * count for magnitude, count in magnitudes.items()) / sum(magnitudes.values())
+    return log10(e) / (mean - (least - BIN / 2))
 
 
 def shi_bolt(b: float, magnitudes: Mapping[float, int]) -> float:
@@ -107,6 +146,10 @@ def shi_bolt(b: float, magnitudes: Mapping[float, int]) -> float:
     mean = sum(magnitude * count for magnitude, count in magnitudes.items()) / events
     squares = sum((magnitude - mean) ** 2 * count for magnitude, count in magnitudes.items())
     return log(10) * b**2 * sqrt(squares / (events * (events - 1)))
+
+
+def _because(found: GutenbergRichter, reason: str) -> GutenbergRichter:
+    return GutenbergRichter(events=found.events, completeness=found.completeness, reason=reason)
 
 
 def _too_few(events: int, what: str) -> str:

@@ -1,88 +1,78 @@
-"""Statistics of the catalogue: counts by magnitude and by time, from the summaries.
-
-A century takes a hundred small items. The events themselves are read only for the first and the last
-day, if the time range cuts them.
-"""
+"""Statistics of a selection of the catalogue. Each part is computed when it is called, and gives way to other work."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
-from datetime import date
-from enum import Enum
+from collections.abc import AsyncIterator, Sequence
 
-from graph.core.days import date_of
 from graph.core.errors import BadUserInput
-from graph.core.spans import TimeSpan
-from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.entities import EVENT
-from graph.domains.earthquakes.magnitudes import GREATEST_BIN, MagnitudeRange, bin_of
+from graph.domains.earthquakes.magnitudes import GREATEST_BIN, bin_of
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.statistics.gutenberg_richter import Completeness, GutenbergRichter, gutenberg_richter
-from graph.domains.earthquakes.summaries import Summaries, Summary, promised_on
-from graph.store.conditions import Compare, Condition, all_of
+from graph.domains.earthquakes.statistics import assessment
+from graph.domains.earthquakes.statistics.b_positive import BOverTime, BPositive, BWindow, b_positive, b_windows
+from graph.domains.earthquakes.statistics.events import Events
+from graph.domains.earthquakes.statistics.goodness_of_fit import GoodnessOfFit
+from graph.domains.earthquakes.statistics.gutenberg_richter import (
+    LEAST_EVENTS,
+    Completeness,
+    GutenbergRichter,
+    completeness,
+    gutenberg_richter,
+)
+from graph.domains.earthquakes.statistics.in_space import DepthCounts, Depths, Grid, GridCounts
+from graph.domains.earthquakes.statistics.inter_event_times import InterEventTimes, inter_event_times
+from graph.domains.earthquakes.statistics.largest import largest_of
+from graph.domains.earthquakes.statistics.moment import SeismicMoment, seismic_moment
+from graph.domains.earthquakes.statistics.networks import Mixture, mixture
+from graph.domains.earthquakes.statistics.once import Once
+from graph.domains.earthquakes.statistics.population import Population, TooMany
+from graph.domains.earthquakes.statistics.rates import Rate, rates
+from graph.domains.earthquakes.statistics.reliability import Verdict, verdict
+from graph.domains.earthquakes.statistics.series import Interval, Series, series_of
 from graph.store.contract import Database
-from graph.store.entity import Item
-from graph.store.query import Query
-from graph.store.time_walk import Promise, items_of
-from graph.work.account import charge_rows, give_way
+from graph.work.account import give_way
 
-MOST_PERIODS = 40_000  # a little more than the days of a century
-DAYS_AT_ONCE = 32  # in the search for the strongest event
-
-
-class Interval(Enum):
-    """The length of the periods of a series."""
-
-    DAY = 8
-    MONTH = 6
-    YEAR = 4  # the value is the number of a day bucket's characters that name the period
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """The number of events in each period, without gaps. The time range may cut the first and the last period."""
-
-    interval: Interval
-    start: date | None  # of the first period; None if there is none
-    counts: list[int]
+EVENTS_AT_ONCE = 2_000  # counted in columns, in some milliseconds
+WINDOWS_AT_ONCE = 20
+MOST_WINDOW_EVENTS = 100_000
+MOST_DIFFERENCE_BINS = 20  # two magnitudes
 
 
 class Statistics:
-    """Statistics of a selection by time and magnitude. Each is computed when it is called."""
+    """Statistics of a population."""
 
-    def __init__(self, database: Database, summaries: Summaries, selection: Selection, *, most_days_read: int) -> None:
-        """Prepare the statistics of a selection.
+    def __init__(self, database: Database, population: Population, *, most_days_read: int) -> None:
+        """Prepare them.
 
-        Raises:
-            BadUserInput: The magnitudes are not on tenths.
+        Args:
+            most_days_read: in the search for the largest event.
         """
-        if not selection.summarised:
-            raise BadUserInput("`minMagnitude` and `maxMagnitude` must be on a tenth here, such as 4.5.")
+        self.population = population
         self._database = database
-        self._summaries = summaries
-        self._selection = selection
         self._most_days_read = most_days_read
-        self._span = TimeSpan.of(*selection.span)
-        self._of_cut_days: _CutDays | None = None
-        self._counts: Counter[int] | None = None
 
     async def counts(self) -> Counter[int]:
         """Lower edge of a magnitude bin, in tenths → the number of its events."""
-        if self._counts is None:
-            counts: Counter[int] = Counter()
-            async for _, summary in self._summarised(by_day=False):
-                counts.update(summary.bins(self._selection.magnitudes))
-            counts.update((await self._cut_days()).bins)
-            self._counts = +counts
-        return self._counts
+        return await self.population.tenths()
 
-    def gutenberg_richter(self, counts: Counter[int], least: Completeness) -> GutenbergRichter:
-        """The relation of these counts. A greatest magnitude would cut them, and make the slope too steep."""
-        maximum = self._selection.magnitudes.maximum
+    async def gutenberg_richter(self, least: Completeness) -> "Relation":
+        """The relation of the events from a magnitude of completeness on."""
+        counts = await self.counts()
+        maximum = self.population.selection.magnitudes.maximum
         if maximum is not None and maximum * 10 < GREATEST_BIN:
-            return GutenbergRichter(reason="It takes all great events: leave out `maxMagnitude`.")
-        return gutenberg_richter(counts, least)
+            # A greatest magnitude would cut the events, and make the slope too steep.
+            reason = "It takes all great events: leave out `maxMagnitude`."
+            return Relation(self, GutenbergRichter(completeness=least.magnitude, reason=reason))
+        years = await self.population.years()
+        return Relation(self, gutenberg_richter(counts, least, years=years))
+
+    async def completeness(self, *, given: float | None, corrected: bool) -> Completeness:
+        """The given magnitude of completeness, or that of maximum curvature.
+
+        Raises:
+            BadUserInput: The given one is not on a tenth.
+        """
+        if given is not None:
+            return Completeness.given(given)
+        return completeness(await self.counts(), corrected=corrected)
 
     async def series(self, interval: Interval) -> Series:
         """The number of events in each period: over the time range or, where it is open, to the outermost event.
@@ -90,26 +80,15 @@ class Statistics:
         Raises:
             BadUserInput: There are too many periods.
         """
-        if self._span.is_empty:
+        selection, span = self.population.selection, self.population.span
+        if span.is_empty:
             return Series(interval, None, [])
-        counts: Counter[int] = Counter()  # by the number of the period
-        async for name, count in self._counted(by_day=interval is not Interval.YEAR):
-            counts[_number(name[: interval.value])] += count
-        for day, count in (await self._cut_days()).days.items():
-            counts[_number(day[: interval.value])] += count
-        first, last = min(counts, default=None), max(counts, default=None)
-        if self._selection.start_ms is not None:
-            first = _number(self._span.first[: interval.value])
-        if self._selection.end_ms is not None:
-            last = _number(self._span.last[: interval.value])
-        if first is None or last is None or first > last:
-            return Series(interval, None, [])
-        if last - first >= MOST_PERIODS:
-            raise BadUserInput(f"That is more than {MOST_PERIODS:,} periods: take a longer `interval`.")
-        series = [0] * (last - first + 1)
-        for number, count in counts.items():
-            series[number - first] = count
-        return Series(interval, _start(interval, first), series)
+        return series_of(
+            await self.population.days(years=interval is Interval.YEAR),
+            interval,
+            first_day=None if selection.start_ms is None else span.first,
+            last_day=None if selection.end_ms is None else span.last,
+        )
 
     async def largest(self, attributes: frozenset[str] | None = None) -> Event | None:
         """The event with the greatest magnitude, the latest of equals.
@@ -119,113 +98,176 @@ class Statistics:
         Args:
             attributes: the needed ones, beside the position; None for all.
         """
-        needed = None if attributes is None else attributes | {"mag"}
-        counts = await self.counts()
-        if not counts:
-            return None
-        greatest = self._selection.magnitudes.maximum
-        top = MagnitudeRange(max(counts) / 10, greatest)
-        days = [day async for day, summary in self._summarised(by_day=True, only=top) if summary.matching(top)]
-        days = sorted([*days, *self._span.cut], reverse=True)
-        largest: Item | None = None
-        better: Condition = Compare("mag", ">=", max(counts) / 10)
-        for at in range(0, len(days), DAYS_AT_ONCE):
-            if at + DAYS_AT_ONCE > self._most_days_read < len(days):
-                return None
-            promises = [await self._promise(day, top) for day in days[at : at + DAYS_AT_ONCE]]
-            query = self._query(all_of(self._selection.condition, better), needed)
-            found: Item | None = None
-            async for items in items_of(self._database, query, promises):
-                found = max([*items, *([found] if found else [])], key=_by_magnitude_and_time, default=None)
-            if found is not None:
-                largest, better = found, Compare("mag", ">", found["mag"])
-                if found["mag"] == greatest:
-                    break  # no selected event has a greater one
-        return Event.reading(needed)(largest) if largest else None
+        return await largest_of(self._database, self.population, attributes, most_days_read=self._most_days_read)
 
-    async def _summarised(
-        self, *, by_day: bool, only: MagnitudeRange | None = None
-    ) -> AsyncIterator[tuple[str, Summary]]:
-        """The summaries of the days that the time range covers as a whole, and unless `by_day`, of whole years.
+    async def rates(self, magnitudes: Sequence[float] | None, confidence: float) -> list[Rate]:
+        """The number of events a year of at least some magnitudes; none without a time range.
+
+        Raises:
+            BadUserInput: A magnitude or the confidence is not possible.
+        """
+        assessment.check_confidence(confidence)
+        years = await self.population.years()
+        return rates(await self.counts(), years, magnitudes, confidence) if years else []
+
+    async def seismic_moment(self) -> SeismicMoment:
+        """The sum of seismic moments: of each event or, of too many, of bins, except those on a bin's edge."""
+        events = await self.population.events()
+        if not isinstance(events, TooMany):
+            return seismic_moment(Counter(events.magnitudes), {})
+        bins = (await self.population.bins()).items()
+        edges = {tenths / 10: count for (tenths, on_edge), count in bins if on_edge}
+        return seismic_moment(edges, {tenths: count for (tenths, on_edge), count in bins if not on_edge})
+
+    async def b_positive(self, least_difference: float, given: float | None) -> BPositive:
+        """The b-value of positive differences of magnitudes.
 
         Args:
-            only: leave out years without such magnitudes.
+            least_difference: of those that count, on a tenth.
+            given: leave out events below this magnitude of completeness.
+
+        Raises:
+            BadUserInput: The difference or the completeness is not on a tenth, or not possible.
         """
-        for part in self._span.years(await self._summaries.years()):
-            if only and not part.value.matching(only):
-                continue
-            if part.is_whole and not by_day:
-                yield part.year, part.value
-                continue
-            days = (await self._summaries.days(part.year, part.value)).days
-            await charge_rows(tested=len(days))
-            for day, of_day in part.whole_days(days):
-                yield day, of_day
-            await give_way()
+        bins, is_whole = bin_of(least_difference)
+        if not is_whole or not 1 <= bins <= MOST_DIFFERENCE_BINS:
+            raise BadUserInput("`leastDifference` must be on a tenth from 0.1 to 2.")
+        least = None if given is None else Completeness.given(given).magnitude
+        events = await self.population.events()
+        if isinstance(events, TooMany):
+            return BPositive(reason=events.reason)
+        begin = None if least is None else round(least * 10)
+        return b_positive([tenths for tenths in events.tenths if begin is None or tenths >= begin], bins)
 
-    async def _counted(self, *, by_day: bool) -> AsyncIterator[tuple[str, int]]:
-        """The whole days with selected events, and their numbers; unless `by_day`, whole years where possible."""
-        async for name, summary in self._summarised(by_day=by_day):
-            if count := summary.matching(self._selection.magnitudes):
-                yield name, count
+    async def b_over_time(self, least: Completeness, size: int, step: int | None) -> BOverTime:
+        """The b-values of windows of so many events above the completeness.
 
-    async def _cut_days(self) -> "_CutDays":
-        """The selected events of the days that the time range cuts."""
-        if self._of_cut_days is None:
-            counted = _CutDays()
-            promises = [await self._promise(day, self._selection.magnitudes) for day in self._span.cut]
-            query = self._query(self._selection.condition, frozenset({"mag"}))
-            async for items in items_of(self._database, query, promises):
-                counted.bins.update(bin_of(item["mag"])[0] for item in items)
-                counted.days.update(item["dayBucket"] for item in items)
-            self._of_cut_days = counted
-        return self._of_cut_days
+        Raises:
+            BadUserInput: A window or a step is not possible, or there are too many windows.
+        """
+        if not LEAST_EVENTS <= size <= MOST_WINDOW_EVENTS:
+            raise BadUserInput(f"`events` must be from {LEAST_EVENTS} to {MOST_WINDOW_EVENTS:,}.")
+        if step is not None and step < 1:
+            raise BadUserInput("`step` must be at least 1.")
+        events = await self.population.events()
+        if least.magnitude is None:
+            return BOverTime(reason=least.reason)
+        if isinstance(events, TooMany):
+            return BOverTime(reason=events.reason)
+        windows: list[BWindow] = []
+        for window in b_windows(events.times, events.tenths, least.magnitude, size, step or max(size // 2, 1)):
+            windows.append(window)
+            if len(windows) % WINDOWS_AT_ONCE == 0:
+                await give_way()
+        reason = None if windows else f"Fewer than {size} events reach the magnitude of completeness."
+        return BOverTime(tuple(windows), reason)
 
-    def _query(self, where: Condition | None, attributes: frozenset[str] | None) -> Query:
-        return Query(
-            entity=EVENT,
-            index=TIME_ORDERED,
-            between=self._selection.span,
-            where=where,
-            attributes=attributes,
-        )
+    async def depths(self, bin_km: float) -> Depths:
+        """The number of events by depth.
 
-    async def _promise(self, day: str, magnitudes: MagnitudeRange) -> Promise:
-        """The promise of one day, by its summary."""
-        of_year = (await self._summaries.years()).get(day[:4])
-        of_day = (await self._summaries.days(day[:4], of_year)).days.get(day) if of_year else None
-        return promised_on(day, of_day.may_match(magnitudes) if of_day else 0)
+        Raises:
+            BadUserInput: The width of a bin is not possible, or there are too many bins.
+        """
+        counts = DepthCounts(bin_km)
+        events = await self.population.events()
+        if isinstance(events, TooMany):
+            return Depths(reason=events.reason)
+        async for part in _parts(events):
+            counts.add(events.depths[part])
+        return counts.histogram(len(events))
+
+    async def inter_event_times(self, quantiles: Sequence[float]) -> InterEventTimes:
+        """The times between events.
+
+        Raises:
+            BadUserInput: A quantile is not possible.
+        """
+        events = await self.population.events()
+        if isinstance(events, TooMany):
+            return InterEventTimes(reason=events.reason)
+        return inter_event_times(events.times, quantiles)
+
+    async def grid(self, degrees_per_cell: float) -> Grid:
+        """The number of events in each cell of a grid.
+
+        Raises:
+            BadUserInput: The size of a cell is not possible, or there are too many cells.
+        """
+        counts = GridCounts(degrees_per_cell)
+        events = await self.population.events()
+        if isinstance(events, TooMany):
+            return Grid(degrees_per_cell, reason=events.reason)
+        async for part in _parts(events):
+            counts.add(zip(events.lats[part], events.lons[part], events.magnitudes[part], strict=True))
+        return counts.grid()
 
 
-@dataclass(frozen=True, slots=True)
-class _CutDays:
-    """The counts of the selected events on the days that the time range cuts."""
+class Relation:
+    """A Gutenberg-Richter relation, and what tells how far it can be trusted."""
 
-    bins: Counter[int] = field(default_factory=Counter)  # lower edge of a magnitude bin, in tenths
-    days: Counter[str] = field(default_factory=Counter)  # day buckets
+    def __init__(self, of: Statistics, found: GutenbergRichter) -> None:
+        self.b = found.b
+        self.uncertainty = found.uncertainty
+        self.a = found.a
+        self.a_per_year = found.a_per_year
+        self.events = found.events
+        self.completeness = found.completeness
+        self._no_estimate = found.reason
+        self._of = of
+        self._kept_networks: Once[Mixture] = Once()
+        self._kept_fit: Once[GoodnessOfFit | None] = Once()
+
+    async def networks(self) -> Mixture:
+        """The networks of the events, or of a sample of many."""
+        return await self._kept_networks(self._find_networks)
+
+    async def goodness_of_fit(self) -> GoodnessOfFit | None:
+        """Whether the magnitudes are exponential; None without a b-value."""
+        return await self._kept_fit(self._test_fit)
+
+    async def verdict(self) -> Verdict | None:
+        """The reliability and the reason; None without a b-value."""
+        fit = await self.goodness_of_fit()
+        return verdict(fit, await self.networks()) if fit else None
+
+    async def reason(self) -> str | None:
+        """Why there is no b-value, or why it is not to be trusted."""
+        if self.b is None:
+            return self._no_estimate
+        judged = await self.verdict()
+        return judged.reason if judged else None
+
+    async def bootstrap(self, confidence: float) -> assessment.Interval | None:
+        """The interval of the b-value by resampling; None without one.
+
+        Raises:
+            BadUserInput: The confidence is not possible.
+        """
+        assessment.check_confidence(confidence)
+        if self.b is None or self.completeness is None:
+            return None
+        return await assessment.bootstrap(await self._of.counts(), self.completeness, confidence)
+
+    async def over_time(self, size: int, step: int | None) -> BOverTime:
+        """The b-values of windows of so many events above the completeness.
+
+        Raises:
+            BadUserInput: A window or a step is not possible, or there are too many windows.
+        """
+        return await self._of.b_over_time(Completeness(self.completeness, self._no_estimate), size, step)
+
+    async def _test_fit(self) -> GoodnessOfFit | None:
+        if self.b is None or self.completeness is None:
+            return None
+        return await assessment.goodness_of_fit(await self._of.counts(), self.completeness)
+
+    async def _find_networks(self) -> Mixture:
+        events = await self._of.population.sample()
+        return mixture(zip(events.networks, events.tenths, strict=True), self.completeness)
 
 
-def _by_magnitude_and_time(item: Item) -> tuple[float, int]:
-    return item["mag"], item["eventTsMs"]
-
-
-def _number(period: str) -> int:
-    """The number of a period among all periods of its length. It is named by the start of its day buckets."""
-    match len(period):
-        case 8:
-            return date_of(period).toordinal()
-        case 6:
-            return int(period[:4]) * 12 + int(period[4:])
-        case _:
-            return int(period)
-
-
-def _start(interval: Interval, number: int) -> date:
-    """The first day of a period, by its number."""
-    match interval:
-        case Interval.DAY:
-            return date.fromordinal(number)
-        case Interval.MONTH:
-            return date((number - 1) // 12, (number - 1) % 12 + 1, 1)
-        case _:
-            return date(number, 1, 1)
+async def _parts(events: Events) -> AsyncIterator[slice]:
+    """The events, some at a time."""
+    for start in range(0, len(events), EVENTS_AT_ONCE):
+        yield slice(start, start + EVENTS_AT_ONCE)
+        await give_way()

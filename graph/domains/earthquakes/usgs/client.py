@@ -12,13 +12,11 @@ import asyncio
 import hashlib
 import random
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 import orjson
@@ -31,9 +29,11 @@ from graph.core.errors import (
     UpstreamFailure,
     UpstreamUnavailable,
 )
+from graph.domains.earthquakes.usgs.feature_json import UnreadableFeature, read_feature
 from graph.domains.earthquakes.usgs.geojson import CHUNK_BYTES, FeatureParser, InvalidGeoJson, RawFeature
 from graph.domains.earthquakes.usgs.redirects import may_follow
-from graph.domains.earthquakes.usgs.requests import MAX_EVENTS, EventCount, EventQuery, UsgsRequest
+from graph.domains.earthquakes.usgs.refusals import MAX_RETRY_AFTER_S, refusal
+from graph.domains.earthquakes.usgs.requests import MAX_EVENTS, EventCount, EventLookUp, EventQuery, UsgsRequest
 
 T = TypeVar("T")
 
@@ -41,8 +41,11 @@ MAX_RETRIES = 3
 MAX_REDIRECTS = 5
 MAX_BODY_BYTES = 64 * 1024 * 1024  # 20,000 events of USGS take about 15 MB
 MAX_COUNT_BYTES = 64 * 1024  # a count takes about 200
+MAX_DETAIL_BYTES = 16 * 1024 * 1024  # a looked-up event has all its products: of a great earthquake, about 1 MB
 FIRST_PAUSE_S = 0.5  # before the first retry, doubled before each further one
-MAX_RETRY_AFTER_S = 60.0  # the longest wait for one retry; if USGS asks for a longer one, the fetch fails
+
+_SUCCESS = frozenset({HTTPStatus.OK, HTTPStatus.NO_CONTENT})
+_OF_AN_EVENT = _SUCCESS | {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}  # unknown to USGS, or deleted
 
 _VALIDATOR = re.compile(r"[\x20-\x7e]{1,200}")  # a longer one, or one that is not ASCII, is dropped
 
@@ -94,6 +97,15 @@ class UsgsCount:
 
     events: int
     most_at_once: int  # 20,000, unless USGS names a lower limit
+    retries: int = 0  # attempts made after the first
+
+
+@dataclass(frozen=True, slots=True)
+class UsgsEvent:
+    """What USGS says of an id: it names an event, names one that was deleted, or is unknown."""
+
+    feature: Mapping[str, Any] | None = None  # without its products; None if the event is deleted or unknown
+    deleted: bool = False
     retries: int = 0  # attempts made after the first
 
 
@@ -152,13 +164,24 @@ class UsgsClient:
         count, retried = await self._send_with_retries(EventCount(query), self._read_count)
         return replace(count, retries=retried)
 
+    async def look_up(self, event_id: str) -> UsgsEvent:
+        """Look up one event by any of its ids, in four attempts at most.
+
+        Raises:
+            UpstreamUnavailable: As `fetch`.
+            InvalidUpstreamResponse: USGS refuses the request, or its answer is not a feature.
+        """
+        event, retried = await self._send_with_retries(EventLookUp(event_id), self._read_event, expected=_OF_AN_EVENT)
+        return replace(event, retries=retried)
+
     async def _send_with_retries(
         self,
-        request: UsgsRequest | EventCount,
+        request: UsgsRequest | EventCount | EventLookUp,
         read: Callable[[httpx.Response], Awaitable[T]],
         *,
         known: Validators = NO_VALIDATORS,
         retries: int = MAX_RETRIES,
+        expected: Collection[int] = _SUCCESS,
     ) -> tuple[T, int]:
         """Returns what `read` returned, and the number of attempts after the first."""
         retrying = AsyncRetrying(
@@ -169,7 +192,7 @@ class UsgsClient:
             reraise=True,
         )
         try:
-            answer: T = await retrying(self._attempt, request, read, known)
+            answer: T = await retrying(self._attempt, request, read, known, expected)
         except UpstreamFailure as failure:
             failure.retries = retrying.statistics["attempt_number"] - 1
             raise
@@ -192,15 +215,18 @@ class UsgsClient:
         )
 
     async def _attempt(
-        self, request: UsgsRequest | EventCount, read: Callable[[httpx.Response], Awaitable[T]], known: Validators
+        self,
+        request: UsgsRequest | EventCount | EventLookUp,
+        read: Callable[[httpx.Response], Awaitable[T]],
+        known: Validators,
+        expected: Collection[int],
     ) -> T:
-        expected = {HTTPStatus.OK, HTTPStatus.NO_CONTENT}
         if known.conditions:
-            expected.add(HTTPStatus.NOT_MODIFIED)
+            expected = {*expected, HTTPStatus.NOT_MODIFIED}
         try:
             async with asyncio.timeout(self._timeout_s), self._response(request, known) as response:
                 if response.status_code not in expected:
-                    raise _refusal(response, now=self._clock())
+                    raise refusal(response, now=self._clock())
                 return await read(response)
         except TimeoutError as error:
             raise UpstreamUnavailable("USGS did not answer in time: try again later.", retry_after_s=0) from error
@@ -212,7 +238,9 @@ class UsgsClient:
             raise UpstreamUnavailable("USGS cannot be reached: try again later.", retry_after_s=0) from error
 
     @asynccontextmanager
-    async def _response(self, request: UsgsRequest | EventCount, known: Validators) -> AsyncIterator[httpx.Response]:
+    async def _response(
+        self, request: UsgsRequest | EventCount | EventLookUp, known: Validators
+    ) -> AsyncIterator[httpx.Response]:
         """Send the request, follow redirects within the origin of USGS, and yield the answer with its body unread."""
         url = self._base_url + request.path
         headers = {**_HEADERS, **known.conditions}
@@ -266,19 +294,34 @@ class UsgsClient:
         return UsgsAnswer(features=parser.take(), size=size, sha256=digest.hexdigest())
 
     async def _read_count(self, response: httpx.Response) -> UsgsCount:
-        body = b""
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > MAX_COUNT_BYTES:
-                raise InvalidUpstreamResponse(_NOT_A_COUNT, retry_after_s=0)
         try:
-            answer = orjson.loads(body)
+            answer = orjson.loads(await _read_body(response, MAX_COUNT_BYTES, _NOT_A_COUNT))
             events, most_at_once = answer["count"], answer["maxAllowed"]
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise InvalidUpstreamResponse(_NOT_A_COUNT, retry_after_s=0) from error
         if type(events) is not int or type(most_at_once) is not int or events < 0 or most_at_once < 1:
             raise InvalidUpstreamResponse(_NOT_A_COUNT, retry_after_s=0)
         return UsgsCount(events, min(most_at_once, MAX_EVENTS))
+
+    async def _read_event(self, response: httpx.Response) -> UsgsEvent:
+        """Read the summary of an event; its products are dropped."""
+        if response.status_code != HTTPStatus.OK:
+            return UsgsEvent(deleted=response.status_code == HTTPStatus.CONFLICT)
+        feature = read_feature(await _read_body(response, MAX_DETAIL_BYTES, _NOT_AN_EVENT), 1)
+        if isinstance(feature, UnreadableFeature) or type(properties := feature.get("properties")) is not dict:
+            raise InvalidUpstreamResponse(_NOT_AN_EVENT, retry_after_s=0)
+        properties.pop("products", None)
+        return UsgsEvent(feature)
+
+
+async def _read_body(response: httpx.Response, longest: int, refusal: str) -> bytes:
+    """The whole body. A longer one is an error with this message, and may be shorter at the next attempt."""
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > longest:
+            raise InvalidUpstreamResponse(refusal, retry_after_s=0)
+    return bytes(body)
 
 
 def _empty_answer() -> UsgsAnswer:
@@ -291,38 +334,5 @@ _OTHER_SERVER = (
     "USGS redirects to another server, which is not followed: ask the operator to check the address of USGS."
 )
 _NOT_A_CATALOGUE = "USGS answered with something else than a catalogue: try again later."
+_NOT_AN_EVENT = "USGS answered with something else than an event: try again later."
 _NOT_A_COUNT = "USGS answered with something else than a count of events: try again later."
-
-_ADVICE: Mapping[int, str] = {
-    HTTPStatus.BAD_REQUEST: "narrow the window, raise `minMagnitude` or lower `limit`, since too many events may match",
-    HTTPStatus.FORBIDDEN: "tell the operator of this service: USGS may have blocked it",
-    HTTPStatus.NOT_FOUND: "tell the operator of this service: what it requests is no longer there",
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "narrow the window, raise `minMagnitude` or lower `limit`",
-}
-
-
-def _refusal(response: httpx.Response, *, now: int) -> UpstreamFailure:
-    """The error for an answer with an unexpected status; `now` in epoch milliseconds."""
-    status = response.status_code
-    if status != HTTPStatus.TOO_MANY_REQUESTS and not response.is_server_error:
-        advice = _ADVICE.get(status, "change the request, or tell the operator of this service")
-        message = f"USGS refused the request with status {status}: {advice}."
-        return InvalidUpstreamResponse(message, refused_with=status)
-    wait_s = _seconds_to_wait(response.headers.get("Retry-After", ""), now=now)
-    if wait_s > MAX_RETRY_AFTER_S:
-        message = f"USGS is overloaded (status {status}): try again in {wait_s:.0f} seconds, as it asks."
-    else:
-        message = f"USGS is overloaded or out of order (status {status}): try again later."
-    return UpstreamUnavailable(message, retry_after_s=wait_s)
-
-
-def _seconds_to_wait(retry_after: str, *, now: int) -> float:
-    """The wait that the header `Retry-After` asks for, in seconds or until a date; 0 if it cannot be read."""
-    if retry_after.isascii() and retry_after.isdigit():
-        return float(retry_after)
-    try:
-        date = parsedate_to_datetime(retry_after)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return 0.0
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, date.timestamp() - now / 1000)

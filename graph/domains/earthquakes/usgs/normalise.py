@@ -2,8 +2,27 @@
 
 from typing import Any
 
-from graph.domains.earthquakes.model import SOURCE, Event, RejectedFeature, Rejection, checked_event
+from graph.domains.earthquakes.model import (
+    DELETED,
+    DETAILS,
+    SOURCE,
+    Event,
+    Incoming,
+    RejectedFeature,
+    Rejection,
+    checked_deletion,
+    checked_event,
+)
 from graph.domains.earthquakes.usgs.geojson import RawFeature, UnreadableFeature
+
+
+def read_record(feature: RawFeature, *, ingested_at: int) -> Incoming:
+    """Read one feature as `normalise` does, or the deletion of an event, which may lack every value but its id."""
+    if not isinstance(feature, UnreadableFeature):
+        properties = _mapping(feature.get("properties"))
+        if properties.get("status") == DELETED:
+            return checked_deletion(feature.get("id"), ids=properties.get("ids"), updated=properties.get("updated"))
+    return normalise(feature, ingested_at=ingested_at)
 
 
 def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
@@ -42,16 +61,12 @@ def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
         depth=depth,
         source=SOURCE,
         ingested_at=ingested_at,
-        mag_type=get("magType"),
-        type=get("type"),
-        status=get("status"),
-        updated=get("updated"),
-        url=get("url"),
-        tsunami=get("tsunami"),
-        felt=get("felt"),
-        alert=get("alert"),
-        sig=get("sig"),
+        **{name: value for key, value in properties.items() if value is not None and (name := _NAMES.get(key))},
     )
+
+
+_NAMES = {attribute: name for name, (attribute, _) in DETAILS.items()}
+"""USGS's name of a property → that of the detail."""
 
 
 def _mapping(value: Any) -> dict[str, Any]:

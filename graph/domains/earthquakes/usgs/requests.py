@@ -1,11 +1,11 @@
-"""Requests to USGS: a summary feed, a query of its FDSN service, or the number of events that match a query.
+"""Requests to USGS: a feed, a query of its FDSN service, the number of events that match a query, or one event by id.
 
 Source: https://earthquake.usgs.gov/fdsnws/event/1/ and
 https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from math import isfinite
@@ -14,6 +14,8 @@ from graph.core.errors import BadUserInput
 
 MAX_EVENTS = 20_000  # in one answer of the FDSN service
 DEFAULT_EVENTS = 100
+
+FIRST_EVENT_MS = -30_610_224_000_000  # the year 1000; USGS's earliest event is of the 16th century
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -60,6 +62,8 @@ class EventQuery:
     start_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for 30 days ago
     end_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for now
     min_magnitude: float | None = None  # inclusive
+    updated_after: int | None = None  # epoch milliseconds, inclusive: only events that changed since
+    include_deleted: bool = False  # whether deleted events are sent too; they have the status `deleted`
 
     def __post_init__(self) -> None:
         if not 1 <= self.limit <= MAX_EVENTS:
@@ -89,6 +93,10 @@ class EventQuery:
             parameters["endtime"] = _iso_8601(self.end_ms)
         if self.min_magnitude is not None:
             parameters["minmagnitude"] = str(self.min_magnitude)
+        if self.updated_after is not None:
+            parameters["updatedafter"] = _iso_8601(self.updated_after)
+        if self.include_deleted:
+            parameters["includedeleted"] = "true"
         return parameters
 
 
@@ -114,7 +122,35 @@ class EventCount:
         return {"format": "geojson", **self.query.conditions}
 
 
+@dataclass(frozen=True, slots=True)
+class EventLookUp:
+    """One event by any of its ids.
+
+    Deleted events are not asked for: USGS then says that the event was deleted, and otherwise that it has none.
+    """
+
+    event_id: str
+
+    @property
+    def path(self) -> str:
+        """The path of FDSN queries."""
+        return "/fdsnws/event/1/query"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The id as a parameter of FDSN."""
+        return {"format": "geojson", "eventid": self.event_id}
+
+
 UsgsRequest = EventQuery | UsgsFeed
+
+
+def changes_since(updated_after: int, *, limit: int = MAX_EVENTS) -> EventQuery:
+    """All events that changed since that epoch millisecond, also by deletion, whatever their origin time.
+
+    Without a start, USGS would only look at the events of the last 30 days.
+    """
+    return EventQuery(limit, FIRST_EVENT_MS, updated_after=updated_after, include_deleted=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +162,12 @@ class RecentEvents:
     start_ms: int | None = None
     end_ms: int | None = None
     min_magnitude: float | None = None
+    updated_since: int | None = None  # also deleted events; without a window, of any origin time
 
     @property
     def is_window(self) -> bool:
         """Whether the arguments mean all events of a window, and not only the latest ones."""
-        return self.start_ms is not None or self.end_ms is not None
+        return any(bound is not None for bound in (self.start_ms, self.end_ms, self.updated_since))
 
     @property
     def request(self) -> UsgsRequest:
@@ -141,9 +178,14 @@ class RecentEvents:
         """
         window = (self.start_ms, self.end_ms, self.min_magnitude)
         if self.feed is not None:
-            if any(value is not None for value in (self.limit, *window)):
+            if any(value is not None for value in (self.limit, *window, self.updated_since)):
                 raise BadUserInput("`feed` names its events itself: give no other argument with it.")
             return self.feed
         # With a small default limit, the older events of a window would be missing, and nothing would say so.
         default = MAX_EVENTS if self.is_window else DEFAULT_EVENTS
-        return EventQuery(default if self.limit is None else self.limit, *window)
+        limit = default if self.limit is None else self.limit
+        if self.updated_since is None:
+            return EventQuery(limit, *window)
+        changes = changes_since(self.updated_since, limit=limit)
+        start_ms = changes.start_ms if self.start_ms is None else self.start_ms
+        return replace(changes, start_ms=start_ms, end_ms=self.end_ms, min_magnitude=self.min_magnitude)

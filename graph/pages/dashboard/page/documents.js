@@ -45,20 +45,20 @@ export const TOTAL = `query Total($filter: EventFilter) {
 }`;
 
 /** How often which magnitudes are. */
-export const STATISTICS = `query Statistics($filter: StatisticsFilter) {
+export const STATISTICS = `query Statistics($filter: EventFilter) {
   catalogueStatistics(filter: $filter) {
     count
     magnitudeFrequency { magnitude count cumulative }
-    completeness { magnitude reason }
-    gutenbergRichter { b uncertainty a events reason }
+    gutenbergRichter { completeness b uncertainty a events reliability reason }
   }
 }`;
 
-/** The events that are stored from now on, and since a cursor. */
+/** The versions of events that are stored from now on, and since a cursor. */
 export const LIVE = `subscription Live($filter: EventFilter, $after: String) {
   events(filter: $filter, after: $after) {
     cursor
     lost
+    kind
     event { ...Shown }
   }
 }

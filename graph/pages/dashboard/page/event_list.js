@@ -119,6 +119,17 @@ export function eventList(section, onSelect, addressOf) {
       page = { ...page, edges: kept, pageInfo };
       draw();
     },
+    /** Shows another version of an event, or none of it any more, if it is on the page. */
+    replace(eventId, event) {
+      if (this.find(eventId)) {
+        const edges = page.edges.flatMap((edge) => {
+          const isIt = edge.node.eventId === eventId;
+          return isIt ? (event ? [{ ...edge, node: event }] : []) : [edge];
+        });
+        page = { ...page, edges };
+        draw();
+      }
+    },
     /** @param {?number} totalCount  of the connection, as it is by now */
     count(totalCount) {
       if (page) {

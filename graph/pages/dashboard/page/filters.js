@@ -83,16 +83,6 @@ export function eventFilter(form) {
   });
 }
 
-/** The part of an EventFilter that statistics know. */
-export function statisticsFilter({ startTime, endTime, minMagnitude, maxMagnitude }) {
-  return filled({ startTime, endTime, minMagnitude, maxMagnitude });
-}
-
-/** Whether statistics know all of an EventFilter. */
-export function isStatistical(filter) {
-  return Object.keys(filter).length === Object.keys(statisticsFilter(filter)).length;
-}
-
 function inputs(form) {
   return [...form.elements].filter(({ name, type }) => name && type !== "radio");
 }

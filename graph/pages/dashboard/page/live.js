@@ -24,6 +24,7 @@ const PASSING = new Set([
 /**
  * @typedef {object} Notice
  * @property {?import("./documents.js").QuakeEvent} event  null where some were left out
+ * @property {?string} kind  what made this version of it: CREATED, REVISED, DELETED, …
  * @property {string} cursor  where to resume
  * @property {number} lost  how many were left out, as this client read too slowly
  *

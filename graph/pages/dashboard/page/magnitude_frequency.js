@@ -63,22 +63,21 @@ export function magnitudeFrequency(figure) {
   return {
     /**
      * @param {object} given  CatalogueStatistics
-     * @param {boolean} whole  whether it counts all that is filtered
+     * @param {string} noun  what it counts: earthquakes alone, unless the filter names types
      */
-    show(given, whole) {
+    show(given, noun) {
       statistics = given;
-      figure.querySelector("figcaption").textContent = caption(given, whole);
+      figure.querySelector("figcaption").textContent = caption(given, noun);
       draw();
     },
   };
 }
 
 /** log10 N = a - b M, from the magnitude of completeness to where the line leaves the plot. */
-function fit({ completeness, gutenbergRichter: { a, b } }, greatest, leastPower, x, y, area) {
-  if (a === null || b === null || completeness.magnitude === null) {
+function fit({ gutenbergRichter: { a, b, completeness: least } }, greatest, leastPower, x, y, area) {
+  if (a === null || b === null) {
     return [];
   }
-  const least = completeness.magnitude;
   const end = b > 0 ? Math.min(greatest, (a - leastPower) / b) : greatest;
   return [
     svg("line", { class: "completeness", x1: x(least), x2: x(least), y1: area.top, y2: area.bottom }),
@@ -87,15 +86,20 @@ function fit({ completeness, gutenbergRichter: { a, b } }, greatest, leastPower,
   ];
 }
 
-function caption({ count: all, completeness, gutenbergRichter: relation }, whole) {
-  const parts = [`${counted(all, "event")}${whole ? "" : ", by time and magnitude alone: the other filters are not applied here"}.`];
+const VERDICTS = { DOUBTFUL: "Doubtful: ", POOR: "Not to be trusted: " };
+
+function caption({ count: all, gutenbergRichter: relation }, noun) {
+  const parts = [`${counted(all, noun)}.`];
   if (relation.b === null) {
-    parts.push(`No Gutenberg–Richter relation: ${relation.reason ?? completeness.reason}`);
+    parts.push(`No Gutenberg–Richter relation: ${relation.reason}`);
   } else {
     parts.push(
-      `Complete from magnitude ${magnitude(completeness.magnitude)}, by maximum curvature. Of ${counted(relation.events, "event")} from there,`,
+      `Complete from magnitude ${magnitude(relation.completeness)}, by maximum curvature. Of ${counted(relation.events, noun)} from there,`,
       `b = ${decimal(relation.b, 2)} ± ${decimal(relation.uncertainty, 2)} and a = ${decimal(relation.a, 2)}.`,
     );
+    if (relation.reason) {
+      parts.push(`${VERDICTS[relation.reliability] ?? ""}${relation.reason}`);
+    }
   }
   return parts.join(" ");
 }

@@ -3,11 +3,12 @@
 import { batched } from "./batched.js";
 import { EVENTS, LIST, NEWEST, STATISTICS, TOTAL } from "./documents.js";
 import { ROWS } from "./event_list.js";
-import { isStatistical, statisticsFilter } from "./filters.js";
 import { ask, Refused } from "./graph.js";
 import { follow } from "./live.js";
 import { byAge, byDepth, extent } from "./scales.js";
 import { arrivals, summary } from "./sentences.js";
+
+const GONE = ["DELETED", "MERGED"]; // kinds of versions that are in no list
 
 const RECENT_MS = 7 * 24 * 3600 * 1000; // what is shown where the filter names no time: up to the newest event
 const MOST = 3000; // events on the map and in the plot: beyond, they hide each other
@@ -176,9 +177,8 @@ export class Watch {
 
   async #showStatistics() {
     const filter = await this.begun;
-    const asked = { filter: statisticsFilter(filter) };
-    const { catalogueStatistics } = await ask(STATISTICS, asked, this.#ended.signal);
-    this.views.frequency.show(catalogueStatistics, isStatistical(filter));
+    const { catalogueStatistics } = await ask(STATISTICS, { filter }, this.#ended.signal);
+    this.views.frequency.show(catalogueStatistics, filter.types ? "event" : "earthquake");
   }
 
   /** Follows what is stored from now on, until the end; resolves once that has begun, or has not for now. */
@@ -228,12 +228,29 @@ export class Watch {
   }
 
   /** @param {import("./live.js").Notice} notice */
-  #hear({ event, cursor, lost }) {
+  #hear({ event, kind, cursor, lost }) {
     if (lost) {
       this.startAgain();
-    } else if (event) {
+    } else if (GONE.includes(kind)) {
+      this.#replace(event.eventId, null);
+    } else if (kind === "CREATED") {
       this.arrived({ cursor, node: event });
+    } else if (event && this.find(event.eventId)) {
+      this.#replace(event.eventId, event);
+    } else if (event) {
+      this.startAgain(); // a revision has brought it into the filter; its notice has no cursor of the list
     }
+  }
+
+  /** Shows another version of an event, or none of it any more. */
+  #replace(eventId, event) {
+    if (this.#events.delete(eventId) && event) {
+      this.#events.set(eventId, event);
+    }
+    this.views.list.replace(eventId, event);
+    this.recount();
+    this.#draw();
+    this.#summarise();
   }
 
   /** Takes in what is told. What the map has may still be new to the list and the counts, which were asked for apart. */

@@ -14,8 +14,9 @@ import orjson
 
 from graph.core.clock import Clock
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
-from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.ingest import Ingest, Observer, unobserved
 from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.model import is_listed
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.request_logs.entities import LOG
 from graph.store.contract import Database
@@ -67,7 +68,12 @@ async def a_station(engine: str, usgs: UsgsServer, clock: Clock = always_now) ->
 
 
 def an_ingest(
-    database: Database, http: httpx.AsyncClient, url: str, pauses: list[float], clock: Clock = always_now
+    database: Database,
+    http: httpx.AsyncClient,
+    url: str,
+    pauses: list[float],
+    clock: Clock = always_now,
+    observe: Observer = unobserved,
 ) -> Ingest:
     """An ingest that records its pauses instead of waiting."""
 
@@ -75,7 +81,7 @@ def an_ingest(
         pauses.append(seconds)
 
     usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, jitter=lambda low, high: high)
-    return Ingest(database, usgs, logging_to(database, clock), clock)
+    return Ingest(database, usgs, logging_to(database, clock), clock, observe)
 
 
 def a_feature(event_id: Any = "us7000abcd", **properties: Any) -> dict[str, Any]:
@@ -95,7 +101,8 @@ def file_of(features: Iterable[Any]) -> BytesIO:
 
 
 def counts(report: IngestReport) -> tuple[int, int, int, int]:
-    """Fetched, upserted, skipped, rejected."""
+    """Fetched, upserted, skipped, rejected, of an ingest that revised nothing."""
+    assert report.revised == 0
     return report.fetched, report.upserted, report.skipped, report.rejected
 
 
@@ -112,7 +119,7 @@ async def logs_in(database: Database) -> list[Item]:
 
 async def summaries_in(database: Database) -> dict[Key, Item]:
     """Every summary's counts by its key."""
-    beside = {"year", "day", "revision"}
+    beside = {"year", "day", "revision", "changedAt"}
     return {
         summary.key_of(item): {name: value for name, value in item.items() if name not in beside}
         for summary in (DAY_SUMMARY, YEAR_SUMMARY)
@@ -120,10 +127,21 @@ async def summaries_in(database: Database) -> dict[Key, Item]:
     }
 
 
+async def counted_in(database: Database) -> dict[Key, Item]:
+    """Every summary's counts of events by its key, without zeros."""
+    counts = {
+        key: {name: number for name, number in item.items() if number and name.startswith(("events", "bin", "edge"))}
+        for key, item in (await summaries_in(database)).items()
+    }
+    return {key: item for key, item in counts.items() if item}
+
+
 async def recounted(database: Database) -> dict[Key, Item]:
     """The counts that the summaries must have, from the events alone."""
     counts: dict[Key, Counter[str]] = {}
     for item in (await events_in(database)).values():
+        if not is_listed(item):
+            continue
         day = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=item["eventTsMs"])).date()
         tenths = Decimal(str(item["mag"])) * 10
         floor = tenths.to_integral_value(ROUND_FLOOR)

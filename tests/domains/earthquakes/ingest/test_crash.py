@@ -62,8 +62,9 @@ def catalogue() -> Iterator[bytes]:
     """A catalogue of 8,496 events of two years, a feature a line."""
     for copy in range(COPIES):
         for feature in week_features():
-            properties = {**feature["properties"], "time": feature["properties"]["time"] - copy * HALF_A_YEAR_MS}
-            yield orjson.dumps({**feature, "id": f"{feature['id']}-{copy}", "properties": properties}) + b"\n"
+            event_id, properties = f"{feature['id']}-{copy}", feature["properties"]
+            properties = {**properties, "time": properties["time"] - copy * HALF_A_YEAR_MS, "ids": f",{event_id},"}
+            yield orjson.dumps({**feature, "id": event_id, "properties": properties}) + b"\n"
 
 
 def stored_at_least(lines: list[bytes], cut: int) -> int:
@@ -126,9 +127,9 @@ async def count_of_events(store: Path) -> int:
 async def items_in(store: Path) -> dict[tuple[str, str], Item]:
     """Everything but the request logs and their counts, and when and with which others each event was ingested."""
     left_out = ("LOG", "LOG_COUNT", "ARRIVAL")
+    differs = ("ingestedAt", "recordedAt", "changedAt", "arrival", "revision")  # that of summaries counts writes
     async with open_sqlite(store, ENTITIES) as database:
         items = [item for item in await everything_in(database) if item["entity"] not in left_out]
     return {
-        (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in ("ingestedAt", "arrival")}
-        for item in items
+        (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in differs} for item in items
     }

@@ -22,7 +22,6 @@ from tests.domains.earthquakes.ingest.ingests import (
     counts,
     events_in,
     file_of,
-    located,
     recounted,
     summaries_in,
 )
@@ -126,7 +125,25 @@ async def test_an_event_is_stored_as_the_documented_item(station: Station) -> No
         "felt": 11,
         "alert": "green",
         "sig": 486,
+        "sourceDepth": 41.47,
+        "net": "us",
+        "code": "6000kxme",
+        "ids": ",at00rytycd,us6000kxme,ak0239vw210t,",
+        "sources": ",at,us,ak,",
+        "types": ",dyfi,ground-failure,impact-link,losspager,moment-tensor,origin,phase-data,shakemap,",
+        "nst": 122,
+        "dmin": 0.76,
+        "rms": 1.24,
+        "gap": 62,
+        "cdi": 3.6,
+        "mmi": 3.657,
+        "title": "M 5.6 - 82 km SSW of Sand Point, Alaska",
+        "detail": "https://earthquake.usgs.gov/earthquakes/feed/v1.0/detail/us6000kxme.geojson",
         "arrival": 1,
+        "revision": 1,
+        "recordedAt": NOW,
+        "publishedAt": 1_691_103_135_750,
+        "hash": "8008c91b7fa65462",
     }
 
 
@@ -210,17 +227,6 @@ async def test_a_later_ingest_takes_an_event_once_it_has_a_magnitude(station: St
     assert (counts(early), [each.code for each in early.rejections]) == ((1, 0, 0, 1), ["MAGNITUDE_MISSING"])
     assert counts(late) == (1, 1, 0, 0)
     assert magnitudes(await events_in(station.database)) == {"us1": 3.1}
-
-
-async def test_a_revised_event_stays_as_it_was_stored_first(station: Station) -> None:
-    await station.ingest.file(file_of([a_feature("us1", updated=NOW - 2)]))
-    before = await everything(station.database)
-
-    revised = located("us1", -118.0, 36.0, 5.0) | {"properties": a_feature(mag=7.0, updated=NOW)["properties"]}
-    report = await station.ingest.file(file_of([revised]))
-
-    assert counts(report) == (1, 0, 1, 0)
-    assert await everything(station.database) == before
 
 
 def magnitudes(events: dict[str, Any]) -> dict[str, float]:

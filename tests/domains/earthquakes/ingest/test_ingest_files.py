@@ -7,9 +7,11 @@ from io import BytesIO
 
 import orjson
 
+from graph.domains.earthquakes.model import is_listed
 from graph.store.contract import Database
 from graph.store.entity import Item, Key
 from tests.domains.earthquakes.ingest.ingests import (
+    NOW,
     Station,
     a_feature,
     counts,
@@ -91,9 +93,20 @@ async def test_events_are_looked_up_first_until_all_are_new_and_again_once_one_i
 
     await station.ingest_into(database).file(file_of([*features[:2500], features[0], *features[2500:]]))
 
+    by_alias = 1000
     assert database.sizes == [
-        1000,
-        1000,
-        1000,
-    ]  # the first thousand, and from the fourth on, the third having shown one
+        *(1000, by_alias),  # the first thousand
+        *(by_alias, by_alias, 1),  # the third shows that one of its events is stored
+        *(1000, by_alias, 1000, by_alias),
+    ]
     assert await summaries_in(station.database) == await recounted(station.database)
+
+
+async def test_a_deletion_after_many_new_events_is_applied(station: Station) -> None:
+    """Events that are probably new are not looked up first. A deletion is, since no insert finds its event."""
+    features = [a_feature(f"us{n}", updated=NOW) for n in range(1000)]
+
+    report = await station.ingest.file(file_of([*features, a_feature("us7", status="deleted", updated=NOW + 1)]))
+
+    assert (report.upserted, report.revised, report.deleted, report.skipped) == (1000, 1, 1, 0)
+    assert not is_listed((await events_in(station.database))["us7"])

@@ -50,7 +50,7 @@ def a_log(route: str, request_id: str, **attributes: Any) -> Item:
         "status": 200,
         "latencyMs": 0,
         "ttl": TTL,
-        **dict.fromkeys(("fetched", "upserted", "skipped", "rejected", "retries"), 0),
+        **dict.fromkeys(("fetched", "upserted", "revised", "skipped", "rejected", "retries"), 0),
         **attributes,
     }
 
@@ -76,7 +76,7 @@ async def test_an_ingest_from_usgs_logs_its_counts_and_what_usgs_sent(station: S
 
     report = await station.ingest.recent(RecentEvents())
 
-    counts = {"fetched": 4, "upserted": 2, "skipped": 1, "rejected": 1, "retries": 1}
+    counts = {"fetched": 4, "upserted": 2, "revised": 0, "skipped": 1, "rejected": 1, "retries": 1}
     assert await logs_in(station.database) == [
         a_log("/ingest/recent", report.request_id, **counts, **fingerprint(BODY)),
     ]
@@ -85,7 +85,7 @@ async def test_an_ingest_from_usgs_logs_its_counts_and_what_usgs_sent(station: S
 async def test_an_ingest_of_given_events_logs_its_counts_alone(station: Station) -> None:
     report = await station.ingest.events([given("us1"), given("us1"), given("us2", lat=91.0)])
 
-    counts = {"fetched": 3, "upserted": 1, "skipped": 1, "rejected": 1}
+    counts = {"fetched": 3, "upserted": 1, "revised": 0, "skipped": 1, "rejected": 1}
     assert await logs_in(station.database) == [a_log("/ingest/events", report.request_id, **counts)]
 
 
@@ -94,7 +94,7 @@ async def test_an_ingest_of_a_file_logs_its_counts_and_the_file(station: Station
 
     report = await station.ingest.file(file)
 
-    counts = {"fetched": 4, "upserted": 2, "skipped": 1, "rejected": 1}
+    counts = {"fetched": 4, "upserted": 2, "revised": 0, "skipped": 1, "rejected": 1}
     assert await logs_in(station.database) == [
         a_log("/ingest/files", report.request_id, **counts, **fingerprint(file.getvalue())),
     ]
@@ -168,7 +168,7 @@ async def test_a_truncated_file_is_logged_with_the_events_stored(station: Statio
         await station.ingest.file(BytesIO(content))
 
     log, request_id = await the_log(station)
-    known = {"fetched": 4, "upserted": 2, "skipped": 1, "rejected": 1, **fingerprint(content)}
+    known = {"fetched": 4, "upserted": 2, "revised": 0, "skipped": 1, "rejected": 1, **fingerprint(content)}
     assert log == a_log("/ingest/files", request_id, status=502, error="INVALID_UPSTREAM_RESPONSE", **known)
 
 
@@ -237,3 +237,13 @@ async def test_a_failure_is_raised_even_if_its_log_cannot_be_stored(
 
     (record,) = [record for record in caplog.records if record.name == "graph.api.recording"]
     assert record.getMessage() == "A request log could not be written"
+
+
+@pytest.mark.parametrize(("limit", "facts"), [(3, {"truncated": True}), (4, None)])
+async def test_an_ingest_of_a_window_that_usgs_cut_logs_it(station: Station, limit: int, facts: Any) -> None:
+    station.usgs.hold([a_feature(f"us{number}") for number in range(4)])
+
+    await station.ingest.recent(RecentEvents(limit=limit, start_ms=NOW - 1000))
+
+    log, _ = await the_log(station)
+    assert (log["fetched"], log.get("facts")) == (limit, facts)

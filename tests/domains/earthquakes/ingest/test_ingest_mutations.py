@@ -8,6 +8,7 @@ import pytest
 
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.usgs.usgs_server import (
+    FDSN_COUNT,
     FDSN_QUERY,
     UsgsServer,
     collection,
@@ -70,9 +71,16 @@ def test_the_hundred_latest_events_are_ingested_by_default(service: Service, usg
             42,
         ),
         (
-            {"limit": 7, "startTime": "2023-08-01T00:00:00Z"},
-            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=7&starttime=2023-08-01T00%3A00%3A00.000Z",
-            7,
+            {"updatedSince": "2023-08-01T02:00:00.0009+02:00"},
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&starttime=1000-01-01T00%3A00%3A00.000Z"
+            "&updatedafter=2023-08-01T00%3A00%3A00.000Z&includedeleted=true",
+            2124,
+        ),
+        (
+            {"updatedSince": "2023-08-01T00:00:00Z", "startTime": "2023-08-02T00:00:00Z", "minMagnitude": 2.5},
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&starttime=2023-08-02T00%3A00%3A00.000Z"
+            "&minmagnitude=2.5&updatedafter=2023-08-01T00%3A00%3A00.000Z&includedeleted=true",
+            76,
         ),
     ],
 )
@@ -83,6 +91,39 @@ def test_the_input_becomes_a_request_to_usgs(
 
     assert [f"{request.path}?{request.query}" for request in usgs.requests] == [requested]
     assert (payload["fetched"], payload["upserted"]) == (fetched, fetched)
+
+
+TRUNCATED = "mutation R($input: IngestRecentInput) { ingestRecent(input: $input) { fetched truncated } }"
+OF_A_WINDOW = {"startTime": "2023-08-01T00:00:00Z", "endTime": "2023-08-01T23:59:59.999Z"}  # 380 events
+
+
+@pytest.mark.parametrize(
+    ("asked", "counted", "truncated"),
+    [
+        ({"limit": 7, **OF_A_WINDOW}, True, True),
+        ({"limit": 379, **OF_A_WINDOW}, True, True),
+        ({"limit": 380, **OF_A_WINDOW}, True, False),
+        ({"limit": 381, **OF_A_WINDOW}, False, False),
+        (OF_A_WINDOW, False, False),
+        ({"limit": 7, "updatedSince": "2023-08-01T00:00:00Z"}, True, True),
+        ({"limit": 7}, False, False),  # the latest seven are all that was asked for
+    ],
+)
+def test_an_ingest_of_a_window_says_whether_usgs_had_more(
+    service: Service, usgs: UsgsServer, asked: Any, counted: bool, truncated: bool
+) -> None:
+    payload = service.ask(TRUNCATED, {"input": asked})["ingestRecent"]
+
+    assert payload["truncated"] == truncated
+    assert [request.path for request in usgs.requests] == [FDSN_QUERY] + [FDSN_COUNT] * counted
+
+
+def test_a_full_answer_counts_as_cut_where_usgs_does_not_count(service: Service, usgs: UsgsServer) -> None:
+    usgs.answer_next(usgs.catalogue, status(400))
+
+    payload = service.ask(TRUNCATED, {"input": {"limit": 7, **OF_A_WINDOW}})["ingestRecent"]
+
+    assert payload == {"fetched": 7, "truncated": True}
 
 
 def test_every_feed_of_the_graph_is_one_of_usgs(service: Service, usgs: UsgsServer) -> None:

@@ -30,13 +30,17 @@ from tests.observability.scraping import scraped
 from tests.service import Service, running, settings
 
 NEWEST = NOW - 1_003_820  # origin time of the newest event of the real week
-STATUS = "{ ingestStatus { polling lastSuccess lastError lastErrorAt failures nextAttempt newestEventLagSeconds } }"
+STATUS = """{ ingestStatus {
+  polling lastSuccess lastError lastErrorAt failures nextAttempt lastChanges changesFailures newestEventLagSeconds
+} }"""
 UNKNOWN = {
     "lastSuccess": None,
     "lastError": None,
     "lastErrorAt": None,
     "failures": 0,
     "nextAttempt": None,
+    "lastChanges": None,
+    "changesFailures": 0,
     "newestEventLagSeconds": None,
 }
 
@@ -250,6 +254,8 @@ async def test_a_service_that_does_not_poll_reports_the_polling_of_another(
                     "last_error_at": failed,
                     "failures": 1,
                     "next_attempt": failed + 120_000,
+                    "last_changes": None,
+                    "changes_failures": 0,
                     "newest_event_lag_seconds": lag_s(60),
                 }
                 scrape = scraped(service.url)
@@ -260,6 +266,7 @@ async def test_a_service_that_does_not_poll_reports_the_polling_of_another(
                 time.move(120)
                 await time.all_asleep()
                 assert service.ask(STATUS)["ingestStatus"] == {
+                    **UNKNOWN,
                     "polling": True,
                     "lastSuccess": time.now,
                     "lastError": "UPSTREAM_UNAVAILABLE",

@@ -3,12 +3,14 @@
 from collections import Counter
 from math import e, log, log10, sqrt
 from random import Random
-from statistics import fmean, variance
+from statistics import NormalDist, fmean, variance
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import bin_of
 from graph.domains.earthquakes.statistics.gutenberg_richter import (
     LEAST_EVENTS,
@@ -18,6 +20,11 @@ from graph.domains.earthquakes.statistics.gutenberg_richter import (
     distribution,
     gutenberg_richter,
     shi_bolt,
+)
+from tests.domains.earthquakes.statistics.references import (
+    ClassicAValueEstimator,
+    UtsuBValueEstimator,
+    estimate_mc_maxc,
 )
 
 # The first hundred magnitudes of the simulated catalogue that SeismoStats is tested with, rounded. For b = 1, its
@@ -73,10 +80,10 @@ def test_a_distribution_in_numbers() -> None:
 def test_the_completeness_is_where_most_events_are() -> None:
     counts = {9: 40, 10: 60, 11: 60, 12: 30}
 
-    assert completeness(counts) == Completeness(1.0)
-    assert completeness(counts, corrected=True) == Completeness(1.2)
+    assert completeness(counts, corrected=False) == Completeness(1.0)
+    assert completeness(counts) == Completeness(1.2)
     assert completeness({10: LEAST_EVENTS - 1}).magnitude is None
-    assert completeness({10: LEAST_EVENTS}).magnitude == 1.0
+    assert completeness({10: LEAST_EVENTS}).magnitude == 1.2
     assert completeness({10: 3}).reason == "Only 3 events are selected; an estimate needs 50."
 
 
@@ -106,9 +113,9 @@ def test_a_b_value_is_what_its_formula_says_of_each_event(counts: dict[int, int]
 @pytest.mark.parametrize("least", [1.0, 2.5])
 def test_the_b_value_of_a_sample_is_found_again(b: float, least: float) -> None:
     sampled = binned(sample(b, least, 20_000, seed=7))
-    found = gutenberg_richter(sampled, completeness(sampled))
+    found = gutenberg_richter(sampled, Completeness.given(least))
 
-    assert completeness(sampled).magnitude == least
+    assert completeness(sampled, corrected=False).magnitude == least
     assert found.b is not None
     assert found.uncertainty is not None
     assert found.uncertainty == pytest.approx(b / sqrt(20_000), rel=0.1)  # Aki's own
@@ -128,9 +135,69 @@ def test_events_that_are_missing_below_the_completeness_do_not_count() -> None:
     whole = binned(sample(1.0, 1.0, 50_000, seed=3))
     thinned = Counter({tenths: count // 20 if tenths < 20 else count for tenths, count in whole.items()})
 
-    assert completeness(thinned).magnitude == 2.0
+    assert completeness(thinned).magnitude == 2.2
     found = gutenberg_richter(thinned, completeness(thinned))
     assert found.b == pytest.approx(1.0, abs=0.05)
+
+
+def incomplete(seed: int, size: int = 20_000) -> Counter[int]:
+    """Magnitudes with b = 1, of which a network finds half at 1.0: with a chance as in Ogata and Katsura (1993)."""
+    draw, detected = Random(seed), NormalDist(1.0, 0.25)
+    return binned([m for m in sample(1.0, 0.0, size, seed + 1) if draw.random() < detected.cdf(m)])
+
+
+def test_the_b_value_of_incomplete_catalogues_is_right_by_default_and_too_small_without_the_correction() -> None:
+    catalogues = [incomplete(seed) for seed in range(20)]
+
+    def mean_b(corrected: bool) -> float:
+        found = [gutenberg_richter(each, completeness(each, corrected=corrected)).b for each in catalogues]
+        return fmean(b for b in found if b is not None)
+
+    assert mean_b(corrected=True) == pytest.approx(1.0, abs=0.04)
+    assert mean_b(corrected=False) == pytest.approx(0.87, abs=0.04)
+
+
+def magnitudes_of(counts: Counter[int]) -> np.ndarray:
+    """The lower edges of the bins of every event, as SeismoStats takes them."""
+    return np.array([tenths / 10 for tenths, count in sorted(counts.items()) for _ in range(count)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_completeness_b_value_and_uncertainty_are_those_of_seismostats(seed: int) -> None:
+    counts = incomplete(seed)
+    magnitudes = magnitudes_of(counts)
+    least, _ = estimate_mc_maxc(magnitudes, fmd_bin=0.1)
+    utsu = UtsuBValueEstimator()
+    utsu.calculate(magnitudes, mc=least, delta_m=0.1)
+    classic_a = ClassicAValueEstimator()
+    classic_a.calculate(magnitudes[magnitudes >= least - 0.05], mc=least, delta_m=0.1, m_ref=0.0, b_value=utsu.b_value)
+
+    found = gutenberg_richter(counts, completeness(counts))
+
+    assert found.completeness == pytest.approx(least)
+    assert found.events == utsu.n
+    assert found.b == pytest.approx(utsu.b_value)
+    assert found.uncertainty == pytest.approx(utsu.std, rel=1e-3)
+    assert found.a == pytest.approx(classic_a.a_value)
+
+
+def test_a_given_completeness_is_taken_on_tenths() -> None:
+    counts = binned(sample(1.0, 1.0, 5_000, seed=5))
+
+    assert gutenberg_richter(counts, Completeness.given(2.0)).completeness == 2.0
+    assert gutenberg_richter(counts, Completeness.given(2.0)).events == sum(n for t, n in counts.items() if t >= 20)
+    for impossible in (2.05, 11.0, -3.0):
+        with pytest.raises(BadUserInput, match="`completenessMagnitude` must be on a tenth"):
+            Completeness.given(impossible)
+
+
+def test_an_a_value_of_a_year_is_that_of_the_range_less_the_logarithm_of_its_years() -> None:
+    counts = binned(sample(1.0, 1.0, 5_000, seed=5))
+    found = gutenberg_richter(counts, Completeness.given(1.0), years=10)
+
+    assert found.a is not None
+    assert found.a_per_year == found.a - 1
+    assert gutenberg_richter(counts, Completeness.given(1.0)).a_per_year is None
 
 
 def test_the_uncertainty_is_the_published_one() -> None:

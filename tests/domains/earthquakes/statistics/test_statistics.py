@@ -1,6 +1,8 @@
 """Statistics beside what every event says, and what they cost."""
 
-from collections import Counter
+import asyncio
+from collections import Counter, defaultdict
+from contextlib import suppress
 from datetime import date
 
 import pytest
@@ -8,19 +10,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.days import date_of
-from graph.core.errors import BadUserInput
+from graph.core.errors import BadUserInput, QueryTooComplex
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.statistics.statistics import MOST_PERIODS, Interval
-from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, stored
+from graph.domains.earthquakes.selection import Box, Selection
+from graph.domains.earthquakes.statistics.series import MOST_PERIODS, Interval
+from graph.domains.earthquakes.summaries import day_key, year_key
+from graph.store.contract import Database, Update
+from graph.store.entity import Key
+from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ingest, stored
 from tests.domains.earthquakes.oracle import selects
+from tests.domains.earthquakes.revisions.histories import Source, a_record
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, summarised_selections
+from tests.domains.earthquakes.strategies import selections as any_selections
 from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
+from tests.store.engines import empty_database
 
-selections = summarised_selections.filter(lambda selection: selection.summarised)  # the others are refused
+selections = any_selections | summarised_selections
+
+
+def counts(selection: Selection, event: Event) -> bool:
+    """Whether statistics count the event: earthquakes alone, unless the selection names types."""
+    return selects(selection, event) and (selection.types is not None or event.type in (None, "earthquake"))
+
+
+async def count_types(database: Database, events: list[Event]) -> None:
+    """Count the events of each day and year by type, as summaries may."""
+    of_days = Counter((event.day_bucket, event.type or "") for event in events)
+    counted: defaultdict[Key, Counter[str]] = defaultdict(Counter)
+    for (day, kind), number in of_days.items():
+        for key in (day_key(day), year_key(day[:4])):
+            counted[key][f"type:{kind}"] += number
+    for key, types in counted.items():
+        assert await database.update(Update(key, set=types))
 
 
 @A_FEW
@@ -29,8 +54,24 @@ async def test_every_bin_has_its_events(engine: str, events: list[Event], select
     async with stored(engine, events) as database:
         statistics = await catalogue_of(database).statistics(selection)
 
-        expected = Counter(bin_of(event.mag)[0] for event in events if selects(selection, event))
+        expected = Counter(bin_of(event.mag)[0] for event in events if counts(selection, event))
         assert await statistics.counts() == expected
+
+
+@A_FEW
+@given(events=catalogues, selection=selections, interval=st.sampled_from(Interval))
+async def test_summaries_that_count_types_change_no_number(
+    events: list[Event], selection: Selection, interval: Interval
+) -> None:
+    expected = Counter(bin_of(event.mag)[0] for event in events if counts(selection, event))
+    async with stored("sqlite", events) as database:
+        await count_types(database, events)
+        catalogue = catalogue_of(database)
+        for _ in range(2):  # the second time, with what is kept of whole years
+            statistics = await catalogue.statistics(selection)
+            assert await statistics.counts() == expected
+            with suppress(BadUserInput):  # the year 1 to the year 9999
+                assert sum((await statistics.series(interval)).counts) == expected.total()
 
 
 @A_FEW
@@ -39,7 +80,7 @@ async def test_the_largest_event_is_found(engine: str, events: list[Event], sele
     async with stored(engine, events) as database:
         found = await (await catalogue_of(database).statistics(selection)).largest()
 
-    selected = [(event.mag, event.event_ts_ms) for event in events if selects(selection, event)]
+    selected = [(event.mag, event.event_ts_ms) for event in events if counts(selection, event)]
     assert (found and (found.mag, found.event_ts_ms)) == max(selected, default=None)
 
 
@@ -66,7 +107,7 @@ def following(start: date, interval: Interval) -> date:
 async def test_every_period_has_its_events(
     engine: str, events: list[Event], selection: Selection, interval: Interval
 ) -> None:
-    selected = [event for event in events if selects(selection, event)]
+    selected = [event for event in events if counts(selection, event)]
     expected = Counter(period(date_of(event.day_bucket), interval) for event in selected)
     async with stored(engine, events) as database:
         statistics = await catalogue_of(database).statistics(selection)
@@ -111,15 +152,19 @@ async def test_a_series_of_too_many_periods_is_refused(engine: str) -> None:
     assert len(years.counts) == 224
 
 
-async def test_magnitudes_between_tenths_are_refused(engine: str) -> None:
-    async with stored(engine, [an_event()]) as database:
-        with pytest.raises(BadUserInput, match="must be on a tenth"):
-            await catalogue_of(database).statistics(Selection(magnitudes=MagnitudeRange(4.55)))
+async def test_magnitudes_between_tenths_are_counted_from_the_events(engine: str) -> None:
+    events = [an_event("a", NOON, 4.54), an_event("b", NOON + 1, 4.55), an_event("c", NOON + 2, 4.6)]
+    async with stored(engine, events) as database:
+        statistics = await catalogue_of(database).statistics(Selection(magnitudes=MagnitudeRange(4.55)))
+
+        assert await statistics.counts() == {45: 1, 46: 1}
 
 
 async def test_events_are_read_only_of_days_that_the_window_cuts(engine: str) -> None:
     days = [NOON + number * 86_400_000 for number in range(-3, 4)]
-    async with stored(engine, events_at(*days)) as database:
+    events = events_at(*days)
+    async with stored(engine, events) as database:
+        await count_types(database, events)
         watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
 
@@ -139,6 +184,7 @@ async def test_the_largest_event_is_looked_for_where_its_bin_has_events(engine: 
     stronger = an_event("stronger", NOON + 400 * 86_400_000, mag=6.57)
     weak = [an_event(f"e{n}", NOON + n * 86_400_000, mag=3.1) for n in range(40)]
     async with stored(engine, [*weak, strong, stronger]) as database:
+        await count_types(database, [*weak, strong, stronger])
         watched = WatchedDatabase(database)
 
         largest = await (await catalogue_of(watched).statistics(Selection())).largest()
@@ -149,10 +195,134 @@ async def test_the_largest_event_is_looked_for_where_its_bin_has_events(engine: 
 
 async def test_the_latest_of_the_largest_is_found_without_reading_all_of_them(engine: str) -> None:
     alike = [an_event(f"e{n:03}", NOON + n * 86_400_000, mag=3.1) for n in range(500)]
-    async with stored(engine, [*alike, an_event("strong", mag=6.5)]) as database:
+    events = [*alike, an_event("strong", mag=6.5)]
+    async with stored(engine, events) as database:
+        await count_types(database, events)
         watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
 
         weak = await catalogue.statistics(Selection(magnitudes=MagnitudeRange(None, 3.1)))
         assert await weak.largest() == alike[-1]
         assert len(watched.read(EVENT, TIME_ORDERED)) <= 32
+
+
+async def test_a_blast_is_no_earthquake_unless_its_type_is_named(engine: str) -> None:
+    blast = an_event("blast", NOON, 6.9, type="nuclear explosion")
+    quakes = [an_event("quake", NOON, 5.0), an_event("shouted", NOON, 4.0, type="EARTHQUAKE")]
+    untyped = an_event("untyped", NOON, 3.0, type=None)
+    async with stored(engine, [blast, untyped, *quakes]) as database:
+        catalogue = catalogue_of(database)
+        usual = await catalogue.statistics(Selection())
+        blasts = await catalogue.statistics(Selection(types=("nuclear explosion",)))
+
+        assert await usual.counts() == {50: 1, 40: 1, 30: 1}
+        assert ((largest := await usual.largest()) and largest.event_id) == "quake"
+        assert (await usual.series(Interval.DAY)).counts == [3]
+        assert await blasts.counts() == {69: 1}
+        assert ((largest := await blasts.largest()) and largest.event_id) == "blast"
+
+
+async def test_types_of_whole_years_are_read_once_while_the_years_stay_as_they_are() -> None:
+    events = [an_event("quake", NOON), an_event("blast", NOON, type="quarry blast")]
+    async with stored("sqlite", events) as database:
+        await count_types(database, events)
+        watched = WatchedDatabase(database)
+        catalogue = catalogue_of(watched)
+
+        assert (await (await catalogue.statistics(Selection())).counts()).total() == 1
+        assert watched.read(EVENT, TIME_ORDERED) == {("20230803",)}
+        watched.calls.clear()
+        assert (await (await catalogue.statistics(Selection())).counts()).total() == 1
+        assert watched.read(EVENT, TIME_ORDERED) == set()
+
+        await ingest(database, [an_event("later", NOON + 1, type="explosion")])
+        await count_types(database, [*events, an_event("later", NOON + 1, type="explosion")])
+        assert (await (await catalogue.statistics(Selection())).counts()).total() == 1
+
+
+async def test_events_are_read_once_for_all_parts_together(engine: str) -> None:
+    events = events_at(*range(NOON, NOON + 60), mag=3.0)
+    box = Selection(box=Box(-90, 90, -180, 180))
+    async with stored(engine, events) as database:
+        watched = WatchedDatabase(database)
+        catalogue = catalogue_of(watched)
+        statistics = await catalogue.statistics(box)
+        await asyncio.gather(
+            statistics.series(Interval.DAY),
+            statistics.depths(10),
+            statistics.grid(1),
+            statistics.inter_event_times((0.5,)),
+            statistics.seismic_moment(),
+            statistics.b_positive(0.1, None),
+            statistics.rates(None, 0.95),
+        )
+
+        assert [call.index for call in watched.calls].count(TIME_ORDERED.name) == 1
+
+
+async def test_too_many_events_leave_parts_out_with_a_reason(engine: str) -> None:
+    async with stored(engine, events_at(*range(NOON, NOON + 60))) as database:
+        catalogue = catalogue_of(database, most_statistics_events=50)
+        by_time = await catalogue.statistics(Selection(start_ms=NOON))
+        reasons = [
+            (await by_time.depths(10)).reason,
+            (await by_time.grid(1)).reason,
+            (await by_time.inter_event_times((0.5,))).reason,
+            (await by_time.b_positive(0.1, None)).reason,
+        ]
+
+        assert (await by_time.counts()).total() == 60
+        for reason in reasons:
+            assert "at most 50 are read: narrow the time range" in str(reason)
+        moment = await by_time.seismic_moment()
+        assert (moment.events, moment.binned) == (60, 0), "all magnitudes are on tenths"
+        with pytest.raises(QueryTooComplex, match="at most 50 are read: narrow the time range"):
+            await catalogue.statistics(Selection(box=Box(-90, 90, -180, 180)))
+        few = catalogue_of(database, most_statistics_events=5)
+        with pytest.raises(QueryTooComplex, match="A filter is tested on at most 50 events: narrow the time range"):
+            await few.statistics(Selection(box=Box(0, 1, 0, 1)))
+
+
+async def test_a_time_range_is_as_long_as_its_bounds_or_its_events(engine: str) -> None:
+    events = events_at(at("2020-03-01T12:00:00"), at("2022-03-01T12:00:00"))
+    blasts = [an_event("blast", at("2019-01-01"), type="explosion"), an_event("b", at("2023-01-01"), type="explosion")]
+    async with stored(engine, [*events, *blasts]) as database:
+        catalogue = catalogue_of(database)
+
+        async def days(selection: Selection) -> float | None:
+            years = await (await catalogue.statistics(selection)).population.years()
+            return years and round(years * 365.25, 6)
+
+        assert await days(Selection()) == 731
+        assert await days(Selection(start_ms=at("2020-02-29"))) == 732
+        assert await days(Selection(box=Box(-90, 90, -180, 180))) == 731
+        assert await days(Selection(at("2020-01-01"), at("2020-01-11") - 1)) == 10
+        assert await days(Selection(start_ms=at("2024-01-01"))) is None
+
+
+@pytest.mark.parametrize("box", [None, Box(-90, 90, -180, 180)], ids=["by summaries", "by events"])
+async def test_a_revised_event_counts_as_it_is_now_and_a_deleted_one_no_more(engine: str, box: Box | None) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        source, catalogue = Source(database), catalogue_of(database)
+        selection = Selection(box=box)
+        found: list[tuple[dict[int, int], list[int]]] = []
+        for record in (
+            a_record("us1", mag=4.5, updated=1),
+            a_record("us2", mag=5.5, updated=1),
+            a_record("us1", mag=4.7, updated=2),
+            a_record("us2", mag=5.5, updated=2, type="quarry blast"),
+            a_record("us2", mag=5.5, updated=3, type="earthquake"),
+            {"event_id": "us1", "status": "deleted", "updated": 3},
+        ):
+            await source.say(record)
+            statistics = await catalogue.statistics(selection)
+            found.append((dict(await statistics.counts()), (await statistics.series(Interval.DAY)).counts))
+
+    assert found == [
+        ({45: 1}, [1]),
+        ({45: 1, 55: 1}, [2]),
+        ({47: 1, 55: 1}, [2]),
+        ({47: 1}, [1]),
+        ({47: 1, 55: 1}, [2]),
+        ({55: 1}, [1]),
+    ]

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,9 +22,10 @@ from graph.core.errors import (
     UpstreamFailure,
     UpstreamUnavailable,
 )
-from graph.domains.earthquakes.usgs.client import UsgsClient, UsgsCount, Validators, _seconds_to_wait
+from graph.domains.earthquakes.usgs.client import MAX_DETAIL_BYTES, UsgsClient, UsgsCount, UsgsEvent, Validators
 from graph.domains.earthquakes.usgs.geojson import UnreadableFeature
-from graph.domains.earthquakes.usgs.requests import EventQuery, UsgsFeed, UsgsRequest
+from graph.domains.earthquakes.usgs.refusals import seconds_to_wait
+from graph.domains.earthquakes.usgs.requests import EventQuery, UsgsFeed, UsgsRequest, changes_since
 from tests.domains.earthquakes.usgs.usgs_server import (
     ALL_WEEK,
     FDSN_COUNT,
@@ -93,6 +95,16 @@ def a_client(http: httpx.AsyncClient, url: str, pauses: list[float], **options: 
         (
             EventQuery(start_ms=-1, min_magnitude=0),
             f"{FDSN_QUERY}?format=geojson&orderby=time&limit=100&starttime=1969-12-31T23%3A59%3A59.999Z&minmagnitude=0",
+        ),
+        (
+            EventQuery(start_ms=0, updated_after=NOW, include_deleted=True),
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=100&starttime=1970-01-01T00%3A00%3A00.000Z"
+            "&updatedafter=2023-08-04T03%3A08%3A57.000Z&includedeleted=true",
+        ),
+        (
+            changes_since(NOW),
+            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&starttime=1000-01-01T00%3A00%3A00.000Z"
+            "&updatedafter=2023-08-04T03%3A08%3A57.000Z&includedeleted=true",
         ),
         (UsgsFeed.ALL_WEEK, f"{ALL_WEEK}?"),
         (UsgsFeed.M1_0_HOUR, "/earthquakes/feed/v1.0/summary/1.0_hour.geojson?"),
@@ -328,7 +340,7 @@ DATE = r"[A-Z][a-z]{2}, [0-9]{1,4} [A-Z][a-z]{2} [0-9]{1,6} [0-9]{1,3}:[0-9]{2}:
 
 @given(st.text(max_size=60) | st.from_regex(DATE, fullmatch=True))
 def test_no_retry_after_is_negative(text: str) -> None:
-    assert _seconds_to_wait(text, now=NOW) >= 0
+    assert seconds_to_wait(text, now=NOW) >= 0
 
 
 @pytest.mark.parametrize(
@@ -582,3 +594,72 @@ async def test_a_refused_count_is_not_retried(client: UsgsClient, usgs: UsgsServ
         await client.count(EventQuery())
 
     assert (refused.value.retries, refused.value.refused_with, len(usgs.requests)) == (0, 400, 1)
+
+
+# One event
+
+
+PRODUCTS = {"products": {"origin": [{"id": "urn:usgs-product:us:origin:us1:1", "status": "UPDATE"}]}}
+
+
+async def test_an_event_is_found_by_any_id_and_has_no_products(client: UsgsClient, usgs: UsgsServer) -> None:
+    detail = a_detail()
+    usgs.answer_next(body(orjson.dumps(detail)))
+
+    found = await client.look_up("nc1&format=csv")
+
+    del detail["properties"]["products"]
+    assert found == UsgsEvent(detail)
+    (received,) = usgs.requests
+    assert f"{received.path}?{received.query}" == f"{FDSN_QUERY}?format=geojson&eventid=nc1%26format%3Dcsv"
+
+
+def a_detail() -> dict[str, Any]:
+    """An event as USGS answers a query for its id."""
+    feature = week_features()[0]
+    return {**feature, "properties": {**feature["properties"], **PRODUCTS}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "event"),
+    [
+        (status(409), UsgsEvent(deleted=True)),
+        (status(404), UsgsEvent()),
+        (status(204), UsgsEvent()),
+    ],
+)
+async def test_a_deleted_event_is_not_an_unknown_one(
+    client: UsgsClient, usgs: UsgsServer, pauses: list[float], answer: ASGIApp, event: UsgsEvent
+) -> None:
+    usgs.answer_next(answer)
+
+    assert await client.look_up("us1") == event
+    assert pauses == []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        *(status(500), status(429, retry_after="1"), html(), cut_connection, cut_json()),
+        *(body(b""), body(b"7"), body(b"[7]"), body(b"{}"), body(b'{"properties": null}')),
+        body(b'{"properties": {"time": 123456789012345678901234567890}}'),
+        body(b'{"properties": {}}' + b" " * MAX_DETAIL_BYTES),
+    ],
+)
+async def test_an_invalid_answer_to_a_look_up_is_retried(
+    client: UsgsClient, usgs: UsgsServer, pauses: list[float], broken: ASGIApp
+) -> None:
+    usgs.answer_next(broken, broken, status(409))
+
+    assert await client.look_up("us1") == UsgsEvent(deleted=True, retries=2)
+    assert len(pauses) == 2
+
+
+@pytest.mark.parametrize("code", [304, 400, 403])
+async def test_a_refused_look_up_says_nothing_of_the_event(client: UsgsClient, usgs: UsgsServer, code: int) -> None:
+    usgs.answer_next(status(code))
+
+    with pytest.raises(InvalidUpstreamResponse) as refused:
+        await client.look_up("us1")
+
+    assert (refused.value.retries, refused.value.refused_with, len(usgs.requests)) == (0, code, 1)

@@ -41,6 +41,9 @@ def test_a_feature_is_read_by_its_documented_members() -> None:
         "source": "USGS", "ingested_at": NOW, "mag_type": "ml", "type": "earthquake", "status": "reviewed",
         "updated": NOON + 1,
         "url": "https://u", "tsunami": False, "felt": 2, "alert": "green", "sig": 319, "day_bucket": "20230803",
+        "source_depth": 8.25, "net": "ci", "code": "1", "ids": ["ci1", "us2"], "sources": ["ci", "us"], "types": None,
+        "nst": None, "dmin": None, "rms": None, "gap": None, "cdi": 2.1, "mmi": None, "title": None, "detail": None,
+        "merged_into": None,
     }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ INGEST = """mutation($events: [EventInput!]!) {
 }"""
 WHOLE = {"eventId": "us1", "eventTsMs": 0, "mag": 1, "lat": 0, "lon": 0}
 EVENT = {**WHOLE, "eventId": "us2"}
-TEXTS = ["place", "source", "magType", "type", "status", "url", "alert"]
+TEXTS = ["place", "source", "magType", "type", "status", "url", "alert", "net", "code", "title", "detail"]
 HALVES = ["a\ud800", "\udc00a", "\udc00\ud800", "\ud800A"]
 
 halves = pytest.mark.parametrize("half", HALVES, ids=map(ascii, HALVES))
@@ -29,7 +29,7 @@ def test_usgs_has_the_event_rejected_and_its_neighbours_stored(service: Service,
     features = [
         a_feature(half),
         *[a_feature(f"us-{name}", **{name: half}) for name in of_usgs],
-        a_feature("us-title", title=half),  # which is not stored
+        a_feature("us-tz", tz=half),  # which is not stored
         a_feature("us-whole", place="\U0001f30b"),
     ]
     usgs.answer_next(body(json.dumps({"type": "FeatureCollection", "features": features}).encode()))

@@ -39,7 +39,7 @@ FDSN_COUNT = "/fdsnws/event/1/count"
 ALL_WEEK = "/earthquakes/feed/v1.0/summary/all_week.geojson"
 
 _GEOJSON = "application/geo+json"
-_PERIODS = {
+PERIODS = {
     "hour": timedelta(hours=1),
     "day": timedelta(days=1),
     "week": timedelta(days=7),
@@ -59,7 +59,7 @@ class Received:
     def window(self) -> tuple[int, int]:
         """Its start and end in epoch milliseconds. The request must have both."""
         asked = dict(parse_qsl(self.query))
-        return _epoch_ms(asked["starttime"]), _epoch_ms(asked["endtime"])
+        return epoch_ms(asked["starttime"]), epoch_ms(asked["endtime"])
 
 
 @dataclass
@@ -107,7 +107,7 @@ class Holdings:
             return versioned(request, Response(week(), media_type=_GEOJSON))
         level, period = match.groups()
         key, floor = ("sig", 600.0) if level == "significant" else ("mag", float("-inf" if level == "all" else level))
-        start_ms = _generated_ms() - _PERIODS[period] // timedelta(milliseconds=1)
+        start_ms = _generated_ms() - PERIODS[period] // timedelta(milliseconds=1)
         found = [
             feature
             for feature in self.features
@@ -118,8 +118,8 @@ class Holdings:
     def _matching(self, request: Request) -> tuple[int, int, list[dict[str, Any]]]:
         """The window of a request, and its events, latest first."""
         asked = request.query_params
-        start_ms = _epoch_ms(asked["starttime"]) if "starttime" in asked else _generated_ms() - 30 * 86_400_000
-        end_ms = _epoch_ms(asked["endtime"]) if "endtime" in asked else _generated_ms()
+        start_ms = epoch_ms(asked["starttime"]) if "starttime" in asked else _generated_ms() - 30 * 86_400_000
+        end_ms = epoch_ms(asked["endtime"]) if "endtime" in asked else _generated_ms()
         floor = float(asked.get("minmagnitude", "-inf"))
         found = [
             feature
@@ -147,6 +147,10 @@ class UsgsServer:
         holdings = Holdings(list(features), **how)
         self._held = _catalogue(holdings)
         return holdings
+
+    def stand_in(self, application: ASGIApp) -> None:
+        """Replace the week by another catalogue."""
+        self._held = application
 
     async def catalogue(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The catalogue's answer. A test can pass it to `answer_next`."""
@@ -212,7 +216,7 @@ def _time_ms(feature: dict[str, Any]) -> int:
     return time
 
 
-def _epoch_ms(text: str) -> int:
+def epoch_ms(text: str) -> int:
     time = datetime.fromisoformat(text)
     return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
 

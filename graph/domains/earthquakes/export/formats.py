@@ -1,0 +1,96 @@
+"""The formats of exports: names, media types, encoders."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from graph.core.errors import FormatUnavailable
+from graph.domains.earthquakes.export.encoders import Encoder
+from graph.domains.earthquakes.export.geojson import GeoJson
+from graph.domains.earthquakes.export.text import Csv, Ndjson
+
+PATH = "/export/events"
+
+
+class ExportFormat(Enum):
+    """A format of exports."""
+
+    NDJSON = "ndjson"
+    CSV = "csv"
+    GEOJSON = "geojson"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+    @property
+    def description(self) -> str:
+        """What it is, for the graph and the command line."""
+        return _FORMATS[self].description
+
+    @property
+    def media_type(self) -> str:
+        """The value of `Content-Type`."""
+        return _FORMATS[self].media_type
+
+    def encoder(self, *, comments: bool = False) -> Encoder:
+        """A new encoder.
+
+        Args:
+            comments: whether CSV ends with a comment that has the count and the hash.
+
+        Raises:
+            FormatUnavailable: pyarrow, which writes this format, is not installed.
+        """
+        return _FORMATS[self].encoder(comments)
+
+
+def path_of(format_: ExportFormat) -> str:
+    """The path of the exports in a format."""
+    return f"{PATH}.{format_.value}"
+
+
+def _arrow(comments: bool) -> Encoder:
+    try:
+        from graph.domains.earthquakes.export.arrow import Arrow  # pyarrow takes half a second and 50 MB
+    except ImportError:
+        raise FormatUnavailable(ExportFormat.ARROW.value) from None
+    return Arrow()
+
+
+def _parquet(comments: bool) -> Encoder:
+    try:
+        from graph.domains.earthquakes.export.arrow import Parquet
+    except ImportError:
+        raise FormatUnavailable(ExportFormat.PARQUET.value) from None
+    return Parquet()
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    description: str
+    media_type: str
+    encoder: Callable[[bool], Encoder]
+
+
+_FORMATS = {
+    ExportFormat.NDJSON: _Format(
+        "A JSON object on each line; the last line has the count and a SHA-256 of the lines before it.",
+        "application/x-ndjson",
+        lambda comments: Ndjson(),
+    ),
+    ExportFormat.CSV: _Format(
+        "Comma-separated values with a header.",
+        "text/csv; charset=utf-8; header=present",
+        lambda comments: Csv(comments=comments),
+    ),
+    ExportFormat.GEOJSON: _Format(
+        "A GeoJSON FeatureCollection in the form of USGS's feeds.", "application/geo+json", lambda comments: GeoJson()
+    ),
+    ExportFormat.PARQUET: _Format(
+        "A Parquet file with GeoParquet's metadata. Needs `quakegraph[arrow]` on the server.",
+        "application/vnd.apache.parquet",
+        _parquet,
+    ),
+    ExportFormat.ARROW: _Format(
+        "An Arrow stream. Needs `quakegraph[arrow]` on the server.", "application/vnd.apache.arrow.stream", _arrow
+    ),
+}

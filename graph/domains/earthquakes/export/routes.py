@@ -1,0 +1,66 @@
+"""`GET /export/events.<format>`: the events of a filter in one answer."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.export.encoders import iso
+from graph.domains.earthquakes.export.exporting import Export, Exports
+from graph.domains.earthquakes.export.formats import PATH, ExportFormat, path_of
+from graph.domains.earthquakes.metrics import ExportMetrics
+from graph.domains.earthquakes.schema.export import export_request
+from graph.domains.earthquakes.scopes import EVENTS_READ
+from graph.settings import Settings
+from graph.transport.admission import ExecutionLimits
+from graph.transport.downloads import Download, Reads, download_route
+
+COMMENTS = "comments"
+
+
+def export_routes(settings: Settings) -> Sequence[BaseRoute]:
+    """A route for each format, by the settings."""
+    limits = ExecutionLimits.of(settings)
+    return [
+        download_route(path_of(format_), partial(_answer, format_), limits, scope=EVENTS_READ, recorded_as=PATH)
+        for format_ in ExportFormat
+    ]
+
+
+async def _answer(format_: ExportFormat, request: Request, reads: Reads) -> Download:
+    export: Export | None = None
+
+    def count(code: str) -> None:
+        if export:
+            reads.facts["result_count"] = export.count
+        reads.context.service(ExportMetrics).add(format_.value, code, export.count if export else 0)
+
+    reads.at_end = count
+    reads.facts["format"] = format_.value
+    parameters = request.query_params.multi_items()
+    comments = _comments([value for name, value in parameters if name == COMMENTS])
+    asked = export_request([each for each in parameters if each[0] != COMMENTS])
+    reads.facts |= {
+        "starttime": asked.selection.start_ms,
+        "endtime": asked.selection.end_ms,
+        "minmagnitude": asked.selection.magnitudes.minimum,
+    }
+    encoder = format_.encoder(comments=comments)
+    if request.method == "GET":
+        reads.begin_download()  # counts it, however long it is
+    export = await reads.run(partial(reads.context.service(Exports).begin, asked, encoder))
+    if request.method == "GET":
+        await reads.run(export.write_page)  # before the head is sent, so that a failure is an answer
+    headers = {
+        "content-disposition": f'attachment; filename="events.{format_.value}"',
+        "x-as-of": iso(export.source.as_of_ms),
+    }
+    return Download(format_.media_type, export.chunks(reads.run), is_long=False, headers=headers)
+
+
+def _comments(values: list[str]) -> bool:
+    if values not in ([], ["0"], ["1"]):
+        raise BadUserInput(f"`{COMMENTS}` must be 0 or 1.")
+    return values == ["1"]

@@ -1,0 +1,161 @@
+"""The events of an export: pages of the catalogue, read one after the other, as of one moment.
+
+No transaction of the store is open between two pages, so a slow client costs the store nothing. While nothing has
+changed since the moment, the present catalogue is the catalogue of the moment, and the faster one to read. From the
+first change on, the rest is read as of the moment. Both have one order: events of one millisecond are ordered by id.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from graph.core.clock import Clock
+from graph.core.errors import BadUserInput, InvalidCursor
+from graph.core.paging import Paging, Position
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.entities import EVENT_SEQUENCE
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.views import AsOf, View
+from graph.domains.earthquakes.selection import Selection
+from graph.feed.sequence import ChangeSequence
+from graph.store.contract import Database
+from graph.work.account import charge_rows
+
+EVENTS_PER_PAGE = 999  # a page reads one more, and SQLite reads a thousand rows at once
+CLOCKS_DIFFER_MS = 60_000  # at most, so that an export can be resumed at another process
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """Which events to export, and in which order."""
+
+    selection: Selection
+    ascending: bool = False
+    after: Position | str | None = None  # only the events behind this position, or behind the event with this id
+    as_of_ms: int | None = None  # epoch milliseconds; None for now
+
+
+class ExportSource:
+    """The events of one export."""
+
+    def __init__(self, catalogue: Catalogue, changes: ChangeSequence, request: ExportRequest, as_of_ms: int) -> None:
+        self.as_of_ms = as_of_ms  # epoch milliseconds
+        self._catalogue = catalogue
+        self._changes = changes
+        self._selection = request.selection
+        self._ascending = request.ascending
+        self.is_over = False
+        self._change: int | None = None  # the latest one, while the present catalogue is that of the moment
+        self._begin: Position | None = None  # behind which the export begins
+        self._last: Position | None = None  # of the events that are given, or behind which the export begins
+        self._after: Position | None = None  # of the events of the present catalogue that are read
+        self._waiting: list[Event] = []  # of the last millisecond, which may have others
+
+    @classmethod
+    async def begin(
+        cls, catalogue: Catalogue, database: Database, clock: Clock, request: ExportRequest
+    ) -> "ExportSource":
+        """Fix the moment of an export, and the position where it begins.
+
+        Raises:
+            BadUserInput: The moment is in the future.
+            HistoryUnavailable: The moment is before the first ingest.
+            InvalidCursor: The catalogue does not have the event to begin behind.
+        """
+        changes = ChangeSequence(database, EVENT_SEQUENCE)
+        change, now = await changes.latest(), clock()
+        if request.as_of_ms is not None and request.as_of_ms > now + CLOCKS_DIFFER_MS:
+            raise BadUserInput("`asOf` must not be in the future.")
+        source = cls(catalogue, changes, request, now if request.as_of_ms is None else request.as_of_ms)
+        if request.as_of_ms is None:
+            source._change = change
+        source._begin = source._last = await source._start(request.after)
+        return source
+
+    async def next_page(self, attributes: frozenset[str]) -> Sequence[Event]:
+        """The next events, perhaps none although others follow. The caller is charged for them.
+
+        It may be called again after it has failed: then it neither repeats nor misses an event.
+
+        Args:
+            attributes: the needed ones of each event.
+        """
+        if self._change is not None and (events := await self._present(attributes)) is not None:
+            return events
+        page = await self._catalogue.page(
+            self._selection,
+            Paging(EVENTS_PER_PAGE, after=self._last),
+            ascending=self._ascending,
+            attributes=attributes,
+            view=View(AsOf(recorded_ms=self.as_of_ms)),
+        )
+        await self._give(page.records)
+        self.is_over = not page.has_more
+        return page.records
+
+    async def _present(self, attributes: frozenset[str]) -> Sequence[Event] | None:
+        """The next events of the present catalogue; None if it has changed. Then there is no latest change any more."""
+        page = await self._catalogue.page(
+            _from(self._selection, self._begin, ascending=self._ascending),
+            Paging(EVENTS_PER_PAGE, after=self._after),
+            ascending=self._ascending,
+            attributes=attributes,
+        )
+        if await self._changes.latest() != self._change:
+            self._change = None
+            return None
+        events = [*self._waiting, *page.records]
+        whole = _whole_milliseconds(events) if page.has_more else len(events)
+        some = self._ordered(events[:whole], self._begin)
+        await self._give(some)
+        self._waiting = events[whole:]
+        self._after = page.records[-1].position if page.records else self._after
+        self.is_over = not page.has_more
+        return some
+
+    async def _give(self, events: Sequence[Event]) -> None:
+        """Charge for events, and go on behind them."""
+        await charge_rows(read=2 * len(events))  # to write an event takes as long as to read it
+        if events:
+            self._last = events[-1].position
+
+    def _ordered(self, events: list[Event], start: Position | None) -> list[Event]:
+        """Events in the order of exports: by time, then by id. Those up to the start are left out."""
+        times = [event.item["eventTsMs"] for event in events]
+        if len(set(times)) < len(times):
+            events = sorted(events, key=_place, reverse=not self._ascending)
+        if start is None or not events or events[0].item["eventTsMs"] != start.time_ms:
+            return events
+        begin = start.time_ms, start.key
+        return [event for event in events if (_place(event) > begin if self._ascending else _place(event) < begin)]
+
+    async def _start(self, after: Position | str | None) -> Position | None:
+        """The position that a client names."""
+        if not isinstance(after, str):
+            return after
+        as_of = None if self._change is not None else AsOf(recorded_ms=self.as_of_ms)
+        event = await self._catalogue.event(after, frozenset(), as_of)
+        if event is None:
+            raise InvalidCursor("after")
+        return event.position
+
+
+def _from(selection: Selection, start: Position | None, *, ascending: bool) -> Selection:
+    """The selection from a position's millisecond on."""
+    if start is None:
+        return selection
+    first, last = selection.span
+    if ascending:
+        return replace(selection, start_ms=min(max(first, start.time_ms), last))
+    return replace(selection, end_ms=max(min(last, start.time_ms), first))
+
+
+def _whole_milliseconds(events: Sequence[Event]) -> int:
+    """The number of events before those of the last millisecond."""
+    last, whole = events[-1].item["eventTsMs"], len(events)
+    while whole and events[whole - 1].item["eventTsMs"] == last:
+        whole -= 1
+    return whole
+
+
+def _place(event: Event) -> tuple[int, str]:
+    return event.item["eventTsMs"], event.item["eventId"]

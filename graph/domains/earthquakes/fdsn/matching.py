@@ -1,0 +1,88 @@
+"""A selection of events with FDSN's further conditions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import asin, cos, radians, sin, sqrt
+
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.fdsn.event_types import OTHER, quakeml_type
+from graph.domains.earthquakes.selection import EARTH_RADIUS_KM, Selection
+from graph.store.conditions import Condition, all_of
+from graph.store.entity import Item
+from graph.store.time_walk import Keep
+
+
+@dataclass(frozen=True)
+class Matching(Selection):
+    """A selection whose events fulfil more conditions."""
+
+    more: Condition | None = None  # that stores test
+    keeps: tuple[Keep, ...] = ()  # that only Python can test
+
+    @property
+    def summarised(self) -> bool:
+        """Summaries know none of these conditions."""
+        return False
+
+    @property
+    def condition(self) -> Condition | None:
+        """The part of the filter, beside time, that a store can test."""
+        return all_of(super().condition, self.more)
+
+    @property
+    def keep(self) -> Keep | None:
+        """The rest of the filter, which stores cannot test."""
+        rest = super().keep
+        keeps = (*self.keeps, rest) if rest else self.keeps
+        if len(keeps) < 2:
+            return keeps[0] if keeps else None
+        tests = tuple(keep.holds for keep in keeps)
+        reads = frozenset[str]().union(*(keep.reads for keep in keeps))
+        return Keep(lambda item: all(holds(item) for holds in tests), reads)
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The area outside of a great-circle distance from a point, edge included."""
+
+    lat: float
+    lon: float
+    least_km: float
+
+    @property
+    def keep(self) -> Keep:
+        """The test of an event."""
+        return Keep(self.holds, frozenset(("lat", "lon")))
+
+    def holds(self, item: Item) -> bool:
+        """Whether an event lies in the area."""
+        lat, other = radians(self.lat), radians(item["lat"])
+        h = sin((other - lat) / 2) ** 2 + cos(lat) * cos(other) * sin(radians(item["lon"] - self.lon) / 2) ** 2
+        return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h))) >= self.least_km
+
+
+def keeps_types(words: Sequence[str]) -> Keep:
+    """A test whether QuakeML's type of an event is one of these.
+
+    Raises:
+        BadUserInput: QuakeML has no such type.
+    """
+    wanted = frozenset(map(quakeml_type, words))
+    for word in words:
+        if quakeml_type(word) == OTHER and word.lower().replace("_", " ") not in (OTHER, "other"):
+            raise BadUserInput(f"`eventtype` must be types of QuakeML, such as earthquake; {word[:50]!r} is none.")
+    return Keep(_optional("type", lambda word: quakeml_type(word) in wanted), frozenset(("type",)))
+
+
+def keeps_one_of(attribute: str, words: Sequence[str]) -> Keep:
+    """A test whether a text is one of these, without regard to case."""
+    wanted = frozenset(word.lower() for word in words)
+    return Keep(_optional(attribute, lambda word: word.lower() in wanted), frozenset((attribute,)))
+
+
+def _optional(attribute: str, test: Callable[[str], bool]) -> Callable[[Item], bool]:
+    def holds(item: Item) -> bool:
+        word = item.get(attribute)
+        return word is not None and test(word)
+
+    return holds

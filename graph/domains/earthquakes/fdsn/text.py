@@ -1,0 +1,50 @@
+"""Writes FDSN's text: one event on a line, 14 columns with `|` between them."""
+
+from collections.abc import Sequence
+
+from graph.domains.earthquakes.fdsn.event_types import DELETED, quakeml_type
+from graph.domains.earthquakes.fdsn.formats import NO_EARLIER, Earlier, Format, iso_time
+from graph.domains.earthquakes.model import Event
+from graph.store.entity import Item
+
+HEADER = (
+    "#EventID|Time|Latitude|Longitude|Depth/km|Author|Catalog|Contributor|ContributorID|MagType|Magnitude|MagAuthor"
+    "|EventLocationName|EventType\n"
+)
+
+
+class Text(Format):
+    """Text of events."""
+
+    media_type = "text/plain; charset=utf-8"
+    attributes = frozenset(
+        ("mag", "magType", "place", "lat", "lon", "depth", "sourceDepth", "source", "net", "type", "status")
+    )
+
+    @property
+    def head(self) -> bytes:
+        return HEADER.encode()
+
+    def rows(self, events: Sequence[Event], earlier: Earlier = NO_EARLIER) -> bytes:
+        return "".join([_line(event.item) for event in events]).encode()
+
+
+def _line(item: Item) -> str:
+    depth = item.get("sourceDepth", item.get("depth"))
+    word = item.get("type")
+    kind = DELETED if item.get("status") == "deleted" else quakeml_type(word) if word else ""
+    source = _plain(item["source"])
+    net = _plain(item["net"]) if item.get("net") else source
+    event_id = _plain(item["eventId"])
+    return (
+        f"{event_id}|{iso_time(item['eventTsMs'])}|{float(item['lat'])!r}|{float(item['lon'])!r}"
+        f"|{'' if depth is None else repr(float(depth))}|{net}|{source}|{net}|{event_id}"
+        f"|{_plain(item.get('magType') or '')}|{float(item['mag'])!r}|{net}|{_plain(item['place'])}|{kind}\n"
+    )
+
+
+def _plain(text: str) -> str:
+    """A value in one line, without `|`, which only separates columns."""
+    if "|" in text:
+        text = text.replace("|", "/")
+    return text if text.isprintable() else " ".join("".join(c if c.isprintable() else " " for c in text).split())

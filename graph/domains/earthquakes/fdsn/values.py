@@ -1,0 +1,108 @@
+"""Reads the values of parameters, strictly: each function returns a value, or raises `BadUserInput`."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from graph.api.scalars import millis_ceil, millis_floor
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.model import LEAST_NUMBER
+
+T = TypeVar("T")
+
+Read = Callable[[str], T]
+"""The text of a value → the value. The message of a refusal begins with what the value must be."""
+
+_TIME = re.compile(
+    r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:T(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.(?P<fraction>[0-9]{1,9}))?(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?)?"
+)
+_NUMBER = re.compile(r"[+-]?([0-9]{1,20}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?")
+_WHOLE = re.compile(r"[0-9]{1,15}")
+_TRUE = frozenset({"1", "true", "t", "yes", "y"})
+_FALSE = frozenset({"0", "false", "f", "no", "n"})
+
+
+def time(text: str) -> datetime:
+    """A time: UTC unless it names a zone. A plain date is its first instant."""
+    found = _TIME.fullmatch(text)
+    try:
+        if found is None:
+            raise ValueError
+        clock, fraction, zone = found["clock"] or "00:00:00", found["fraction"] or "0", found["zone"] or "Z"
+        read = datetime.fromisoformat(f"{found['date']}T{clock}.{fraction[:6].ljust(6, '0')}{zone}")
+        return read.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise BadUserInput("must be a time such as 2023-08-03T02:52:13.18 or 2023-08-03, in UTC") from error
+
+
+def first_millisecond(text: str) -> int:
+    """The first epoch millisecond that is not before a time."""
+    return millis_ceil(time(text))
+
+
+def last_millisecond(text: str) -> int:
+    """The last epoch millisecond that is not after a time."""
+    return millis_floor(time(text))
+
+
+def next_millisecond(text: str) -> int:
+    """The first epoch millisecond that is after a time."""
+    return millis_floor(time(text)) + 1
+
+
+def number(least: float, greatest: float) -> Read[float]:
+    """A decimal number within bounds, which are included."""
+
+    def read(text: str) -> float:
+        value = float(text) if _NUMBER.fullmatch(text) else None
+        if value is None or not least <= value <= greatest or 0 < abs(value) < LEAST_NUMBER:
+            raise BadUserInput(f"must be a number from {least:g} to {greatest:g}")
+        return value
+
+    return read
+
+
+def whole(least: int, greatest: int | None = None) -> Read[int]:
+    """A whole number within bounds, which are included."""
+
+    def read(text: str) -> int:
+        value = int(text) if _WHOLE.fullmatch(text) else None
+        if value is None or value < least or (greatest is not None and value > greatest):
+            raise BadUserInput(
+                f"must be a whole number, {least} or more" + (f", and at most {greatest:,}" if greatest else "")
+            )
+        return value
+
+    return read
+
+
+def truth(text: str) -> bool:
+    """True or false, in the spellings of FDSN's clients. Python's `False` is among them."""
+    if (value := text.lower()) in _TRUE | _FALSE:
+        return value in _TRUE
+    raise BadUserInput("must be true or false")
+
+
+def one_of(*options: str) -> Read[str]:
+    """One of some words, in lower case."""
+
+    def read(text: str) -> str:
+        if text.lower() not in options:
+            raise BadUserInput(f"must be one of {', '.join(options)}")
+        return text.lower()
+
+    return read
+
+
+def texts(most: int, longest: int) -> Read[tuple[str, ...]]:
+    """Some texts, separated by commas, without spaces around them."""
+
+    def read(text: str) -> tuple[str, ...]:
+        values = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
+        if len(values) > most or any(not 0 < len(each) <= longest or not each.isprintable() for each in values):
+            raise BadUserInput(f"must be text, or up to {most:,} texts with commas between them")
+        return values
+
+    return read

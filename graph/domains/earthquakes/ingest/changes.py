@@ -1,0 +1,134 @@
+"""Follows the changes of USGS: beside polling, one process asks for all that was changed or deleted since.
+
+Feeds list the events of a month by origin time, and no deleted ones. So only the FDSN service tells of a
+late revision of an older event, of a deletion, and of what happened during an outage of more than a month.
+It is asked once an hour, by a query or a few, since USGS wants programs to read the feeds where they can.
+An answer beyond USGS's limit is fetched in parts, as a back-fill: what was stored of it is not fetched again.
+
+What was older than the feeds reach at the last success is revised if it is stored, and not inserted: a
+catalogue that began with a month of events would otherwise have a few events of each year.
+"""
+
+import asyncio
+import random
+
+from graph.core.clock import Clock
+from graph.core.days import DAY_MS
+from graph.core.errors import outcome_of
+from graph.domains.earthquakes.entities import CHANGES
+from graph.domains.earthquakes.ingest.backfill import Progress
+from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.pauses import Between, pause_s, warn
+from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.usgs.requests import changes_since
+from graph.observability.logs import get_logger
+from graph.runtime.lease import Done, Lease, LeaseItem, LeaseState
+from graph.store.contract import Database
+from graph.store.records import Record, Stored
+from graph.work.tasks import Sleep
+
+EVERY_MS = 3_600_000
+MARGIN_MS = 6 * 3_600_000  # before the last success: a product reaches USGS's index some time after its own time
+REACH_MS = 30 * DAY_MS  # of the widest feed; and how far the first query looks back
+LEASE_MS = 1_800_000  # a run ends itself then, and the next one goes on with the rest
+FIRST_PAUSE_S = 60.0  # after a failure
+
+CHANGES_LEASE = LeaseItem(CHANGES.key_for())
+
+logger = get_logger(__name__)
+
+
+class ChangesState(Record):
+    """How following goes, in the item of its lease."""
+
+    __slots__ = ()
+
+    last_success = Stored[int | None]("lastSuccess", optional=True)  # the beginning of its first query, epoch ms
+    last_error = Stored[str | None]("lastError", optional=True)  # a stable code; it is kept after a success
+    last_error_at = Stored[int | None]("lastErrorAt", optional=True)  # epoch milliseconds
+    failures_in_a_row = Stored[int | None]("failures", optional=True)  # since the last success
+
+    @classmethod
+    def of(cls, lease: LeaseState) -> "ChangesState":
+        """The state beside a lease. It is empty before the first query."""
+        return cls(lease.attributes)
+
+    @property
+    def failures(self) -> int:
+        """Failures in a row, up to the latest attempt."""
+        return self.failures_in_a_row or 0
+
+    def since(self, now: int) -> int:
+        """The time after which changes are new, epoch milliseconds. It stays the same until the next success."""
+        if self.last_success is None:
+            return (now - REACH_MS) // DAY_MS * DAY_MS
+        return min(self.last_success, now) - MARGIN_MS
+
+    def reached(self, now: int) -> int:
+        """The origin time, epoch milliseconds, since which the feeds would have listed all that was new until now."""
+        return min(now if self.last_success is None else self.last_success, now) - REACH_MS
+
+
+def changes_lease(database: Database, clock: Clock) -> Lease:
+    """The lease of the process that asks for changes."""
+    return Lease(database, CHANGES_LEASE, clock, lasts_ms=LEASE_MS)
+
+
+async def follow_forever(
+    ingest: Ingest,
+    database: Database,
+    clock: Clock,
+    sleep: Sleep = asyncio.sleep,
+    between: Between = random.uniform,
+    *,
+    runs_s: float = LEASE_MS / 1000,
+) -> None:
+    """Ask for changes again and again, under one lease with the other processes on the table.
+
+    Args:
+        runs_s: the longest time of a run. What it has not fetched by then, the next one does.
+    """
+    follower = _Follower(ingest, clock, between, runs_s)
+    await changes_lease(database, clock).run_forever(follower.follow, failed=_warn, sleep=sleep)
+
+
+class _Follower:
+    """The part of one process."""
+
+    def __init__(self, ingest: Ingest, clock: Clock, between: Between, runs_s: float) -> None:
+        self._ingest = ingest
+        self._clock = clock
+        self._between = between
+        self._runs_s = runs_s
+
+    async def follow(self, lease: LeaseState, started: int) -> Done:
+        """Ask once for what changed, from that epoch millisecond on."""
+        state = ChangesState.of(lease)
+        progress = Progress()
+
+        def advanced(_: IngestReport, latest: Progress) -> None:
+            nonlocal progress
+            progress = latest
+
+        running = asyncio.timeout(self._runs_s)
+        try:
+            async with running:
+                query = changes_since(state.since(started))
+                report = await self._ingest.window(query, advanced, only_stored_before=state.reached(started))
+        except Exception as error:  # also a defect, which should be met less often too
+            if running.expired():
+                logger.info("Following the changes of USGS takes long, and goes on later")
+                return Done(self._clock())
+            if not state.failures:
+                _warn(error)
+            now, code = self._clock(), str(outcome_of(error)[1])
+            pause = pause_s(state.failures, error, every_s=FIRST_PAUSE_S, between=self._between)
+            failed = {"lastError": code, "lastErrorAt": now, "failures": state.failures + 1}
+            return Done(now + round(1000 * pause), failed)
+        logger.info("Followed the changes of USGS", **report.log_facts)
+        return Done(max(started + EVERY_MS, self._clock()), {"lastSuccess": progress.began_ms, "failures": 0})
+
+
+def _warn(error: Exception) -> None:
+    """Log the first failure in a row."""
+    warn(logger.warning, "USGS cannot be asked for changes, and will be asked again", error)

@@ -1,0 +1,154 @@
+"""Stores what an ingest takes: new events, next versions of stored ones, merges and deletions.
+
+    records → the stored events that they are about → the writes of each → transactions
+
+One transaction holds an event's latest version, the version that it replaced, its aliases, the summaries
+of both days, and the number of the change. It applies only if the event still is what was read. So a crash
+or a race loses no version and counts no event twice. A refused record is looked up and decided again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+
+from cachetools import FIFOCache
+
+from graph.core.clock import Clock
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.ingest.look_up import LookUp
+from graph.domains.earthquakes.ingest.write import Outcome, Write, insert, write_of
+from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
+from graph.domains.earthquakes.revisions.versions import is_news
+from graph.domains.earthquakes.summaries import SummaryChanges
+from graph.feed.sequence import ChangeSequence, Reservation
+from graph.store.contract import Database
+
+ROUNDS = 20  # for one chunk; a further round is due to other writers of the same events
+Count = Callable[[Outcome, int], None]
+"""(outcome, number of records)."""
+
+ALIASES_KEPT = 10_000  # aliases of the last polls, so that the next one finds their events by one read each
+
+
+class Storing:
+    """Stores records in the catalogue."""
+
+    def __init__(self, database: Database, sequence: ChangeSequence, clock: Clock, *, revises: bool = True) -> None:
+        """Prepare to store.
+
+        Args:
+            revises: whether stored events are revised; otherwise the first write of an event wins.
+        """
+        self._database = database
+        self._sequence = sequence
+        self._clock = clock
+        self._revises = revises
+        self._aliases: FIFOCache[str, str] = FIFOCache(ALIASES_KEPT)
+
+    async def store(self, records: Sequence[Incoming], count: Count, *, probably_new: bool) -> None:
+        """Store records.
+
+        Args:
+            count: called with what became of some of them, as soon as it is stored.
+            probably_new: do not look for events with the records' own ids first; an insert finds them.
+
+        Raises:
+            DatabaseUnavailable: Some may be stored. Storing all of them again completes the work.
+        """
+        pending = list(records)
+        for _ in range(ROUNDS):
+            if not pending:
+                return
+            writes = await self._writes(pending, probably_new=probably_new)
+            count("skipped", len(pending) - len(writes))
+            at_once, later = _disjoint(writes)
+            refused = await self._apply([write for write in at_once if not write.versions], count)
+            refused += await self._apply([write for write in at_once if write.versions], count)
+            pending, probably_new = [write.record for write in (*refused, *later)], False
+        raise DatabaseUnavailable("other writers kept changing the same events")
+
+    async def plan(self, records: Sequence[Incoming]) -> list[Write]:
+        """What storing these records would change, as of now."""
+        return await self._writes(records, probably_new=False)
+
+    async def _writes(self, records: Sequence[Incoming], *, probably_new: bool) -> list[Write]:
+        """The writes of those records that change something."""
+        look_up = LookUp(self._database, self._aliases)
+        # A refused insert shows that its event is stored. A deletion inserts nothing.
+        await look_up.own_ids([each for each in records if not probably_new or isinstance(each, SourceDeletion)])
+        if not self._revises:
+            return [insert(each) for each in records if isinstance(each, Event) and not look_up.own(each)]
+        unsure = [each for each in records if (own := look_up.own(each)) is None or is_news(each, own)]
+        await look_up.other_ids(unsure)
+        found = [look_up.events_of(record) for record in unsure]
+        whole = await look_up.whole(found)
+        writes = [
+            write_of(record, [whole[item["eventId"]] for item in items])
+            for record, items in zip(unsure, found, strict=True)
+        ]
+        return [write for write in writes if write is not None]
+
+    async def _apply(self, writes: Sequence[Write], count: Count) -> list[Write]:
+        """Apply writes in transactions. All of them make versions, or none does. Returns the refused ones."""
+        refused: list[Write] = []
+        limit = self._database.transaction_limit - ChangeSequence.ACTIONS
+        for some in _transactions(writes, limit):
+            while some:
+                numbered = bool(some[0].versions)
+                async with self._sequence.reserve() if numbered else nullcontext() as reservation:
+                    missed = await self._transact(some, reservation)
+                    if missed is not None and reservation:
+                        self._sequence.missed(reservation)
+                if missed is None:
+                    for outcome, number in Counter(write.outcome for write in some).items():
+                        count(outcome, number)
+                    break
+                refused += [some[at] for at in missed]
+                some = [write for at, write in enumerate(some) if at not in missed]
+        return refused
+
+    async def _transact(self, writes: Sequence[Write], reservation: Reservation | None) -> set[int] | None:
+        """Apply writes in one transaction. None if they were applied; otherwise the places of refused ones."""
+        now = self._clock()
+        number = reservation.number if reservation else 0
+        owners: list[int] = []
+        actions, keys = [], []
+        summaries = SummaryChanges()
+        for at, write in enumerate(writes):
+            own = write.actions(now, number)
+            actions += own
+            owners += [at] * len(own)
+            keys += write.keys
+            write.count(summaries)
+        if reservation:
+            actions += reservation.actions(keys)
+        refused = await self._database.transact([*actions, *summaries.updates(now)])
+        return {owners[at] for at in refused if at < len(owners)} if refused else None
+
+
+def _disjoint(writes: Sequence[Write]) -> tuple[list[Write], list[Write]]:
+    """Writes that touch different events, and those that have to follow them."""
+    at_once, later = [], []
+    taken: set[str] = set()
+    for write in writes:
+        if taken.isdisjoint(write.ids):
+            taken |= write.ids
+            at_once.append(write)
+        else:
+            later.append(write)
+    return at_once, later
+
+
+def _transactions(writes: Iterable[Write], limit: int) -> Iterator[list[Write]]:
+    """The writes in order of time, in parts that fit one transaction with their summaries."""
+    part: list[Write] = []
+    size, summaries = 0, set[str]()
+    for write in sorted(writes, key=lambda write: write.time_ms):
+        touched = summaries | write.periods
+        if part and size + write.size + len(touched) > limit:
+            yield part
+            part, size, touched = [], 0, write.periods
+        part.append(write)
+        size, summaries = size + write.size, touched
+    if part:
+        yield part

@@ -1,0 +1,1 @@
+"""Versions of events: the latest one, those that it replaced, and the catalogue as it was."""

@@ -1,0 +1,104 @@
+"""The history of the catalogue: when it begins, and the versions and aliases of an event."""
+
+from collections.abc import Iterable
+
+from graph.core.days import datetime_of
+from graph.core.errors import HistoryUnavailable, InvalidCursor
+from graph.core.paging import Page, Paging, Position
+from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
+from graph.domains.earthquakes.revisions.changes import change_key, version_of
+from graph.domains.earthquakes.revisions.model import EventRevision
+from graph.domains.earthquakes.revisions.versions import completed
+from graph.domains.earthquakes.revisions.views import AsOf
+from graph.feed.sequence import ChangeSequence
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Query
+
+
+class History:
+    """Reads superseded versions."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sequence = ChangeSequence(database, EVENT_SEQUENCE)
+        self._earliest: int | None = None
+
+    async def earliest(self) -> int | None:
+        """When the history begins: the recording of the first change, epoch milliseconds; None without any."""
+        if self._earliest is None and (changes := await self._sequence.since(0, 1)):
+            event_id, _ = version_of(changes[0].keys[0])
+            if version := await self.version(event_id, 1):
+                self._earliest = version["recordedAt"]
+        return self._earliest
+
+    async def check(self, as_of: AsOf | None) -> None:
+        """Refuse a time before the history.
+
+        Raises:
+            HistoryUnavailable: The history begins later, or not at all.
+        """
+        if as_of is None or as_of.time_ms is None:
+            return
+        earliest = await self.earliest()
+        if earliest is None:
+            raise HistoryUnavailable(None)
+        if as_of.time_ms < earliest:
+            time = datetime_of(earliest).isoformat(timespec="milliseconds")
+            raise HistoryUnavailable(time.replace("+00:00", "Z"))
+
+    async def version(self, event_id: str, number: int) -> Item | None:
+        """One version of an event, completed."""
+        item = await self._database.get(REVISION.key_for(event_id, number))
+        if item is None:
+            latest = await self._database.get(EVENT.key_for(event_id))
+            item = completed(latest) if latest else None
+        return item if item and item["revision"] == number else None
+
+    async def version_as_of(self, latest: Item, as_of: AsOf) -> Item | None:
+        """The version of an event at a time, completed; None if it was not known yet."""
+        if as_of.held(latest):
+            return completed(latest)
+        query = Query(entity=REVISION, partitions=((latest["eventId"],),), forward=False)
+        for item in (await self._database.query(query)).items:
+            if as_of.held(item):
+                return item
+        return None
+
+    async def versions(self, latest: Item, paging: Paging[Position]) -> Page[EventRevision]:
+        """A page of an event's versions, the first one first.
+
+        Raises:
+            InvalidCursor: A cursor is of another event's versions.
+        """
+        event_id, count = latest["eventId"], latest.get("revision", 1)
+        for argument, position in (("after", paging.after), ("before", paging.before)):
+            if position and position.key != event_id:
+                raise InvalidCursor(argument)
+        first, last = paging.after.time_ms + 1 if paging.after else 1, count
+        if paging.before:
+            last = min(last, paging.before.time_ms - 1)
+        page = range(max(first, last + 1 - paging.size), last + 1) if paging.backward else range(first, last + 1)
+        page = page[: paging.size]
+        found = await self.revisions([change_key({"eventId": event_id, "revision": number}) for number in page])
+        more = (page.start > first if paging.backward else page.stop <= last) if page else paging.size == 0 < count
+        behind = (page.stop <= count if paging.backward else page.start > 1) if page else count > 0
+        return Page(
+            records=list(found.values()), partitions=1, backward=paging.backward, has_more=more, has_behind=behind
+        )
+
+    async def revisions(self, keys: Iterable[str]) -> dict[str, EventRevision]:
+        """The existing versions with these keys of changes, each with the one before it."""
+        wanted = {key: version_of(key) for key in keys}
+        numbers = {(event_id, at) for event_id, number in wanted.values() for at in (number, number - 1) if at}
+        event_ids = {event_id for event_id, _ in numbers}
+        latest = await self._database.get_many({EVENT.key_for(event_id) for event_id in event_ids})
+        found = {(item["eventId"], item.get("revision", 1)): completed(item) for item in latest.values()}
+        others = {REVISION.key_for(*each) for each in numbers - found.keys()}
+        superseded = await self._database.get_many(others) if others else {}
+        found |= {(item["eventId"], item["revision"]): item for item in superseded.values()}
+        return {
+            key: EventRevision(found[event_id, number], found.get((event_id, number - 1)))
+            for key, (event_id, number) in wanted.items()
+            if (event_id, number) in found
+        }

@@ -1,0 +1,166 @@
+"""Pages through several streams of versions at once, in order of time and event id.
+
+Some days at a time are read from every stream, as many as may fill the page. So a page costs at most as many
+pages as there are streams, also where one of them has nothing.
+
+A store orders versions of one millisecond as it likes, and a version may move to another stream between two
+pages. So they are ordered here, by event id, and those of a page's last millisecond are read completely.
+
+It may also move while a page is read. So the streams that versions move to are read behind those that they leave: a
+version is found in at least one of them. If it is found in both, one is dropped.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from graph.core.days import day_span
+from graph.core.paging import Later, Page, Paging, Position
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.selection import Selection
+from graph.store.entity import Item
+from graph.store.time_walk import Keep, Walk
+
+ALL = 1_000_000  # versions of one millisecond
+
+
+class WalkOf(Protocol):
+    """Makes the walk through a stream."""
+
+    def __call__(self, selection: Selection, keep: Keep) -> Walk:
+        """The walk through the selected versions that pass the rest of a filter, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The part of a list between two positions."""
+
+    after: Position | None = None  # in order of time, whatever the direction of reading
+    before: Position | None = None
+    with_ends: bool = False
+
+    def select(self, selection: Selection) -> Selection | None:
+        """The selection between the positions' times; None if it is empty."""
+        first, last = selection.span
+        if self.after:
+            first = max(first, self.after.time_ms)
+        if self.before:
+            last = min(last, self.before.time_ms)
+        return replace(selection, start_ms=first, end_ms=last) if first <= last else None
+
+    def holds(self, item: Item) -> bool:
+        """Whether a version lies between the positions."""
+        place = _place(item)
+        if self.after and not (place > _of(self.after) or (self.with_ends and place == _of(self.after))):
+            return False
+        return not self.before or place < _of(self.before) or (self.with_ends and place == _of(self.before))
+
+
+class Days(Protocol):
+    """Lists the days to read."""
+
+    def __call__(self, selection: Selection, *, forward: bool) -> AsyncGenerator[tuple[str, int], None]:
+        """The days that may have a selected version in any stream, in order, and how many each probably has."""
+
+
+class MergedWalk:
+    """The selected versions of several streams, in order of time and event id."""
+
+    def __init__(self, selection: Selection, days: Days, walks: Sequence[WalkOf]) -> None:
+        self._selection = selection
+        self._days = days
+        self._walks = walks
+
+    async def page(self, paging: Paging[Position], *, forward: bool, record_of: Callable[[Item], Event]) -> Page[Event]:
+        """A page in order of time, or with `forward=False` in reverse."""
+        direction = forward != paging.backward
+        first, last = (paging.after, paging.before) if forward else (paging.before, paging.after)
+        items, more, partitions = await self._read(paging.size, _Range(first, last), forward=direction)
+        records = list(map(record_of, items))
+        start = paging.before if paging.backward else paging.after
+        return Page(
+            records=records[::-1] if paging.backward else records,
+            partitions=partitions,
+            backward=paging.backward,
+            has_more=more,
+            has_behind=Later(partial(self._behind, items, start, forward=not direction)) if start else False,
+        )
+
+    async def _behind(self, items: Sequence[Item], start: Position, *, forward: bool) -> bool:
+        """Whether anything precedes a page in this direction."""
+        first = Position(start.connection, *_place(items[0])) if items else start
+        within = _Range(first if forward else None, None if forward else first, with_ends=not items)
+        _, more, _ = await self._read(0, within, forward=forward)
+        return more
+
+    async def _read(self, size: int, within: _Range, *, forward: bool) -> tuple[list[Item], bool, int]:
+        """The first versions of a range, whether more follow, and the number of partitions that were read."""
+        items: list[Item] = []
+        selection, partitions, more = within.select(self._selection), 0, False
+        if selection is None:
+            return items, more, partitions
+        async with aclosing(self._windows(selection, size + 1, forward=forward)) as windows:
+            async for window in windows:
+                found, more, read = await self._read_window(window, size - len(items), within, forward=forward)
+                items += found
+                partitions += read
+                if more:
+                    break
+        return items, more, partitions
+
+    async def _windows(self, selection: Selection, wanted: int, *, forward: bool) -> AsyncGenerator[Selection, None]:
+        """Parts of a selection, one after the other: some days that may fill a page, then twice as many each time."""
+        first, last = selection.span
+        days: list[str] = []
+        probable = 0
+
+        def window() -> Selection:
+            low, high = day_span(min(days[0], days[-1]))[0], day_span(max(days[0], days[-1]))[1]
+            return replace(selection, start_ms=max(first, low), end_ms=min(last, high))
+
+        async with aclosing(self._days(selection, forward=forward)) as listed:
+            async for day, number in listed:
+                days.append(day)
+                probable += number
+                if probable >= wanted:
+                    yield window()
+                    days, probable, wanted = [], 0, wanted * 2
+        if days:
+            yield window()
+
+    async def _read_window(
+        self, selection: Selection, size: int, within: _Range, *, forward: bool
+    ) -> tuple[list[Item], bool, int]:
+        """The first versions of a part of the range, whether more follow in it, and the number of partitions."""
+        readings = [await self._walk(of, selection, within).read(size + 1, forward=forward) for of in self._walks]
+        merged = _merged([reading.items for reading in readings], forward=forward)
+        if 0 < size < len(merged):
+            end_ms = merged[size - 1]["eventTsMs"]
+            if any(reading.more and reading.items[-1]["eventTsMs"] == end_ms for reading in readings):
+                of_end = replace(self._selection, start_ms=end_ms, end_ms=end_ms)
+                ties = [await self._walk(of, of_end, within).read(ALL, forward=forward) for of in self._walks]
+                merged = _merged([merged, *(tie.items for tie in ties)], forward=forward)
+        more = len(merged) > size or any(reading.more for reading in readings)
+        return merged[:size], more, sum(reading.partitions for reading in readings)
+
+    def _walk(self, of: WalkOf, selection: Selection, within: _Range) -> Walk:
+        own = selection.keep
+        if own is None:
+            return of(selection, Keep(within.holds, frozenset()))
+        return of(selection, Keep(lambda item: within.holds(item) and own.holds(item), own.reads))
+
+
+def _merged(streams: Sequence[Sequence[Item]], *, forward: bool) -> list[Item]:
+    """All versions, each place once."""
+    places = {_place(item): item for items in streams for item in items}
+    return [places[place] for place in sorted(places, reverse=not forward)]
+
+
+def _place(item: Item) -> tuple[int, str]:
+    return item["eventTsMs"], item["eventId"]
+
+
+def _of(position: Position) -> tuple[int, str]:
+    return position.time_ms, position.key

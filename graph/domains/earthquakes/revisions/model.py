@@ -1,0 +1,82 @@
+"""The record of one version of an event, and what changed in it. No I/O."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from graph.core.paging import cursor_at
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.versions import RevisionKind, kind_of, tracked
+from graph.store.entity import Item
+from graph.store.records import Record
+
+REVISIONS = "revisions"  # the connection's name in cursors
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A tracked value that differs from the version before."""
+
+    field: str  # its name in the graph
+    before: Any
+    after: Any
+
+
+class EventRevision(Record):
+    """One version of an event, with the one before it."""
+
+    __slots__ = ("__dict__", "before")
+
+    def __init__(self, item: Item, before: Item | None = None) -> None:
+        super().__init__(item)
+        self.before = before
+
+    @property
+    def event(self) -> Event:
+        """The event as it was."""
+        return Event(self.item)
+
+    @property
+    def number(self) -> int:
+        """From 1."""
+        number: int = self.item["revision"]
+        return number
+
+    @property
+    def kind(self) -> RevisionKind:
+        """What made the version."""
+        return kind_of(self.item)
+
+    @property
+    def published_at(self) -> int | None:
+        """When the source published it, epoch milliseconds."""
+        return self.item.get("publishedAt")
+
+    @property
+    def recorded_at(self) -> int:
+        """When it was stored, epoch milliseconds."""
+        recorded: int = self.item["recordedAt"]
+        return recorded
+
+    @property
+    def minutes_after_origin(self) -> float | None:
+        """The time from the event to the publication."""
+        return None if self.published_at is None else (self.published_at - self.item["eventTsMs"]) / 60_000
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """The tracked values that differ from the version before; of the first version, none."""
+        if self.before is None:
+            return []
+        before, after = tracked(self.before), tracked(self.item)
+        return [Change(name, before[name], value) for name, value in after.items() if value != before[name]]
+
+    @property
+    def notice_cursor(self) -> str:
+        """Its cursor in a notice: of a first version, that of the event's edge."""
+        return self.event.cursor if self.number == 1 else self.cursor
+
+    @property
+    def cursor(self) -> str:
+        """Its position among the versions, as text."""
+        return cursor_at(REVISIONS, self.number, self.item["eventId"])

@@ -1,0 +1,49 @@
+"""The parameters of an export: the arguments of `events`, as far as an export takes them."""
+
+from datetime import datetime
+
+from graph.api.scalars import millis_floor
+from graph.api.text_arguments import Parameters, TextArguments
+from graph.core.errors import InvalidCursor
+from graph.core.paging import Position, TimeOrder
+from graph.domains.earthquakes import model
+from graph.domains.earthquakes.export.source import ExportRequest
+from graph.domains.earthquakes.schema.events import EventFilter, EventOrder
+from graph.domains.earthquakes.selection import Selection
+
+
+def export_request(parameters: Parameters) -> ExportRequest:
+    """Read the parameters of an export: `filter` as JSON or its fields one by one, `orderBy`, `after`, `asOf`.
+
+    Raises:
+        BadUserInput: A parameter is unknown, or has an impossible value.
+        InvalidCursor: `after` is neither a cursor of `events` nor an event's id.
+    """
+    return _ARGUMENTS.read(parameters)
+
+
+def _request(
+    filter: EventFilter | None = None,
+    order_by: EventOrder = EventOrder.TIME_DESC,
+    after: str | None = None,
+    as_of: datetime | None = None,
+) -> ExportRequest:
+    return ExportRequest(
+        filter.selection if filter else Selection(),
+        ascending=order_by is EventOrder.TIME_ASC,
+        after=_after(after) if after is not None else None,
+        as_of_ms=millis_floor(as_of) if as_of else None,
+    )
+
+
+_ARGUMENTS = TextArguments(_request, spread="filter")
+
+
+def _after(text: str) -> Position | str:
+    """A cursor of `events`, or an event's id."""
+    try:
+        return TimeOrder(model.EVENTS).place_of(text, "after")
+    except InvalidCursor:
+        if not model.possible_id(text):
+            raise
+        return text

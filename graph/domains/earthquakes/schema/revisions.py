@@ -1,0 +1,113 @@
+"""Versions of events: what changed, when it was published, and when it was stored here."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, cast
+
+import strawberry
+from strawberry.scalars import JSON
+
+from graph.api import relay
+from graph.api.scalars import EpochMillis, describe_enum, millis_floor
+from graph.api.selected import needs
+from graph.api.sizes import ListSize
+from graph.domains.earthquakes.revisions import model as records
+from graph.domains.earthquakes.revisions.versions import TRACKED, RevisionKind
+from graph.domains.earthquakes.revisions.views import AsOf, Deleted
+
+if TYPE_CHECKING:
+    from graph.domains.earthquakes.schema.events import Event
+
+KINDS = {
+    RevisionKind.CREATED: "The first version that was stored here.",
+    RevisionKind.REVISED: "A tracked value changed.",
+    RevisionKind.RENAMED: "The source prefers another id.",
+    RevisionKind.MERGED: "The event turned out to be another one, see `mergedInto`.",
+    RevisionKind.DELETED: "The source deleted the event.",
+    RevisionKind.RESTORED: "The source has the event again.",
+}
+DELETED = {
+    Deleted.EXCLUDE: "Only events that are not deleted.",
+    Deleted.INCLUDE: "Also deleted events.",
+    Deleted.ONLY: "Only deleted events.",
+}
+describe_enum(RevisionKind, "What made a version of an event.", KINDS.__getitem__)
+describe_enum(Deleted, "Whether a list has deleted events.", DELETED.__getitem__, name="DeletedEvents")
+
+
+@strawberry.input(name="AsOf", one_of=True, description="The time at which the catalogue is seen.")
+class AsOfInput:
+    recorded: datetime | None = strawberry.field(
+        default=strawberry.UNSET, description="As it was stored here at this time; a date means its end."
+    )
+    published: datetime | None = strawberry.field(
+        default=strawberry.UNSET,
+        description="As its sources had published it at this time, as far as this is known; a date means its end.",
+    )
+    first: bool | None = strawberry.field(
+        default=strawberry.UNSET, description="The first stored version of each event; must be true."
+    )
+
+    @property
+    def value(self) -> AsOf:
+        """The time for the catalogue."""
+        return AsOf(
+            recorded_ms=millis_floor(self.recorded) if self.recorded else None,
+            published_ms=millis_floor(self.published) if self.published else None,
+            first=bool(self.first),
+        )
+
+
+@strawberry.type(description="An id that finds an event.")
+class EventAlias:
+    event_id: str = strawberry.field(description="The id.")
+    preferred: bool = strawberry.field(description="Whether the source prefers it now.")
+
+
+@strawberry.type(description="The deletion of an event by its source.")
+class Deletion:
+    recorded_at: EpochMillis = strawberry.field(description="When it was stored here, epoch milliseconds.")
+    published_at: EpochMillis | None = strawberry.field(description="When the source published it, epoch milliseconds.")
+
+
+@strawberry.type(description="A value that differs from the version before.")
+class RevisionChange:
+    field: str = strawberry.field(description="The name of the event's field.")
+
+    @strawberry.field(description="The value before; null for none.", metadata=needs())
+    @staticmethod
+    def before(change: strawberry.Parent[records.Change]) -> JSON | None:
+        return cast("JSON | None", change.before)
+
+    @strawberry.field(description="The value of this version; null for none.", metadata=needs())
+    @staticmethod
+    def after(change: strawberry.Parent[records.Change]) -> JSON | None:
+        return cast("JSON | None", change.after)
+
+
+@strawberry.type(description="One version of an event.")
+class EventRevision:
+    number: int = strawberry.field(description="From 1, without gaps.")
+    kind: RevisionKind = strawberry.field(description="What made the version.")
+    published_at: EpochMillis | None = strawberry.field(
+        description="When the source published it, epoch milliseconds; null if it did not say."
+    )
+    recorded_at: EpochMillis = strawberry.field(description="When it was stored here, epoch milliseconds.")
+    minutes_after_origin: float | None = strawberry.field(
+        description="The time from the earthquake to the publication, minutes; null if it is not known."
+    )
+    changes: list[RevisionChange] = strawberry.field(
+        description="The tracked values that differ from the version before; none of the first version.",
+        directives=[ListSize(assumed_size=len(TRACKED))],
+    )
+    event: Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] = strawberry.field(
+        description="The event as it was."
+    )
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, records.EventRevision)
+
+
+@strawberry.type(description="A page of versions of an event.")
+class EventRevisionConnection(relay.Connection[EventRevision]):
+    pass

@@ -1,0 +1,137 @@
+"""Where events are: their depths, and their number in the cells of a grid. No I/O."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from math import ceil, floor, inf, isnan
+
+from graph.core.errors import BadUserInput
+
+MOST_DEPTH_BINS = 1_000
+MOST_CELLS = 10_000
+LEAST_DEGREES, GREATEST_DEGREES = 0.01, 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class DepthBin:
+    """The events of a range of depths."""
+
+    depth: float  # km, the shallower edge, which belongs to it
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Depths:
+    """The number of events by depth."""
+
+    bins: tuple[DepthBin, ...] = ()
+    unknown: int = 0  # events without a depth
+    reason: str | None = None  # why there are none
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """The events of a cell."""
+
+    lat: float  # degrees north, the southern edge, which belongs to it
+    lon: float  # degrees east, the western edge, which belongs to it
+    count: int
+    greatest: float  # the greatest magnitude
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The number of events in each cell that has any, from south to north and from west to east."""
+
+    degrees_per_cell: float
+    cells: tuple[GridCell, ...] = ()
+    reason: str | None = None  # why there are none
+
+
+class DepthCounts:
+    """Counts events by depth, some at a time."""
+
+    def __init__(self, bin_km: float) -> None:
+        """Begin with no events.
+
+        Raises:
+            BadUserInput: The width of a bin is not possible.
+        """
+        if not 0 < bin_km < inf:
+            raise BadUserInput("`binKm` must be greater than 0.")
+        self._bin_km = bin_km
+        self._counts: Counter[int] = Counter()
+
+    def add(self, depths: Iterable[float]) -> None:
+        """Count events.
+
+        Args:
+            depths: km; NaN for an unknown one.
+
+        Raises:
+            BadUserInput: There are too many bins.
+        """
+        bins = [floor(depth / self._bin_km) for depth in depths if not isnan(depth)]
+        if max(bins, default=0) >= MOST_DEPTH_BINS:
+            raise BadUserInput(f"That is more than {MOST_DEPTH_BINS:,} bins of depth: take a greater `binKm`.")
+        self._counts.update(bins)
+
+    def histogram(self, events: int) -> Depths:
+        """The bins from the surface to the deepest event, with empty ones.
+
+        Args:
+            events: the number of all, also those without a depth.
+        """
+        deepest = max(self._counts, default=-1)
+        bins = tuple(DepthBin(number * self._bin_km, self._counts[number]) for number in range(deepest + 1))
+        return Depths(bins, events - self._counts.total())
+
+
+class GridCounts:
+    """Counts events in the cells of a grid that begins at the south pole and at 180° west, some at a time.
+
+    The 180th meridian is one line: an event at 180° east is in the cell that begins at 180° west. The
+    north pole belongs to the northernmost cells.
+    """
+
+    def __init__(self, degrees: float) -> None:
+        """Begin with no events.
+
+        Args:
+            degrees: the height and width of a cell.
+
+        Raises:
+            BadUserInput: The size is not possible.
+        """
+        if not LEAST_DEGREES <= degrees <= GREATEST_DEGREES:
+            raise BadUserInput(f"`degreesPerCell` must be from {LEAST_DEGREES} to {GREATEST_DEGREES:g}.")
+        self._degrees = degrees
+        self._northernmost = ceil(180 / degrees) - 1
+        self._cells: dict[tuple[int, int], tuple[int, float]] = {}
+
+    def add(self, points: Iterable[tuple[float, float, float]]) -> None:
+        """Count events.
+
+        Args:
+            points: latitude and longitude in degrees, magnitude.
+
+        Raises:
+            BadUserInput: There are too many cells.
+        """
+        degrees, northernmost, cells = self._degrees, self._northernmost, self._cells
+        for lat, lon, magnitude in points:
+            at = min(floor((lat + 90) / degrees), northernmost), floor((lon + 180) % 360 / degrees)
+            count, greatest = cells.get(at, (0, magnitude))
+            cells[at] = count + 1, max(greatest, magnitude)
+        if len(cells) > MOST_CELLS:
+            raise BadUserInput(f"That is more than {MOST_CELLS:,} cells with events: take a greater `degreesPerCell`.")
+
+    def grid(self) -> Grid:
+        """The cells with events."""
+        corner = partial(round, ndigits=9)  # 0.1 * 3 is 0.30000000000000004
+        cells = [
+            GridCell(corner(row * self._degrees - 90), corner(column * self._degrees - 180), count, greatest)
+            for (row, column), (count, greatest) in sorted(self._cells.items())
+        ]
+        return Grid(self._degrees, tuple(cells))

@@ -1,0 +1,106 @@
+"""The number of events that are no earthquakes, which the summaries' counts by magnitude hold too.
+
+The summaries name the days that have any, if they count types: an event's type is `earthquake`, or absent,
+or another one. The events of other types are a few in a hundred, and stay the same while the year's summary
+does, so those of a whole year are kept.
+"""
+
+from collections import Counter
+
+from cachetools import FIFOCache
+
+from graph.core.spans import TimeSpan, YearPart
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.statistics.events import EARTHQUAKE, is_earthquake
+from graph.domains.earthquakes.summaries import CACHED_YEARS, Summaries, Summary
+from graph.store.conditions import AnyOf, Compare, all_of
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Query
+from graph.store.time_walk import Promise, items_of
+from graph.work.account import give_way
+
+USUALLY_ONE_IN = 20
+"""Of USGS's events, one in forty is no earthquake. Where there are more, a reading takes more pages."""
+
+OTHER_TYPE = AnyOf((Compare("type", "<", EARTHQUAKE), Compare("type", ">", EARTHQUAKE)))
+
+DayCounts = Counter[tuple[str, Bin]]
+"""Day bucket and bin → a number of events."""
+
+
+class OtherTypes:
+    """Counts the events that are no earthquakes."""
+
+    def __init__(self, database: Database, summaries: Summaries) -> None:
+        self._database = database
+        self._summaries = summaries
+        self._years: FIFOCache[str, tuple[Item, DayCounts]] = FIFOCache(CACHED_YEARS)
+
+    async def counts(self, selection: Selection) -> DayCounts:
+        """The events of other types, in the time range and the magnitudes of a selection.
+
+        Args:
+            selection: by time and by magnitudes on tenths.
+        """
+        counts: DayCounts = Counter()
+        for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
+            if not may_hold_others(part.value) or not part.value.may_match(selection.magnitudes):
+                continue
+            if part.is_whole and (selection.magnitudes.everything or self._known(part) is not None):
+                of_year = await self._year(part)
+                counts.update({at: count for at, count in of_year.items() if _lies_in(at[1], selection.magnitudes)})
+            else:
+                counts.update(await self._read(part, selection))
+            await give_way()
+        return counts
+
+    def _known(self, part: YearPart[Summary]) -> DayCounts | None:
+        """What is kept of a year, if the year is unchanged."""
+        version, counts = self._years.get(part.year, (None, None))
+        return counts if version == part.value.item else None
+
+    async def _year(self, part: YearPart[Summary]) -> DayCounts:
+        """The counts of a whole year and all magnitudes."""
+        if (known := self._known(part)) is not None:
+            return known
+        counts = await self._read(part, Selection())
+        # An index may lag behind the summary: counts are kept only if they are what the summary says.
+        if counts.total() == may_hold_others(part.value):
+            self._years[part.year] = part.value.item, counts
+        return counts
+
+    async def _read(self, part: YearPart[Summary], selection: Selection) -> DayCounts:
+        """The counts of a part of a year, from the events."""
+        promises: list[Promise] = []
+        for day, summary in (await self._summaries.days(part.year, part.value)).days.items():
+            if part.first <= day <= part.last and (others := may_hold_others(summary)):
+                matching = summary.may_match(selection.magnitudes)
+                promises.append(((day,), min(others, matching // USUALLY_ONE_IN + 1), matching))
+        query = Query(
+            entity=EVENT,
+            index=TIME_ORDERED,
+            between=selection.span,
+            where=all_of(selection.condition, OTHER_TYPE),
+            attributes=frozenset({"mag", "type"}),
+        )
+        counts: DayCounts = Counter()
+        async for items in items_of(self._database, query, promises):
+            counts.update((item["dayBucket"], bin_of(item["mag"])) for item in items if not is_earthquake(item["type"]))
+        return counts
+
+
+def may_hold_others(summary: Summary) -> int:
+    """The events of a day or a year of another type than `earthquake`; all events, if it does not count types."""
+    return summary.events - int(summary.item.get(f"type:{EARTHQUAKE}", 0)) - int(summary.item.get("type:", 0))
+
+
+def _lies_in(of: Bin, magnitudes: MagnitudeRange) -> bool:
+    """Whether the events of a bin lie in a range whose ends are on tenths."""
+    tenths, on_edge = of
+    if tenths not in magnitudes.bins:
+        return False
+    return magnitudes.maximum is None or tenths < magnitudes.bins[-1] or on_edge

@@ -1,0 +1,73 @@
+"""How far a b-value can be trusted, and why not, in plain words. No I/O."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from graph.domains.earthquakes.statistics.goodness_of_fit import SAMPLES, GoodnessOfFit
+from graph.domains.earthquakes.statistics.networks import Mixture
+
+REJECTED_BELOW = 0.05  # p-value; of truly exponential samples, one in twenty is below it
+
+CLEARLY_BELOW = 0.01
+GREAT_DISTANCE = 0.05  # between the cumulative distributions; a great sample is rejected for much less
+NAMED_NETWORKS = 4
+
+
+class Reliability(Enum):
+    """How far a b-value can be trusted."""
+
+    GOOD = "GOOD"
+    DOUBTFUL = "DOUBTFUL"
+    POOR = "POOR"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The reliability of a b-value, with the reason unless it is good."""
+
+    reliability: Reliability
+    reason: str | None = None
+
+
+def verdict(fit: GoodnessOfFit, mixed: Mixture | None) -> Verdict:
+    """Judge a b-value.
+
+    Args:
+        mixed: None if the networks are not known.
+    """
+    found: list[tuple[Reliability, str]] = []
+    if mixed and mixed.is_harmful:
+        found.append((Reliability.POOR, _of_mixture(mixed)))
+    if fit.p_value < REJECTED_BELOW:
+        clearly = fit.p_value < CLEARLY_BELOW and fit.distance > GREAT_DISTANCE
+        found.append(
+            (
+                Reliability.POOR if clearly else Reliability.DOUBTFUL,
+                f"The magnitudes are not exponential above the completeness: their cumulative distribution is off by "
+                f"{fit.distance:.3f}, as at most {max(fit.p_value, 1 / SAMPLES):.1%} of exponential samples are.",
+            )
+        )
+    if fit.is_stable is False:
+        found.append(
+            (
+                Reliability.DOUBTFUL,
+                f"b depends on the completeness: over half a magnitude, its mean is {fit.b_change:.1f} standard "
+                f"deviations off, so the completeness is probably higher.",
+            )
+        )
+    if not found:
+        return Verdict(Reliability.GOOD)
+    level = Reliability.POOR if any(each is Reliability.POOR for each, _ in found) else Reliability.DOUBTFUL
+    return Verdict(level, " ".join(reason for _, reason in found))
+
+
+def _of_mixture(mixed: Mixture) -> str:
+    named = ", ".join(
+        f"{network.network} ({network.completeness:.1f})" for network in mixed.incomplete[:NAMED_NETWORKS]
+    )
+    more = len(mixed.incomplete) - NAMED_NETWORKS
+    others = f" and {more} more" if more > 0 else ""
+    return (
+        f"The events mix {len(mixed.networks)} networks, of which some are complete only from higher magnitudes: "
+        f"{named}{others}, with {mixed.part:.0%} of the events. Select one region, or a greater `minMagnitude`."
+    )

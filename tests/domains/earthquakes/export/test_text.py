@@ -1,0 +1,90 @@
+"""Lines of text: whatever stands in a text of an event, each line is that event's row."""
+
+import csv
+import io
+from typing import Any
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.core.days import FIRST_MS, LAST_MS
+from graph.domains.earthquakes.export.encoders import iso
+from graph.domains.earthquakes.export.text import NAMES, Csv, Ndjson
+from graph.domains.earthquakes.model import Event
+from tests.domains.earthquakes.builders import an_event
+
+HOSTILE = st.sampled_from(
+    [
+        '"',
+        "\\",
+        "\n",
+        "\r\n",
+        ",",
+        "null",
+        "],[",
+        '},{"time":',
+        '"],["',
+        "true",
+        "],[null",
+        "ö",
+        " ",
+        "\x00",
+        "#",
+        "end",
+    ]
+)
+PLACES = st.lists(st.one_of(HOSTILE, st.text(st.characters(codec="utf-8"), max_size=3)), min_size=1, max_size=6).map(
+    "".join
+)
+EVENTS = st.lists(
+    st.builds(
+        lambda place, time, depth: Event({**an_event(event_ts_ms=time, place=place).item, "depth": depth}),
+        PLACES.filter(bool),
+        st.integers(FIRST_MS, LAST_MS),
+        st.one_of(st.integers(0, 9), st.floats(0, 700)),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(EVENTS)
+async def test_ndjson_has_a_line_for_each_event(events: list[Event]) -> None:
+    lines = (await Ndjson().rows(events)).split(b"\n")
+
+    assert lines.pop() == b""
+    assert [found(orjson.loads(line)) for line in lines] == [expected(event) for event in events]
+
+
+@given(EVENTS)
+async def test_csv_has_a_record_for_each_event(events: list[Event]) -> None:
+    text = (await Csv().rows(events)).decode()
+    records = csv.DictReader(io.StringIO(text, newline=""), NAMES)
+
+    assert [found(record) for record in records] == [expected(event) for event in events]
+
+
+@given(EVENTS)
+async def test_whole_numbers_are_written_as_the_real_numbers_that_they_are(events: list[Event]) -> None:
+    written = await Ndjson().rows(events)
+    as_floats = [Event({**event.item, "depth": float(event.item["depth"])}) for event in events]
+
+    assert written == await Ndjson().rows(as_floats)
+    assert await Csv().rows(events) == await Csv().rows(as_floats)
+
+
+@given(st.integers(FIRST_MS, LAST_MS))
+def test_a_time_is_written_as_the_graph_writes_it(time_ms: int) -> None:
+    event = an_event(event_ts_ms=time_ms)
+
+    assert iso(time_ms) == event.time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def found(record: dict[str, Any]) -> tuple[Any, ...]:
+    return record["eventId"], record["time"], record["place"], float(record["depth"]), record["alert"] or None
+
+
+def expected(event: Event) -> tuple[Any, ...]:
+    item = event.item
+    return item["eventId"], iso(item["eventTsMs"]), item["place"], float(item["depth"]), item.get("alert")

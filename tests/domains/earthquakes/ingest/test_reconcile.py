@@ -1,0 +1,277 @@
+"""Reconciling: what USGS says of each event is what the catalogue has afterwards, and silence is no deletion."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from graph.core.errors import UpstreamUnavailable
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.entities import BACKFILL_PART, EVENT
+from graph.domains.earthquakes.ingest.reconcile import LOOK_UPS_A_MINUTE, Difference, Pace, Reconciler, ReconcileReport
+from graph.domains.earthquakes.model import Event, is_listed
+from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.earthquakes.usgs.requests import EventQuery
+from graph.domains.earthquakes.usgs.windows import Window
+from tests.domains.earthquakes.ingest.ingests import (
+    NOW,
+    Station,
+    a_feature,
+    a_station,
+    file_of,
+    logs_in,
+)
+from tests.domains.earthquakes.ingest.truth import assert_it_is_the_truth
+from tests.domains.earthquakes.usgs.usgs_history import BEGINNING, DAY_MS, Life, UsgsHistory, Version
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
+from tests.domains.entities import everything_in
+
+WINDOW = EventQuery(20_000, NOW - DAY_MS, NOW, 3.0, include_deleted=True)
+YESTERDAY = NOW - DAY_MS // 2
+
+
+@pytest.fixture
+async def station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
+    async with a_station(engine, usgs) as station:
+        yield station
+
+
+@pytest.fixture
+def history(station: Station) -> UsgsHistory:
+    """A USGS without events, at the time at which every ingest runs."""
+    history = UsgsHistory(0, events=0)
+    history.now = NOW
+    station.usgs.stand_in(history.application)
+    return history
+
+
+def a_reconciler(station: Station, pace: Callable[[], Pace] = lambda: Pace(1e9)) -> Reconciler:
+    usgs = UsgsClient(station.http, station.usgs.url, timeout_s=60, sleep=no_pause)
+    catalogue = Catalogue(station.database, most_days_counted=100)
+    return Reconciler(station.database, catalogue, usgs, station.ingest, station.clock, pace=pace)
+
+
+async def no_pause(seconds: float) -> None:
+    """Return at once."""
+
+
+async def reconciled(
+    station: Station, query: EventQuery = WINDOW, *, dry_run: bool = False
+) -> tuple[ReconcileReport, list[Difference]]:
+    found: list[Difference] = []
+    report = await a_reconciler(station).reconcile(query, dry_run=dry_run, found=found.append)
+    return report, sorted(found, key=lambda difference: difference.event_id)
+
+
+def stored(event_id: str, **properties: Any) -> dict[str, Any]:
+    """An event as it is stored at first."""
+    return a_feature(event_id, **{"time": YESTERDAY, "updated": YESTERDAY, "ids": f",{event_id},", **properties})
+
+
+def changed(event_id: str, **properties: Any) -> dict[str, Any]:
+    """The same event as USGS has it now."""
+    return stored(event_id, **{"status": "reviewed", "updated": YESTERDAY + 1, "net": event_id[:2], **properties})
+
+
+def lives_of(*features: dict[str, Any]) -> list[Life]:
+    return [Life([Version(BEGINNING, feature)]) for feature in features]
+
+
+async def listed_in(station: Station) -> dict[str, Event]:
+    """The events of the catalogue by the id that USGS prefers."""
+    events = [Event(item) async for item in station.database.scan(EVENT) if is_listed(item)]
+    return {event.preferred_id: event for event in events}
+
+
+async def test_each_answer_of_usgs_is_applied_and_silence_is_not(station: Station, history: UsgsHistory) -> None:
+    names = ("same", "gone", "weak", "late", "name", "twin", "dupe", "lost", "else")
+    await station.ingest.file(file_of(stored(f"us{name}") for name in names))
+    history.lives = lives_of(
+        stored("ussame"),
+        changed("usgone", time=YESTERDAY - 3 * DAY_MS, status="deleted", mag=None),
+        changed("usweak", mag=2.9),
+        changed("uslate", time=YESTERDAY + 2 * DAY_MS),
+        changed("ncname", ids=",usname,ncname,"),
+        changed("ustwin", ids=",ustwin,usdupe,"),
+        changed("usnew"),
+        changed("usother", ids=",usother,"),
+    )
+
+    report, found = await reconciled(station)
+
+    assert [(difference.event_id, difference.kind, difference.now) for difference in found] == [
+        ("usdupe", "revised", None),
+        ("uselse", "unknown", None),
+        ("usgone", "deleted", None),
+        ("uslate", "revised", None),
+        ("uslost", "unknown", None),
+        ("usname", "revised", None),
+        ("usnew", "created", None),
+        ("usother", "created", None),
+        ("ustwin", "merged", "usdupe"),
+        ("usweak", "revised", None),
+    ]
+    by_id = {difference.event_id: difference for difference in found}
+    assert by_id["usweak"].changes == {"mag": (4.5, 2.9), "status": (None, "reviewed")}
+    assert by_id["usname"].changes == {"status": (None, "reviewed"), "preferredId": ("usname", "ncname")}
+    assert report.compared == 9
+    assert report.looked_up == 5
+    ours = await listed_in(station)
+    assert ours.keys() == {"ussame", "usweak", "uslate", "ncname", "ustwin", "usnew", "usother", "uslost", "uselse"}
+    assert (ours["uslate"].event_ts_ms, ours["usweak"].mag) == (YESTERDAY + 2 * DAY_MS, 2.9)
+    (log,) = [log for log in await logs_in(station.database) if log["route"] == "/ingest/reconcile"]
+    counts = report.ingest
+    assert counts.fetched == counts.upserted + counts.revised + counts.skipped + counts.rejected
+    assert (log["status"], log["fetched"], log["revised"]) == (200, counts.fetched, counts.revised)
+
+
+@pytest.mark.parametrize("names", [("us1", "us2"), ("us2", "us1")])
+async def test_events_that_usgs_merged_without_a_later_product_are_merged(
+    station: Station, history: UsgsHistory, names: tuple[str, str]
+) -> None:
+    kept, gone = names
+    later = YESTERDAY + 1000
+    await station.ingest.file(file_of([stored(kept, updated=later), stored(gone, mag=4.6)]))
+    history.lives = lives_of(stored(kept, updated=later, ids=f",{kept},{gone},"))
+
+    _, found = await reconciled(station)
+
+    assert "merged" in [difference.kind for difference in found]
+    assert {(event.preferred_id, event.mag) for event in (await listed_in(station)).values()} == {(kept, 4.5)}
+    assert (await reconciled(station))[1] == []
+
+
+async def test_a_second_run_finds_only_what_usgs_does_not_know(station: Station, history: UsgsHistory) -> None:
+    await station.ingest.file(file_of([stored("us1"), stored("us2"), stored("us3")]))
+    history.lives = lives_of(changed("us1", mag=5.0), changed("us2", status="deleted", time=NOW - 9 * DAY_MS))
+
+    _, first = await reconciled(station)
+    report, second = await reconciled(station)
+
+    assert [difference.kind for difference in first] == ["revised", "deleted", "unknown"]
+    assert second == [Difference("us3", "unknown")]
+    assert (report.compared, report.looked_up, report.ingest.revised) == (2, 1, 0)
+
+
+async def test_a_dry_run_finds_the_same_and_writes_nothing(station: Station, history: UsgsHistory) -> None:
+    await station.ingest.file(file_of([stored("us1"), stored("us2"), stored("us3")]))
+    history.lives = lives_of(changed("us1", mag=5.0), changed("us2", status="deleted", time=NOW - 9 * DAY_MS))
+    before = await everything_in(station.database)
+
+    report, found = await reconciled(station, dry_run=True)
+
+    assert await everything_in(station.database) == before
+    assert report.ingest.fetched == 0
+    assert (await reconciled(station))[1] == found
+
+
+async def test_an_id_that_usgs_has_given_to_another_event_changes_nothing(
+    station: Station, history: UsgsHistory
+) -> None:
+    await station.ingest.file(file_of([stored("us1")]))
+    life = Life([Version(BEGINNING, changed("us2", time=NOW - 9 * DAY_MS))])
+    history.lives = [life]
+    history.known_as = {"us1": "us2"}
+
+    report, found = await reconciled(station)
+
+    assert found == [Difference("us1", "other", now="us2")]
+    assert (await listed_in(station)).keys() == {"us1"}
+    assert report.ingest.fetched == 0
+
+
+async def test_an_event_that_usgs_has_split_is_looked_up(station: Station, history: UsgsHistory) -> None:
+    """Its other id is an event of its own now."""
+    await station.ingest.file(file_of([stored("us1", ids=",us1,nc1,")]))
+    history.lives = lives_of(changed("nc1"), changed("us1", status="deleted", time=NOW - 9 * DAY_MS))
+
+    report, found = await reconciled(station)
+
+    assert report.looked_up == 1
+    assert ("us1", "deleted") in [(difference.event_id, difference.kind) for difference in found]
+
+
+async def test_events_of_other_sources_are_not_looked_up(station: Station, history: UsgsHistory) -> None:
+    own = {"event_ts_ms": YESTERDAY, "mag": 4.5, "place": None, "lat": 1.0, "lon": 1.0, "depth": None}
+    given = {**dict.fromkeys(("status", "ids", "updated")), **own}
+    await station.ingest.events([{**given, "event_id": "my1", "source": "MINE"}])
+
+    report, found = await reconciled(station)
+
+    assert (report.compared, report.looked_up, found) == (0, 0, [])
+
+
+async def test_any_window_of_any_history_becomes_what_usgs_has(station: Station) -> None:
+    """The catalogue was filled in the midst of the history, and nobody polled since."""
+    history = UsgsHistory(3, limit=25)
+    station.usgs.stand_in(history.application)
+    for part in (2, 3):
+        history.now = history.moments[len(history.moments) // part]
+        await station.ingest.window(EventQuery(20_000, BEGINNING - DAY_MS, NOW))
+    history.now = history.end
+    query = EventQuery(20_000, BEGINNING - DAY_MS, NOW, include_deleted=True)
+
+    planned, _ = await reconciled(station, query, dry_run=True)
+    report, _ = await reconciled(station, query)
+
+    await assert_it_is_the_truth(station.database, until(history, NOW))
+    assert report.differences == planned.differences
+    assert {"created", "revised", "deleted"} <= report.differences.keys()
+    assert (await reconciled(station, query))[0].differences == Counter()
+
+
+def until(history: UsgsHistory, last: int) -> UsgsHistory:
+    """The history of the events up to an origin time."""
+    history.lives = [
+        life for life in history.lives if all(v.feature["properties"]["time"] <= last for v in life.versions)
+    ]
+    return history
+
+
+# Interruptions and politeness
+
+
+@pytest.mark.parametrize("answers", [5, 9, 13])
+async def test_an_interrupted_run_goes_on_where_it_was(station: Station, history: UsgsHistory, answers: int) -> None:
+    """The finished parts are neither fetched nor looked up again."""
+    features = [stored(f"us{number}", time=NOW - number * 3_600_000) for number in range(20)]
+    await station.ingest.file(file_of(features))
+    history.limit = 8
+    deleted = [replace_properties(f, status="deleted", updated=NOW, time=NOW - 90 * DAY_MS) for f in features[10:]]
+    history.lives = lives_of(*features[:10], *deleted)
+    station.usgs.answer_next(*[station.usgs.catalogue] * answers, *[status(503)] * 50)
+    with pytest.raises(UpstreamUnavailable):
+        await reconciled(station)
+    station.usgs.forget_answers()
+    done = [Window(mark["startMs"], mark["endMs"]) async for mark in station.database.scan(BACKFILL_PART)]
+    gone = {f["id"] for f in deleted} - (await listed_in(station)).keys()
+    station.usgs.requests.clear()
+
+    report, _ = await reconciled(station)
+
+    assert (await listed_in(station)).keys() == {f["id"] for f in features[:10]}
+    assert report.looked_up == 10 - len(gone)
+    asked = [Window(*request.window) for request in station.usgs.requests if "starttime" in request.query][1:]
+    assert [window for window in asked if window.without(done) != [window]] == []
+
+
+def replace_properties(feature: dict[str, Any], **properties: Any) -> dict[str, Any]:
+    return {**feature, "properties": {**feature["properties"], **properties}}
+
+
+async def test_look_ups_are_spread_over_time_and_bounded(station: Station, history: UsgsHistory) -> None:
+    await station.ingest.file(file_of(stored(f"us{number}") for number in range(30)))
+    now, pauses = [0.0], list[float]()
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        now[0] += seconds
+
+    pace = Pace(at_once=5, sleep=sleep, clock=lambda: now[0])
+    report = await a_reconciler(station, lambda: pace).reconcile(WINDOW)
+
+    assert report.looked_up == 30
+    asked = [request for request in station.usgs.requests if "eventid" in request.query]
+    assert len(asked) == 30
+    assert now[0] == pytest.approx(25 * 60 / LOOK_UPS_A_MINUTE)

@@ -1,0 +1,31 @@
+"""Compares a catalogue with that of a simulated USGS."""
+
+from graph.domains.earthquakes.entities import ALIAS, EVENT
+from graph.domains.earthquakes.model import Event, is_deleted, is_listed
+from graph.domains.earthquakes.usgs.normalise import read_record
+from graph.store.contract import Database
+from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
+from tests.domains.earthquakes.usgs.usgs_history import UsgsHistory
+
+
+async def assert_it_is_the_truth(database: Database, history: UsgsHistory) -> None:
+    """The catalogue holds what USGS says, under every id, and its summaries count it."""
+    truth = history.truth
+    stored = [Event(item) async for item in database.scan(EVENT)]
+    ours = {event.preferred_id: event for event in stored if is_listed(event.item)}
+    assert len(ours) == sum(is_listed(event.item) for event in stored)
+    assert ours.keys() == truth.events.keys()
+    for preferred, feature in truth.events.items():
+        expected = read_record(feature, ingested_at=history.now)
+        assert isinstance(expected, Event)
+        theirs = {name: value for name, value in expected.item.items() if name not in ("eventId", "ingestedAt")}
+        assert {name: ours[preferred].item.get(name) for name in theirs} == theirs
+    by_id = {event.event_id: event for event in stored}
+    aliases = {item["alias"]: item["eventId"] async for item in database.scan(ALIAS)}
+    for name, preferred in truth.names.items():
+        event = by_id.get(name) or by_id[aliases[name]]
+        while event.merged_into is not None:
+            event = by_id[event.merged_into]
+        assert event.preferred_id == preferred, name
+    assert all(is_deleted(by_id[name].item) for name in truth.deleted & by_id.keys())
+    assert await counted_in(database) == await recounted(database)

@@ -1,0 +1,222 @@
+"""The catalogue of another time is what the ingests up to then had made."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from graph.core.days import DAY_MS
+from graph.core.errors import HistoryUnavailable
+from graph.core.paging import Later, Paging
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.entities import EVENT, REVISION
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
+from graph.domains.earthquakes.selection import Selection
+from graph.store.contract import Database
+from tests.domains.earthquakes.builders import catalogue_of
+from tests.domains.earthquakes.ingest.ingests import summaries_in
+from tests.domains.earthquakes.revisions.histories import (
+    BEGIN,
+    MIDNIGHT,
+    Record,
+    Source,
+    a_record,
+    histories,
+    listed,
+    tracked_values,
+)
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
+from tests.effort import rounds
+from tests.store.engines import empty_database
+
+SOME = settings(max_examples=rounds(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
+STRONG = Selection(magnitudes=MagnitudeRange(4.55))
+
+
+async def replayed(database: Database, ingests: list[list[Record]], *, revises: bool = True) -> Source:
+    source = Source(database, revises=revises)
+    for records in ingests:
+        await source.say(*records)
+    return source
+
+
+async def listed_since_begin(database: Database, view: View, selection: Selection) -> list[Event]:
+    """All events of a view; none before the first one was stored."""
+    try:
+        found = await listed(database, view, selection, size=2)
+    except HistoryUnavailable:
+        return []
+    assert await catalogue_of(database).total(selection, view) == len(found)
+    return found
+
+
+@SOME
+@given(history=histories)
+async def test_a_list_as_of_any_time_equals_the_list_at_that_time(engine: str, history: list[list[Record]]) -> None:
+    """So it equals a replay of the ingests up to then: each list was read when only these had run."""
+    views = [(selection, deleted) for selection in (Selection(), STRONG) for deleted in Deleted]
+    async with empty_database(engine, ENTITIES) as database:
+        source, expected = Source(database), []
+        for records in history:
+            await source.say(*records)
+            now = [tracked_values(await listed(database, View(deleted=deleted), each)) for each, deleted in views]
+            expected.append((source.clock.now, now))
+        for recorded_ms, lists in expected:
+            for (selection, deleted), then in zip(views, lists, strict=True):
+                found = await listed_since_begin(database, View(AsOf(recorded_ms=recorded_ms), deleted), selection)
+                assert tracked_values(found) == then
+                assert len(found) == len(then)
+
+
+@SOME
+@given(history=histories)
+async def test_the_first_versions_are_the_catalogue_of_first_writes(engine: str, history: list[list[Record]]) -> None:
+    """Of events that no record names by two ids, which a catalogue without versions stores twice."""
+    alone = [[{**record, "ids": None} for record in records] for records in history]
+    async with empty_database(engine, ENTITIES) as database, empty_database(engine, ENTITIES) as first_wins:
+        await replayed(database, alone)
+        await replayed(first_wins, alone, revises=False)
+
+        found = await listed(database, View(AsOf(first=True)), size=2)
+
+        assert tracked_values(found) == tracked_values(await listed(first_wins))
+        assert [each.felt for each in found if each.revision > 1] == []
+
+
+@SOME
+@given(history=histories)
+async def test_summaries_count_what_is_listed_after_any_history(engine: str, history: list[list[Record]]) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        await replayed(database, history)
+        events = await listed(database)
+        days = Counter(event.day_bucket for event in events)
+        counted = {
+            key.values[1]: item["events"]
+            for key, item in (await summaries_in(database)).items()
+            if len(key.values) == 2 and item["events"]
+        }
+        assert counted == days
+
+
+async def test_a_time_before_the_first_ingest_has_no_history(engine: str) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        catalogue = catalogue_of(database)
+        with pytest.raises(HistoryUnavailable) as caught:
+            await catalogue.page(Selection(), Paging(1), view=View(AsOf(recorded_ms=BEGIN)))
+        assert caught.value.earliest is None
+        await Source(database).say(a_record())
+
+        with pytest.raises(HistoryUnavailable) as caught:
+            await catalogue.page(Selection(), Paging(1), view=View(AsOf(recorded_ms=BEGIN + 999)))
+
+        assert caught.value.extensions == {
+            "code": "HISTORY_UNAVAILABLE",
+            "classification": "BAD_USER_INPUT",
+            "earliest": "2023-08-04T00:00:01.000Z",
+        }
+        assert len(await listed(database, View(AsOf(recorded_ms=BEGIN + 1000)))) == 1
+
+
+async def test_what_its_source_had_published_by_a_time_is_another_axis(engine: str) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        source = Source(database)
+        await source.say(a_record("old"))
+        begin = source.clock.now
+        for mag, updated in ((4.0, begin), (5.0, begin + 100), (6.0, begin + 300)):
+            await source.say(a_record("us1", mag=mag, updated=updated))
+
+        async def magnitudes(as_of: AsOf) -> list[float]:
+            return [each.mag for each in await listed(database, View(as_of)) if each.event_id == "us1"]
+
+        assert [await magnitudes(AsOf(published_ms=begin + after)) for after in (0, 99, 100, 299, 300)] == [
+            *([4.0], [4.0], [5.0], [5.0], [6.0])
+        ]
+        assert [await magnitudes(AsOf(recorded_ms=begin + after)) for after in (999, 1000, 2000, 3000)] == [
+            *([], [4.0], [5.0], [6.0])
+        ]
+        catalogue = catalogue_of(database)
+        for as_of, mag in ((AsOf(published_ms=begin + 100), 5.0), (AsOf(recorded_ms=begin + 1000), 4.0)):
+            found = await catalogue.event("us1", as_of=as_of)
+            assert found is not None
+            assert found.mag == mag
+        assert await catalogue.event("us1", as_of=AsOf(recorded_ms=begin)) is None
+
+
+async def test_pages_of_a_past_time_are_walked_in_both_directions_over_ties(engine: str) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        source = Source(database)
+        await source.say(*(a_record(f"us{n}", event_ts_ms=MIDNIGHT + n // 4) for n in range(12)))
+        then = View(AsOf(recorded_ms=source.clock.now))
+        await source.say(*(a_record(f"us{n}", mag=5.0, updated=2) for n in range(0, 12, 2)))
+        expected = sorted(((MIDNIGHT + n // 4, f"us{n}") for n in range(12)), reverse=True)
+
+        for size in (1, 2, 3, 5, 12, 13):
+            catalogue = catalogue_of(database)
+            forward, backward = list[Event](), list[Event]()
+            page = await catalogue.page(Selection(), Paging(size), view=then)
+            forward += page.records
+            while page.has_next:
+                after = page.records[-1].position
+                page = await catalogue.page(Selection(), Paging(size, after=after), view=then)
+                assert await as_value(page.has_previous)
+                forward += page.records
+            page = await catalogue.page(Selection(), Paging(size, backward=True), view=then)
+            backward[:0] = page.records
+            while page.has_previous:
+                before = page.records[0].position
+                page = await catalogue.page(Selection(), Paging(size, backward=True, before=before), view=then)
+                assert await as_value(page.has_next)
+                backward[:0] = page.records
+            assert [(each.event_ts_ms, each.event_id) for each in forward] == expected
+            assert [(each.event_ts_ms, each.event_id) for each in backward] == expected
+            assert {each.mag for each in forward} == {4.5}
+
+
+async def as_value(value: bool | Later[bool]) -> bool:
+    return value if isinstance(value, bool) else await value
+
+
+async def test_a_list_of_what_was_updated_since_reads_only_the_days_that_changed(engine: str) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        source = Source(database)
+        await source.say(*(a_record(f"us{n}", event_ts_ms=MIDNIGHT + n * DAY_MS) for n in range(1, 9)))
+        await source.say(a_record("us3", event_ts_ms=MIDNIGHT + 3 * DAY_MS, mag=5.0, updated=2))
+        await source.say({"event_id": "us5", "status": "deleted", "updated": 2})
+        since = Selection(updated_since_ms=BEGIN + 2000)
+
+        changed = await catalogue_of(database).page(since, Paging(9))
+
+        assert ([each.event_id for each in changed.records], changed.partitions) == (["us3"], 1)
+        gone = await catalogue_of(database).page(since, Paging(9), view=View(deleted=Deleted.INCLUDE))
+        assert [each.event_id for each in gone.records] == ["us5", "us3"]
+        assert await catalogue_of(database).total(since, View(deleted=Deleted.INCLUDE)) == 2
+
+
+async def test_a_page_of_a_past_time_reads_at_most_twice_the_partitions_of_a_present_one(engine: str) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        source, days = Source(database), 40
+        for version in range(1, 5):
+            await source.say(
+                *(
+                    a_record(f"us{n}", event_ts_ms=MIDNIGHT - n * DAY_MS, mag=4.0 + version, updated=version)
+                    for n in range(days)
+                )
+            )
+        times = [BEGIN + 1000 * version for version in range(1, 5)]
+        watched = WatchedDatabase(database)
+        catalogue = catalogue_of(watched)
+
+        async def read(view: View) -> int:
+            watched.calls.clear()
+            page = await catalogue.page(Selection(), Paging(10), view=view)
+            assert [each.event_id for each in page.records] == [f"us{n}" for n in range(10)]
+            return len(watched.read(EVENT, TIME_ORDERED)) + len(watched.read(REVISION, TIME_ORDERED))
+
+        await read(View())  # reads the summaries
+        present = await read(View())
+        for time_ms in times:
+            assert await read(View(AsOf(recorded_ms=time_ms))) <= 2 * present
+        assert await read(View(AsOf(first=True))) <= 2 * present

@@ -1,0 +1,158 @@
+"""Versions, aliases, merges and deletions as clients see them."""
+
+from typing import Any
+
+import pytest
+
+from tests.service import Service
+
+INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted revised skipped } }"
+NOON = 1691064000000
+
+
+def event(event_id: str = "us1", mag: float = 4.5, updated: int = 1, **others: Any) -> dict[str, Any]:
+    place = {"eventTsMs": NOON, "lat": 1.0, "lon": 2.0}
+    return {"eventId": event_id, "mag": mag, "updated": NOON + updated, **place, **others}
+
+
+def store(service: Service, *events: dict[str, Any]) -> dict[str, int]:
+    counts: dict[str, int] = service.ask(INGEST, {"events": list(events)})["ingestEvents"]
+    return counts
+
+
+def test_an_event_has_its_versions_with_their_changes(service: Service) -> None:
+    store(service, event())
+    assert store(service, event(mag=4.75, updated=60_000)) == {"upserted": 0, "revised": 1, "skipped": 0}
+    store(service, event(mag=4.75, updated=120_000, status="deleted"))
+
+    found = service.ask(
+        """{ event(eventId: "us1") { revision mag deletion { publishedAt } revisions(first: 2) {
+            nodes { number kind minutesAfterOrigin publishedAt changes { field before after } event { mag revision } }
+            pageInfo { hasNextPage hasPreviousPage endCursor } } } }"""
+    )["event"]
+
+    assert (found["revision"], found["mag"], found["deletion"]) == (3, 4.75, {"publishedAt": NOON + 120_000})
+    assert found["revisions"]["nodes"] == [
+        {
+            "number": 1,
+            "kind": "CREATED",
+            "minutesAfterOrigin": pytest.approx(1 / 60_000),
+            "publishedAt": NOON + 1,
+            "changes": [],
+            "event": {"mag": 4.5, "revision": 1},
+        },
+        {
+            "number": 2,
+            "kind": "REVISED",
+            "minutesAfterOrigin": 1.0,
+            "publishedAt": NOON + 60_000,
+            "changes": [{"field": "mag", "before": 4.5, "after": 4.75}],
+            "event": {"mag": 4.75, "revision": 2},
+        },
+    ]
+    info = found["revisions"]["pageInfo"]
+    assert (info["hasNextPage"], info["hasPreviousPage"]) == (True, False)
+    rest = """query($c: String!) { event(eventId: "us1") { revisions(after: $c) { nodes { number kind }
+        pageInfo { hasNextPage hasPreviousPage } } } }"""
+    assert service.ask(rest, {"c": info["endCursor"]})["event"]["revisions"] == {
+        "nodes": [{"number": 3, "kind": "DELETED"}],
+        "pageInfo": {"hasNextPage": False, "hasPreviousPage": True},
+    }
+    last = """{ event(eventId: "us1") { revisions(last: 2) { nodes { number }
+        pageInfo { hasNextPage hasPreviousPage } } } }"""
+    assert service.ask(last)["event"]["revisions"] == {
+        "nodes": [{"number": 2}, {"number": 3}],
+        "pageInfo": {"hasNextPage": False, "hasPreviousPage": True},
+    }
+
+
+def test_a_cursor_of_another_events_versions_is_refused(service: Service) -> None:
+    store(service, event("us1"), event("us2"))
+    cursors = service.ask("{ events { nodes { eventId revisions { edges { cursor } } } } }")["events"]["nodes"]
+    cursor = {node["eventId"]: node["revisions"]["edges"][0]["cursor"] for node in cursors}["us2"]
+
+    query = f'{{ event(eventId: "us1") {{ revisions(after: "{cursor}") {{ nodes {{ number }} }} }} }}'
+    (error,) = service.http.post("/graphql", json={"query": query}).json()["errors"]
+
+    assert error["extensions"]["code"] == "INVALID_CURSOR"
+
+
+def test_an_event_and_a_list_are_seen_as_of_a_time(service: Service) -> None:
+    store(service, event())
+    first = service.ask('{ event(eventId: "us1") { recordedAt } }')["event"]["recordedAt"]
+    while service.ask('{ event(eventId: "us1") { recordedAt } }')["event"]["recordedAt"] == first:
+        mag = store(service, event(mag=5.5, updated=2))  # on a quick machine both may fall into one millisecond
+        if mag["skipped"]:
+            break
+    query = """{
+        first: events(asOf: {first: true}) { totalCount nodes { mag revision } }
+        then: events(asOf: {published: "%s"}) { nodes { mag } }
+        now: events { totalCount nodes { mag revision } }
+        one: event(eventId: "us1", asOf: {first: true}) { mag }
+    }"""
+    answer = service.http.post("/graphql", json={"query": query % "2023-08-03T12:00:00.001Z"}).json()
+
+    assert answer["errors"][0]["extensions"]["code"] == "HISTORY_UNAVAILABLE"
+    found = service.ask(query.replace('then: events(asOf: {published: "%s"}) { nodes { mag } }', ""))
+    assert found == {
+        "first": {"totalCount": 1, "nodes": [{"mag": 4.5, "revision": 1}]},
+        "now": {"totalCount": 1, "nodes": [{"mag": 5.5, "revision": 2}]},
+        "one": {"mag": 4.5},
+    }
+
+
+def test_as_of_takes_exactly_one_of_its_fields(service: Service) -> None:
+    for given in ("{}", '{first: true, recorded: "2023-08-03T00:00:00Z"}', "{first: false}", "{first: null}"):
+        body = service.http.post("/graphql", json={"query": f"{{ events(asOf: {given}) {{ totalCount }} }}"}).json()
+        codes = [error["extensions"]["code"] for error in body["errors"]]
+        assert codes in (["GRAPHQL_VALIDATION_FAILED"], ["BAD_USER_INPUT"]), given
+
+
+def test_any_id_finds_a_merged_event_and_the_younger_one_names_it(service: Service) -> None:
+    store(service, event("ci9"))
+    store(service, event("us1", ids=["us1", "pas3"]))
+    store(service, event("us1", updated=2, ids=["us1", "ci9", "at7"]))
+
+    found = service.ask(
+        """{ a: event(eventId: "at7") { eventId preferredId aliases { eventId preferred } }
+             b: event(eventId: "us1") { eventId mergedInto { eventId mag } deletion { recordedAt } }
+             c: event(eventId: "pas3") { eventId }
+             events { totalCount nodes { eventId } } }"""
+    )
+
+    assert found == {
+        "a": {
+            "eventId": "ci9",
+            "preferredId": "us1",
+            "aliases": [
+                {"eventId": "ci9", "preferred": False},
+                {"eventId": "us1", "preferred": True},
+                {"eventId": "at7", "preferred": False},
+            ],
+        },
+        "b": {"eventId": "us1", "mergedInto": {"eventId": "ci9", "mag": 4.5}, "deletion": None},
+        "c": {"eventId": "ci9"},
+        "events": {"totalCount": 1, "nodes": [{"eventId": "ci9"}]},
+    }
+
+
+def test_deleted_events_are_listed_where_they_are_asked_for(service: Service) -> None:
+    store(service, event("us1"), event("us2"))
+    store(service, event("us1", updated=2, status="deleted"))
+
+    found = service.ask(
+        """{ without: events { nodes { eventId } }
+             only: events(deleted: ONLY) { totalCount nodes { eventId status deletion { publishedAt } } }
+             all: events(deleted: INCLUDE) { totalCount }
+             since: events(updatedSince: "2023-01-01T00:00:00Z", deleted: INCLUDE) { totalCount } }"""
+    )
+
+    assert found == {
+        "without": {"nodes": [{"eventId": "us2"}]},
+        "only": {
+            "totalCount": 1,
+            "nodes": [{"eventId": "us1", "status": "deleted", "deletion": {"publishedAt": NOON + 2}}],
+        },
+        "all": {"totalCount": 2},
+        "since": {"totalCount": 2},
+    }

@@ -1,0 +1,139 @@
+"""Moment, depths, times and places, beside published values and numpy."""
+
+from math import nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.statistics.in_space import (
+    MOST_CELLS,
+    MOST_DEPTH_BINS,
+    DepthBin,
+    DepthCounts,
+    Depths,
+    GridCell,
+    GridCounts,
+)
+from graph.domains.earthquakes.statistics.inter_event_times import MOST_QUANTILES, Quantile, inter_event_times
+from graph.domains.earthquakes.statistics.moment import magnitude_of, moment_of, seismic_moment
+
+
+def test_moments_are_the_published_ones() -> None:
+    """Chile 1960 has 2.0e23 N m and M 9.5, Alaska 1964 8.2e22 N m and M 9.2: Kanamori (1977), JGR 82, 2981-2987."""
+    assert magnitude_of(2.0e23) == pytest.approx(9.5, abs=0.05)
+    assert magnitude_of(8.2e22) == pytest.approx(9.2, abs=0.05)
+    assert moment_of(6.0) == pytest.approx(10**18.05)
+
+
+@given(st.floats(-2, 10))
+def test_a_magnitude_is_found_again_from_its_moment(magnitude: float) -> None:
+    assert magnitude_of(moment_of(magnitude)) == pytest.approx(magnitude, abs=1e-9)
+
+
+def test_a_moment_is_the_sum_of_all_and_says_how_many_are_of_bins() -> None:
+    found = seismic_moment({6.0: 2, 4.0: 1}, {50: 3})
+
+    assert found.newton_metres == pytest.approx(2 * moment_of(6.0) + moment_of(4.0) + 3 * moment_of(5.05))
+    assert (found.events, found.binned) == (6, 3)
+    assert found.magnitude == pytest.approx(magnitude_of(found.newton_metres))
+    assert (seismic_moment({}, {}).newton_metres, seismic_moment({}, {}).magnitude) == (0, None)
+
+
+def test_depths_are_counted_by_their_shallower_edge() -> None:
+    counts = DepthCounts(10)
+    counts.add([0.0, 9.99, 10.0, nan])
+    counts.add([35.0, nan])
+
+    assert counts.histogram(6) == Depths((DepthBin(0, 2), DepthBin(10, 1), DepthBin(20, 0), DepthBin(30, 1)), 2)
+    assert DepthCounts(10).histogram(0) == Depths()
+
+
+@pytest.mark.parametrize("bin_km", [0, -1, nan, float("inf")])
+def test_a_bin_of_depth_has_a_width(bin_km: float) -> None:
+    with pytest.raises(BadUserInput, match="`binKm` must be greater than 0"):
+        DepthCounts(bin_km)
+
+
+def test_depths_in_too_many_bins_are_refused() -> None:
+    with pytest.raises(BadUserInput, match=f"more than {MOST_DEPTH_BINS:,} bins"):
+        DepthCounts(0.5).add([700.0])
+
+
+degrees_north, degrees_east = (st.integers(-most * 1000, most * 1000).map(lambda at: at / 1000) for most in (90, 180))
+magnitudes = st.sampled_from([1.0, 2.0, 3.0])
+points = st.lists(st.tuples(degrees_north, degrees_east, magnitudes), min_size=1, max_size=40)
+
+
+@given(points, st.sampled_from([1.0, 5.0, 7.0, 90.0]))
+def test_every_event_is_in_the_cell_that_holds_it(events: list[tuple[float, float, float]], degrees: float) -> None:
+    counts = GridCounts(degrees)
+    counts.add(events[::2])
+    counts.add(events[1::2])
+    cells = counts.grid().cells
+
+    assert sum(cell.count for cell in cells) == len(events)
+    assert [(cell.lat, cell.lon) for cell in cells] == sorted({(cell.lat, cell.lon) for cell in cells})
+    assert max(cell.greatest for cell in cells) == max(magnitude for _, _, magnitude in events)
+    for cell in cells:
+        holds = [
+            magnitude
+            for lat, lon, magnitude in events
+            if cell.lat <= lat < cell.lat + degrees or lat == 90 == min(cell.lat + degrees, 90)
+            if cell.lon <= lon < cell.lon + degrees or (lon == 180 and cell.lon == -180)
+        ]
+        assert len(holds) >= cell.count
+        assert cell.greatest in holds
+
+
+def test_the_poles_and_the_dateline_have_one_cell_each() -> None:
+    counts = GridCounts(30)
+    counts.add([(90.0, 0.0, 1.0), (-90.0, 0.0, 1.0), (0.0, 180.0, 1.0), (0.0, -180.0, 2.0)])
+
+    assert counts.grid().cells == (GridCell(-90, 0, 1, 1.0), GridCell(0, -180, 2, 2.0), GridCell(60, 0, 1, 1.0))
+
+
+@pytest.mark.parametrize("degrees", [0, 0.001, 91, nan])
+def test_a_cell_has_a_possible_size(degrees: float) -> None:
+    with pytest.raises(BadUserInput, match="`degreesPerCell` must be from"):
+        GridCounts(degrees)
+
+
+def test_events_in_too_many_cells_are_refused() -> None:
+    with pytest.raises(BadUserInput, match=f"more than {MOST_CELLS:,} cells"):
+        GridCounts(0.01).add((0.0, number / 90, 1.0) for number in range(MOST_CELLS + 1))
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=2, max_size=50).map(sorted))
+def test_times_between_events_are_those_of_numpy(times: list[int]) -> None:
+    parts = (0.0, 0.05, 0.5, 0.95, 1.0)
+    found = inter_event_times(times, parts)
+    gaps = np.diff(times) / 1000
+
+    assert found.number == len(gaps)
+    assert found.mean_seconds == pytest.approx(gaps.mean())
+    assert [each.seconds for each in found.quantiles] == pytest.approx(list(np.quantile(gaps, parts)))
+    if gaps.mean():
+        assert found.coefficient_of_variation == pytest.approx(gaps.std() / gaps.mean())
+
+
+def test_regular_events_do_not_vary_and_clusters_do() -> None:
+    regular = inter_event_times(range(0, 100_000, 1000), (0.5,))
+    clusters = inter_event_times([minute * 10**6 + number for minute in range(10) for number in range(10)], ())
+
+    assert (regular.coefficient_of_variation, regular.quantiles) == (0, (Quantile(0.5, 1.0),))
+    assert clusters.coefficient_of_variation is not None
+    assert clusters.coefficient_of_variation > 2
+
+
+def test_one_event_has_no_time_between() -> None:
+    assert inter_event_times([1], (0.5,)).reason == "Only 1 events are selected; a time between two needs 2."
+    assert inter_event_times([1, 1], (0.5,)).coefficient_of_variation is None
+
+
+@pytest.mark.parametrize("parts", [(1.5,), (-0.1,), (nan,), (0.5,) * (MOST_QUANTILES + 1)])
+def test_impossible_quantiles_are_refused(parts: tuple[float, ...]) -> None:
+    with pytest.raises(BadUserInput, match="`quantiles` takes"):
+        inter_event_times([1, 2], parts)

@@ -1,0 +1,117 @@
+"""How far b-values can be trusted: of the real week, by network and mixed."""
+
+from collections import Counter
+
+import pytest
+
+from graph.domains.earthquakes.magnitudes import bin_of
+from graph.domains.earthquakes.statistics import assessment
+from graph.domains.earthquakes.statistics.events import is_earthquake
+from graph.domains.earthquakes.statistics.goodness_of_fit import GoodnessOfFit
+from graph.domains.earthquakes.statistics.gutenberg_richter import GutenbergRichter, completeness, gutenberg_richter
+from graph.domains.earthquakes.statistics.networks import Mixture, Network, mixture, network_of
+from graph.domains.earthquakes.statistics.reliability import Reliability, Verdict, verdict
+from tests.domains.earthquakes.schema.test_queries import stored
+
+FITS = GoodnessOfFit(0.01, 0.5, 0.3, True)
+ONE = Mixture((Network("ci", 300, 200, 1.0),), (), 0.0)
+
+
+async def judged(*networks: str) -> tuple[GutenbergRichter, Verdict]:
+    """The b-value of the week's earthquakes of some networks, or of all, and how far it can be trusted."""
+    events = [(network_of(event.item), bin_of(event.mag)[0]) for event in stored() if is_earthquake(event.type)]
+    chosen = [(network, tenths) for network, tenths in events if not networks or network in networks]
+    counts = Counter(tenths for _, tenths in chosen)
+    found = gutenberg_richter(counts, completeness(counts))
+    assert found.completeness is not None
+    fit = await assessment.goodness_of_fit(counts, found.completeness)
+    return found, verdict(fit, mixture(chosen, found.completeness))
+
+
+@pytest.mark.parametrize(("networks", "b"), [(("ci", "nc"), 0.81), (("ak",), 0.72)], ids=["California", "Alaska"])
+async def test_the_week_of_one_region_has_a_b_value_to_trust(networks: tuple[str, ...], b: float) -> None:
+    found, verdict = await judged(*networks)
+
+    assert found.b == pytest.approx(b, abs=0.01)
+    assert verdict == Verdict(Reliability.GOOD)
+
+
+async def test_the_week_of_all_networks_has_a_b_value_of_nothing() -> None:
+    found, verdict = await judged()
+
+    assert found.b == pytest.approx(0.40, abs=0.01)
+    assert verdict.reliability is Reliability.POOR
+    assert verdict.reason is not None
+    assert verdict.reason.startswith(
+        "The events mix 15 networks, of which some are complete only from higher magnitudes: us"
+    )
+    assert "Select one region, or a greater `minMagnitude`." in verdict.reason
+    assert "The magnitudes are not exponential above the completeness" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("fit", "mixed", "expected"),
+    [
+        (FITS, ONE, Reliability.GOOD),
+        (FITS, None, Reliability.GOOD),
+        (GoodnessOfFit(0.2, 0.0, 0.3, True), ONE, Reliability.POOR),
+        (GoodnessOfFit(0.01, 0.0, 0.3, True), ONE, Reliability.DOUBTFUL),
+        (GoodnessOfFit(0.2, 0.03, 0.3, True), ONE, Reliability.DOUBTFUL),
+        (GoodnessOfFit(0.01, 0.5, 3.0, False), ONE, Reliability.DOUBTFUL),
+        (GoodnessOfFit(0.01, 0.5, None, None), ONE, Reliability.GOOD),
+        (FITS, Mixture((Network("us", 9, 9, 4.5), Network("ci", 9, 9, 1.0)), (), 0.0), Reliability.GOOD),
+        (
+            FITS,
+            Mixture((Network("us", 9, 9, 4.5), Network("ci", 9, 9, 1.0)), (Network("us", 9, 9, 4.5),), 0.5),
+            Reliability.POOR,
+        ),
+    ],
+)
+def test_a_verdict_is_the_worst_of_its_tests(fit: GoodnessOfFit, mixed: Mixture | None, expected: Reliability) -> None:
+    found = verdict(fit, mixed)
+
+    assert found.reliability is expected
+    assert (found.reason is None) is (expected is Reliability.GOOD)
+
+
+def test_a_network_is_incomplete_if_its_maximum_lies_well_above_the_completeness() -> None:
+    dense = [("ci", 10)] * 60 + [("ci", 12)] * 40
+    near = [("nc", 12)] * 30
+    far = [("us", 13)] * 30
+    few = [("pr", 25)] * 19
+
+    found = mixture([*dense, *near, *far, *few], 1.0)
+
+    assert [network.network for network in found.incomplete] == ["us"]
+    assert found.part == 30 / 179
+    assert found.is_harmful
+    assert found.networks[0] == Network("ci", 100, 100, 1.0)
+    assert not mixture([*dense, *near], 1.0).is_harmful
+    assert not mixture(far, 1.0).is_harmful, "one network is no mixture"
+    assert not mixture([*dense, *far], None).is_harmful
+
+
+@pytest.mark.parametrize(
+    ("event_id", "net", "network"),
+    [
+        ("nc73919986", None, "nc"),
+        ("us7000kz6a", None, "us"),
+        ("ak023a1b2c3", None, "ak"),
+        ("ismpkansas70232", None, "ismpkansas"),
+        ("usp000hvnu", "us", "us"),
+        ("ci37211552", "nc", "nc"),
+        ("12345", None, "12345"),
+    ],
+)
+def test_a_network_is_the_sources_own_or_the_letters_of_the_id(event_id: str, net: str | None, network: str) -> None:
+    assert network_of({"eventId": event_id} | ({"net": net} if net else {})) == network
+
+
+@pytest.mark.parametrize("type", [None, "", "earthquake", "Earthquake", "EARTHQUAKE", "earthquake "])
+def test_an_event_without_another_type_is_an_earthquake(type: str | None) -> None:
+    assert is_earthquake(type)
+
+
+@pytest.mark.parametrize("type", ["quarry blast", "explosion", "ice quake", "Quarry_Blast", "earthquakes"])
+def test_an_event_of_another_type_is_none(type: str) -> None:
+    assert not is_earthquake(type)

@@ -1,0 +1,475 @@
+"""The check of the summaries: it finds every day that another program changed, is never mistaken, and stays cheap."""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Collection
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
+
+from graph.core.days import DAY_MS, bucket_of, datetime_of, day_bucket, days_between
+from graph.core.paging import Paging
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes import DOMAIN
+from graph.domains.earthquakes.entities import EVENT, SUMMARY_CHECK
+from graph.domains.earthquakes.rebuild import rebuild_summaries
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.summary_check import (
+    EVENTS_A_CHECK,
+    FIRST_CHECK_S,
+    MOST_DIFFERENCES,
+    SummaryCheck,
+    check_forever,
+)
+from graph.domains.earthquakes.summary_state import (
+    CONFIRMATIONS,
+    CheckState,
+    SummaryStatus,
+    SummaryStatusReader,
+    check_lease,
+)
+from graph.store.contract import Database, Delete, Put, Update
+from graph.store.entity import Item, Key
+from graph.store.location import StoreLocation
+from graph.store.query import Query
+from graph.work.tasks import BackgroundTasks
+from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ingest, stored
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
+from tests.held_time import NOW, HeldTime
+from tests.observability.scraping import scraped
+from tests.processes import quakegraph
+from tests.service import running, settings
+from tests.store.engines import new_store
+
+EVERY_S = 300.0
+EVENTS = [an_event("us1", NOON), an_event("us2", NOON + 1), an_event("us3", NOON - 40 * DAY_MS)]
+DAY = "20230803"  # of the first two
+YEARS = 2024 - 1900  # without a summary
+
+
+@pytest.fixture
+async def database() -> AsyncIterator[Database]:
+    """On SQLite, where a check of two years takes milliseconds. One test below is for each engine."""
+    async with stored("sqlite", EVENTS) as database:
+        yield database
+
+
+class Checks:
+    """Checks by one process after the other, as time passes. Nothing is waited for."""
+
+    def __init__(self, database: Database, time: HeldTime, *, during_pause: Callable[[], Any] | None = None) -> None:
+        self.pauses: list[float] = []  # seconds between two looks of a check
+        self._database = database
+        self._time = time
+        self._during_pause = during_pause
+
+    async def _sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        if self._during_pause:
+            await self._during_pause()
+
+    async def once(self) -> None:
+        """Move the time to the next check, and do it."""
+        check = SummaryCheck(self._database, self._time, every_s=EVERY_S, sleep=self._sleep)
+        lease = check_lease(self._database, self._time)
+        self._time.now = max(self._time.now, (await lease.state()).next_attempt or 0)
+        await lease.run_if_due(check.check)
+
+    async def begin_with(self, year: int) -> None:
+        """Let the walk over the empty years go on with this one."""
+        await self._database.update(Update(SUMMARY_CHECK.key_for(), set={"nextYear": year}))
+
+    async def several(self, number: int) -> None:
+        for _ in range(number):
+            await self.once()
+
+    async def status(self) -> SummaryStatus:
+        return await SummaryStatusReader(self._database, self._time).status()
+
+    async def wrong_days(self) -> list[str]:
+        return [bucket_of(day) for day in (await self.status()).wrong_days]
+
+    async def state(self) -> CheckState:
+        return CheckState((await check_lease(self._database, self._time).state()).attributes)
+
+
+@pytest.fixture
+def time() -> HeldTime:
+    return HeldTime()
+
+
+async def by_another_writer(database: Database, *times_ms: int) -> None:
+    """Events that the documented access pattern inserts, and nothing else."""
+    await database.put_many([Put(EVENT, event.item) for event in events_at(*times_ms)])
+
+
+PLACES = {
+    "a day with events": NOON + 2,
+    "a day of the same year without events": at("2023-02-01"),
+    "today": NOW,
+    "tomorrow": NOW + DAY_MS,
+    "three weeks ago": NOW - 21 * DAY_MS,
+    "a year long ago": at("1950-06-01"),
+    "next year": at("2024-01-05"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_an_event_of_another_writer_is_found_wherever_it_is(
+    database: Database, time: HeldTime, place: str
+) -> None:
+    if place == "next year":
+        time.now = at("2023-12-20")
+    await by_another_writer(database, PLACES[place])
+    checks = Checks(database, time)
+    await checks.begin_with(datetime_of(PLACES[place]).year)
+
+    await checks.several(2 * CONFIRMATIONS)
+
+    assert await checks.wrong_days() == [day_bucket(PLACES[place])]
+    assert (await checks.status()).state == "warning"
+
+
+async def test_a_table_that_another_writer_filled_alone_is_found(time: HeldTime) -> None:
+    async with stored("sqlite", []) as database:
+        checks = Checks(database, time)
+        await checks.several(3)
+        assert await checks.status() == SummaryStatus(last_check=time.now, wrong_days=())
+        await by_another_writer(database, *(at("1973-01-01") + number * DAY_MS for number in range(5)))
+        await checks.begin_with(1972)
+
+        await checks.several(2 * CONFIRMATIONS)
+
+        assert await checks.wrong_days() == [f"1973010{number}" for number in range(1, 6)]
+
+
+async def test_an_event_that_another_program_removed_is_found(database: Database, time: HeldTime) -> None:
+    await database.delete(Delete(EVENT.key_of(EVENTS[0].item)))
+    checks = Checks(database, time)
+
+    await checks.several(CONFIRMATIONS)
+
+    assert await checks.wrong_days() == [DAY]
+
+
+async def test_a_difference_is_reported_only_when_several_checks_have_found_it_soon_one_after_the_other(
+    database: Database, time: HeldTime
+) -> None:
+    checks = Checks(database, time)
+    await by_another_writer(database, NOON + 2)
+    began = time.now
+    for number in range(CONFIRMATIONS):
+        assert await checks.wrong_days() == []
+        await checks.once()
+        assert (await checks.state()).differences == {DAY: number + 1}
+
+    assert await checks.wrong_days() == [DAY]
+    assert time.now - began < 200_000
+    assert len(checks.pauses) == CONFIRMATIONS, "each check looks twice"
+
+
+async def test_a_rebuild_corrects_the_days_and_clears_the_warning_at_once(database: Database, time: HeldTime) -> None:
+    checks = Checks(database, time)
+    await by_another_writer(database, NOON + 2, at("1950-06-01"))
+    await checks.begin_with(1950)
+    await checks.several(2 * CONFIRMATIONS)
+    assert await checks.wrong_days() == ["19500601", DAY]
+
+    await rebuild_summaries(database)
+
+    assert await checks.status() == SummaryStatus(last_check=(await checks.state()).last_check, wrong_days=())
+    await checks.several(3)
+    assert (await checks.status()).state == "ok"
+    page = await catalogue_of(database).page(Selection(), Paging(10))
+    assert (len(page.records), await page.total()) == (5, 5)
+
+
+async def test_a_check_that_a_rebuild_has_overtaken_restores_no_difference(database: Database, time: HeldTime) -> None:
+    await by_another_writer(database, NOON + 2)
+    await Checks(database, time).several(CONFIRMATIONS)
+    overtaken = Checks(database, time, during_pause=partial(rebuild_summaries, database))
+    await by_another_writer(database, NOON + 3)
+
+    await overtaken.once()
+
+    assert (await overtaken.state()).differences == {}
+
+
+async def test_a_day_that_another_program_corrects_is_forgotten(
+    database: Database, time: HeldTime, caplog: pytest.LogCaptureFixture
+) -> None:
+    checks = Checks(database, time)
+    await by_another_writer(database, NOON + 2)
+    with caplog.at_level(logging.INFO):
+        await checks.several(CONFIRMATIONS + 2)
+        await database.delete(Delete(EVENT.key_for("e000")))
+        await checks.once()
+
+    assert (await checks.status()).state == "ok"
+    told = [(record.levelname, record.getMessage()) for record in caplog.records if "ummaries" in record.getMessage()]
+    assert told == [
+        ("WARNING", "Summaries do not count all events: run `quakegraph rebuild-summaries`"),
+        ("INFO", "Summaries count all events again"),
+    ]
+
+
+# What is no difference
+
+
+class Between(WatchedDatabase):
+    """A database in which something happens before each count of a day with events in the index."""
+
+    def __init__(self, database: Database, happens: Callable[[], Any]) -> None:
+        super().__init__(database)
+        self._happens = happens
+
+    async def count(self, query: Query) -> int:
+        if query.partitions[0][0] in (DAY, day_bucket(NOW)):
+            await self._happens()
+        return await super().count(query)
+
+
+async def test_an_ingest_between_the_two_reads_is_no_difference(database: Database, time: HeldTime) -> None:
+    """Each day is read while events are stored on it."""
+    number = 0
+
+    async def store() -> None:
+        nonlocal number
+        number += 1
+        await ingest(database, [an_event(f"n{number}", NOON + number), an_event(f"t{number}", NOW + number)])
+
+    checks = Checks(Between(database, store), time)
+    await checks.several(3)
+
+    assert number >= 6
+    assert (await checks.state()).differences == {}
+
+
+class Lagging(WatchedDatabase):
+    """A database whose index does not show the last events of each day at first."""
+
+    lags = True
+
+    async def count(self, query: Query) -> int:
+        counted = await super().count(query)
+        return max(counted - 1, 0) if self.lags else counted
+
+
+async def test_an_index_that_lags_for_a_while_is_no_difference(database: Database, time: HeldTime) -> None:
+    lagging = Lagging(database)
+    checks = Checks(lagging, time)
+    await checks.several(CONFIRMATIONS - 1)
+    assert (await checks.state()).differences == {DAY: 2, "20230624": 2}
+    assert await checks.wrong_days() == []
+
+    lagging.lags = False
+    await checks.several(CONFIRMATIONS)
+
+    assert (await checks.state()).differences == {}
+
+
+async def test_an_index_that_catches_up_within_a_check_is_no_difference(database: Database, time: HeldTime) -> None:
+    lagging = Lagging(database)
+
+    async def catch_up() -> None:
+        lagging.lags = False
+
+    checks = Checks(lagging, time, during_pause=catch_up)
+    await checks.once()
+
+    assert (len(checks.pauses), (await checks.state()).differences) == (1, {})
+
+
+# The price
+
+
+def counted_days(database: WatchedDatabase) -> list[str]:
+    """The days of the index that were counted, each on its own."""
+    calls = [call for call in database.calls if (call.method, call.index) == ("count", TIME_ORDERED.name)]
+    return [str(call.partitions[0][0]) for call in calls if len(call.partitions) == 1]
+
+
+async def test_a_check_without_differences_counts_two_years_at_most_and_reads_each_day_once(
+    database: Database, time: HeldTime
+) -> None:
+    watched = WatchedDatabase(database)
+    checks = Checks(watched, time)
+    await checks.once()
+
+    days = counted_days(watched)
+    assert len(days) == len(set(days)) <= 366 + 6
+    assert [len(call.partitions) for call in watched.calls if call.method == "count" and len(call.partitions) > 1] == [
+        365
+    ]
+    assert len([call for call in watched.calls if call.method == "query"]) == 2
+    assert checks.pauses == []
+
+
+async def test_the_checks_walk_over_every_day_since_1900_and_of_the_catalogue(time: HeldTime) -> None:
+    async with stored("sqlite", [an_event("old", at("1850-01-01")), an_event("new", at("1853-12-31"))]) as database:
+        watched = WatchedDatabase(database)
+        checks = Checks(watched, time)
+        await checks.several(4)
+        assert set(map(bucket_of, days_between(date(1850, 1, 1), date(1853, 12, 31)))) <= set(counted_days(watched))
+
+        await checks.several(YEARS - 4)
+
+        seen = {str(partition[0]) for partition in watched.read(EVENT, TIME_ORDERED)}
+        assert set(map(bucket_of, days_between(date(1900, 1, 1), date(2023, 12, 31)))) <= seen
+
+
+class Busy(WatchedDatabase):
+    """A database in which each day of the index has so many more events than stored."""
+
+    more = 1000
+
+    async def count(self, query: Query) -> int:
+        return await super().count(query) + (self.more if len(query.partitions) == 1 else 0)
+
+    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+        item = await super().get(key, attributes=attributes)
+        if "events" not in (attributes or ()):
+            return item
+        return {"events": (item or {}).get("events", 0) + self.more}
+
+
+async def test_a_check_stops_when_it_has_counted_many_events_and_the_next_one_goes_on_there(
+    database: Database, time: HeldTime
+) -> None:
+    """Six recent days already have more than a check may count, so each walks on by one day, and later."""
+    busy = Busy(database)
+    checks = Checks(busy, time)
+    began = time.now
+    for number in range(1, 4):
+        busy.calls.clear()
+        await checks.once()
+        assert counted_days(busy)[6:] == [f"2023010{number}"]
+        assert (await checks.state()).differences == {}
+    next_attempt = (await check_lease(database, time).state()).next_attempt
+    assert next_attempt is not None
+    assert next_attempt - began >= 3 * EVERY_S * 1000 * 6000 / EVENTS_A_CHECK
+
+
+async def test_no_more_than_a_few_differences_are_known_and_the_walk_waits_for_their_correction(
+    database: Database, time: HeldTime
+) -> None:
+    checks = Checks(database, time)
+    await by_another_writer(database, *(at("2023-01-01") + number * DAY_MS for number in range(2 * MOST_DIFFERENCES)))
+    await checks.several(10)
+
+    wrong = await checks.wrong_days()
+    assert len(wrong) == MOST_DIFFERENCES
+    assert (await checks.state()).next_day not in wrong
+    assert await rebuild_summaries(database) is not None
+    await checks.several(5)
+    assert (await checks.status()).state == "ok"
+
+
+# Several processes
+
+
+async def test_one_process_checks_at_a_time_and_another_goes_on_where_it_stopped(
+    database: Database, time: HeldTime
+) -> None:
+    watched = [WatchedDatabase(database) for _ in range(3)]
+    async with BackgroundTasks() as tasks:
+        for number, each in enumerate(watched):
+            tasks.start(f"checking {number}", partial(check_forever, each, EVERY_S, time, time.sleep))
+        await time.all_asleep(3)
+        assert [each.calls for each in watched] == [[], [], []], "a process has more urgent work at its start"
+        time.move(FIRST_CHECK_S)
+        await time.all_asleep(3)
+
+        assert sorted(bool(counted_days(each)) for each in watched) == [False, False, True]
+
+    state = await Checks(database, time).state()
+    assert (state.last_check, state.next_year) == (NOW + FIRST_CHECK_S * 1000, 1901)
+
+
+def test_a_service_runs_the_checks() -> None:
+    assert "checking the summaries" in [task.name for task in DOMAIN.tasks]
+
+
+async def test_checks_can_be_switched_off(tmp_path: Path, usgs: UsgsServer) -> None:
+    with running(settings(tmp_path / "off.db", usgs, check_summaries=0)) as service:
+        assert service.http.get("/readyz").json()["summaries"] == {
+            "status": "unknown",
+            "last_check": None,
+            "days": [],
+            "remedy": None,
+        }
+
+
+# Another program on a real store, and what the operator sees
+
+
+def insert_elsewhere(url: str, event_id: str, time_ms: int) -> None:
+    """What another program writes by the documented access pattern: the document's attributes, and no others."""
+    values: dict[str, Any] = {
+        "eventId": event_id,
+        "eventTsMs": time_ms,
+        "mag": 4.5,
+        "place": "Here",
+        "lat": 1,
+        "lon": 2,
+    }
+    values |= {"dayBucket": day_bucket(time_ms), "source": "USGS", "ingestedAt": time_ms}
+    if url.startswith("sqlite"):
+        with sqlite3.connect(url.removeprefix("sqlite:///")) as db:
+            names = ", ".join(f'"{name}"' for name in values)
+            marks = ", ".join("?" * len(values))
+            db.execute(f'INSERT INTO "earthquake-events.EVENT" ({names}) VALUES ({marks})', tuple(values.values()))  # noqa: S608
+        db.close()
+        return
+    item = {name: {"S": value} if isinstance(value, str) else {"N": str(value)} for name, value in values.items()}
+    item |= {"pk": {"S": f"EVENT#{event_id}"}, "sk": {"S": "EVENT"}, "entity": {"S": "EVENT"}}
+    item |= {"gsi1pk": {"S": f"DAY#{values['dayBucket']}"}, "gsi1sk": {"N": str(time_ms)}}
+    client: Any = botocore.session.get_session().create_client("dynamodb")
+    client.put_item(
+        TableName=f"{url.removeprefix('dynamodb://')}earthquake-events",
+        Item=item,
+        ConditionExpression="attribute_not_exists(pk)",
+    )
+
+
+async def test_an_item_of_another_program_is_told_to_the_operator_until_the_rebuild(
+    engine: str, tmp_path: Path, usgs: UsgsServer, time: HeldTime, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = await new_store(engine, tmp_path, ENTITIES)
+    async with StoreLocation.of(url).open(ENTITIES) as database:
+        await ingest(database, EVENTS)
+        await asyncio.to_thread(insert_elsewhere, url, "elsewhere", NOON + 7)
+        checks = Checks(database, time)
+        await checks.several(CONFIRMATIONS)
+
+    service_settings = settings(tmp_path / "unused.db", usgs).model_copy(update={"store": url})
+    with running(service_settings, clock=time) as service:
+        answer = service.ask("{ events { totalCount nodes { eventId } } }")["events"]
+        assert (answer["totalCount"], len(answer["nodes"])) == (3, 4), "which the warning is about"
+        ready = service.http.get("/readyz")
+        assert (ready.status_code, ready.json()["status"]) == (200, "ok")
+        assert ready.json()["summaries"] == {
+            "status": "warning",
+            "last_check": time.now,
+            "days": ["2023-08-03"],
+            "remedy": "quakegraph rebuild-summaries",
+        }
+        assert scraped(service.url).value("quakegraph_summaries_wrong_days") == 1
+        told = [record.__dict__["keywords"] for record in caplog.records if "ummaries" in record.getMessage()]
+        assert told == [{"days": [DAY]}]
+
+        rebuilt = await asyncio.to_thread(quakegraph, "rebuild-summaries", "--store", url)
+        assert rebuilt.stdout == "4 events on 2 days; 2 summaries corrected.\n"
+
+        summaries = service.http.get("/readyz").json()["summaries"]
+        assert (summaries["status"], summaries["days"]) == ("ok", [])
+        assert scraped(service.url).value("quakegraph_summaries_wrong_days") == 0
+        answer = service.ask("{ events { totalCount nodes { eventId } } }")["events"]
+        assert (answer["totalCount"], len(answer["nodes"])) == (4, 4)

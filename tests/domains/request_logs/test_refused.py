@@ -1,0 +1,192 @@
+"""A request that is refused before any root field runs has one log: its path, status and code, and nothing else."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from graph.domains.earthquakes.scopes import EVENTS_READ
+from tests.bearers import bearer
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.request_logs.test_logged import IN_A_WEEK, TODAY, logged
+from tests.service import Service, running, settings
+from tests.store.samples import NOON, HeldClock
+from tests.subscribers import EVENTS, initialised, live_service
+
+TOO_DEAR = "{ events(first: 1000) { nodes { nearby(first: 1000) { nodes { id } } } } }"
+FIRST = "query ($n: Int) { events(first: $n) { totalCount } }"
+LIMIT = "query ($n: Int) { popularFilters(limit: $n) { totalRequests } }"  # the limit is not nullable
+SKIPPED = "query ($b: Boolean = true) { __typename @skip(if: $b) }"
+UNKNOWN = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
+
+DOCUMENTS: dict[str, tuple[dict[str, Any], int, str]] = {
+    "no document": ({"query": "{ swordfish"}, 400, "GRAPHQL_PARSE_FAILED"),
+    "not valid": ({"query": "{ swordfish }"}, 400, "GRAPHQL_VALIDATION_FAILED"),
+    "a literal": ({"query": '{ event(eventId: "us1", swordfish: 1) { id } }'}, 400, "GRAPHQL_VALIDATION_FAILED"),
+    "too long": ({"query": "{ __typename } #" + "swordfish" * 3000}, 400, "QUERY_TOO_COMPLEX"),
+    "too deep": ({"query": "{ events { nodes { nearby" * 6 + "}}}" * 6}, 400, "QUERY_TOO_COMPLEX"),
+    "too dear": ({"query": TOO_DEAR}, 400, "QUERY_TOO_COMPLEX"),
+    "no operation": ({"query": "query a { __typename }", "operationName": "b"}, 400, "OPERATION_RESOLUTION_FAILURE"),
+    "a variable": ({"query": FIRST, "variables": {"n": "swordfish"}}, 400, "BAD_USER_INPUT"),
+    "a null": ({"query": LIMIT, "variables": {"n": None}}, 400, "BAD_USER_INPUT"),
+    "a directive": ({"query": SKIPPED, "variables": {"b": None}}, 400, "BAD_USER_INPUT"),
+    "a hash": ({"extensions": UNKNOWN}, 200, "PERSISTED_QUERY_NOT_FOUND"),
+    "no text": ({"query": 7}, 400, "BAD_REQUEST"),
+}
+"""The name of a case → a request's body, and the status and the code of its log."""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "refused.db"
+
+
+def refusals(file: Path) -> list[tuple[str, int, str]]:
+    """Log type, status and code of the logs, which have nothing else but what every log has."""
+    found = []
+    for item in logged(file):
+        assert UUID(item["requestId"]).version == 4
+        found.append((item.pop("logType"), item.pop("status"), item.pop("error")))
+        assert item == {
+            "pk": TODAY,
+            "sk": f"{NOON}#{item['requestId']}",
+            "entity": "LOG",
+            "requestId": item["requestId"],
+            "timestamp": NOON,
+            "latencyMs": 0,
+            "ttl": IN_A_WEEK,
+            "route": "/graphql",
+        }
+    return found
+
+
+@pytest.mark.parametrize("case", DOCUMENTS)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_refused_document_is_logged_by_its_code(file: Path, usgs: UsgsServer, case: str, compiled: bool) -> None:
+    body, status, code = DOCUMENTS[case]
+    with running(settings(file, usgs, compiled=compiled), clock=HeldClock()) as service:
+        answer = service.http.post("/graphql", json=body)
+
+    assert answer.json()["errors"][0]["extensions"]["code"] == code
+    assert [item["requestId"] for item in logged(file)] == [answer.headers["X-Request-Id"]]
+    assert refusals(file) == [("QUERY", status, code)]
+
+
+def test_a_refused_caller_is_logged_with_the_type_of_its_operation_if_it_is_known(file: Path, usgs: UsgsServer) -> None:
+    read, write = {"query": "{ events { totalCount } }"}, {"query": "mutation { ingestRecent { fetched } }"}
+    with (
+        running(settings(file, usgs, public_read=False), clock=HeldClock()) as service,
+        httpx.Client(base_url=service.url) as stranger,
+    ):
+        answers = [
+            stranger.post("/graphql", json=read),
+            stranger.post("/graphql", json=write),
+            stranger.post("/graphql", json=read, headers={"Authorization": "Bearer swordfish"}),
+            stranger.post("/graphql", json=write, headers=bearer(EVENTS_READ)),
+            stranger.get("/graphql", params=write),
+            stranger.post("/graphql", content="swordfish", headers={"Content-Type": "application/json"}),
+            stranger.post("/graphql", json=read, headers={"Accept": "image/png"}),
+            stranger.put("/graphql", json=read),
+        ]
+
+    assert refusals(file) == [
+        ("QUERY", 401, "UNAUTHENTICATED"),
+        ("INGEST", 401, "UNAUTHENTICATED"),
+        ("QUERY", 401, "UNAUTHENTICATED"),
+        ("INGEST", 403, "FORBIDDEN"),
+        ("QUERY", 405, "BAD_REQUEST"),
+        ("QUERY", 400, "BAD_REQUEST"),
+        ("QUERY", 406, "BAD_REQUEST"),
+        ("QUERY", 405, "BAD_REQUEST"),
+    ]
+    assert [answer.json()["errors"][0]["extensions"]["code"] for answer in answers] == [
+        code for _, _, code in refusals(file)
+    ]
+
+
+def test_a_refused_subscription_of_a_stream_is_logged_once(file: Path, usgs: UsgsServer) -> None:
+    accept = {"Accept": "text/event-stream"}
+    with running(settings(file, usgs), clock=HeldClock()) as service:
+        for body in ({"query": "subscription { swordfish }"}, {"query": EVENTS, "variables": {"after": 7}}):
+            with service.http.stream("POST", "/graphql", json=body, headers=accept) as response:
+                next(response.iter_raw())
+        service.http.post("/graphql", json={"query": EVENTS})
+
+    assert refusals(file) == [
+        ("QUERY", 400, "GRAPHQL_VALIDATION_FAILED"),
+        ("QUERY", 400, "BAD_USER_INPUT"),
+        ("QUERY", 406, "BAD_REQUEST"),
+    ]
+
+
+async def test_a_refused_operation_of_a_websocket_is_logged(file: Path, usgs: UsgsServer) -> None:
+    with live_service(settings(file, usgs, max_socket_operations=1, max_subscriptions=1)) as service:
+        async with initialised(service.url, bearer(EVENTS_READ)) as client:
+            for id_, query in enumerate(("{ swordfish", "{ swordfish }", "mutation { ingestRecent { fetched } }")):
+                await client.ask(str(id_), query)
+                await client.next_message()
+            await client.ask("variables", EVENTS, variables={"after": 7})
+            await client.next_message()
+            await client.ask("field", EVENTS, variables={"after": "swordfish"})
+            await client.next_message()
+            await client.ask("open", EVENTS)
+            await service.has_subscriptions(1)
+            await client.ask("one too many", EVENTS)
+            await client.next_message()
+        await service.has_subscriptions(0)
+
+    items = await asyncio.to_thread(logged, file)  # it has an event loop of its own
+    outcomes = [(item["logType"], item["route"], item["status"], item.get("error")) for item in items]
+    assert outcomes == [
+        ("QUERY", "/graphql", 400, "GRAPHQL_PARSE_FAILED"),
+        ("QUERY", "/graphql", 400, "GRAPHQL_VALIDATION_FAILED"),
+        ("INGEST", "/graphql", 403, "FORBIDDEN"),
+        ("QUERY", "/graphql", 400, "BAD_USER_INPUT"),
+        ("QUERY", "/earthquakes/live", 400, "INVALID_CURSOR"),
+        ("QUERY", "/earthquakes/live", 200, None),
+        ("QUERY", "/graphql", 429, "TOO_MANY_SUBSCRIPTIONS"),
+    ]
+
+
+def test_a_field_that_has_begun_writes_the_only_log(file: Path, usgs: UsgsServer) -> None:
+    with running(settings(file, usgs), clock=HeldClock()) as service:
+        service.answer("{ events(first: -1) { totalCount } }")
+        service.answer("mutation { ingestEvents(input: {events: []}) { fetched } }")
+
+    assert {item["route"] for item in logged(file)} == {"/earthquakes", "/ingest/events"}
+    assert len(logged(file)) == 2
+
+
+def test_a_caller_without_points_writes_no_more_logs(file: Path, usgs: UsgsServer) -> None:
+    with running(settings(file, usgs, rate_limit=10), clock=HeldClock()) as service:
+        codes = [service.http.post("/graphql", json={"query": "{"}).json()["errors"][0] for _ in range(30)]
+
+    paid = [error for error in codes if error["extensions"]["code"] == "GRAPHQL_PARSE_FAILED"]
+    assert 0 < len(paid) <= 20  # a new minute may begin
+    assert refusals(file) == [("QUERY", 400, "GRAPHQL_PARSE_FAILED")] * len(paid)
+
+
+def test_a_flood_of_garbage_leaves_room_for_the_logs_of_answers(file: Path, usgs: UsgsServer) -> None:
+    with running(settings(file, usgs, max_logs_per_minute=40), clock=HeldClock()) as service:
+        for number in range(100):
+            service.http.post("/graphql", json={"query": f"{{ swordfish{number}"})
+        for _ in range(10):
+            service.ask("{ events { totalCount } }")
+
+    routes = Counter(item["route"] for item in logged(file))
+    assert 2 <= routes["/graphql"] <= 4
+    assert routes["/earthquakes"] == 10
+
+
+def test_refusals_are_found_in_the_graph_by_their_route(own_week: Service) -> None:
+    own_week.answer("{ swordfish }")
+    query = '{ requestLogs(filter: {route: "/graphql", minStatus: 400}) { nodes { logType status error } } }'
+    nodes: list[dict[str, Any]] = []
+    while not nodes:  # it is written within a second
+        nodes = own_week.ask(query)["requestLogs"]["nodes"]
+
+    assert nodes == [{"logType": "QUERY", "status": 400, "error": "GRAPHQL_VALIDATION_FAILED"}]
