@@ -94,7 +94,7 @@ class Whole(Attribute):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Real(Attribute):
-    """A number that a 64-bit double holds exactly. A store may return a whole one as int."""
+    """A number that a 64-bit double holds exactly. A store returns it as float."""
 
     least: float | None = None
     greatest: float | None = None

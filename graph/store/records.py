@@ -27,7 +27,7 @@ class Stored(Generic[T]):
 
         Args:
             attribute: its name in the item.
-            convert: converts the stored value, which may be of another type: a store may return 2 for 2.0.
+            convert: converts the stored value.
             optional: whether the item may lack it; then it is None.
         """
         self.attribute = attribute

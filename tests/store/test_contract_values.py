@@ -44,6 +44,16 @@ async def test_every_number_is_stored_unchanged(table: OneEntity) -> None:
     assert all(type(number) is float or abs(number) <= 2**63 for number in stored["all"])
 
 
+@pytest.mark.parametrize("number", [2, 2.0, 0, -0.0, -3, 0.5])
+async def test_a_real_number_is_read_as_float_even_if_it_is_whole(table: OneEntity, number: float) -> None:
+    await table.put(sample(mag=number))
+
+    stored = await table.get(("p", "s"))
+
+    assert stored is not None
+    assert (type(stored["mag"]), stored["mag"]) == (float, number)
+
+
 async def test_truth_values_are_no_numbers(table: OneEntity) -> None:
     await table.put(sample(yes=True, no=False, one=1, zero=0, none=None, list=[True, 1, False, 0, None]))
 

@@ -63,12 +63,12 @@ class Event(Record):
 
     event_id = Stored[str]("eventId")  # USGS id: network code and event code, "nc73919986"
     event_ts_ms = Stored[int]("eventTsMs")  # origin time, epoch milliseconds, negative before 1970
-    mag = Stored("mag", float)  # magnitude, clamped to [-2, 10]
+    mag = Stored[float]("mag")  # magnitude, clamped to [-2, 10]
     place = Stored[str]("place")  # at most 512 characters
-    lat = Stored("lat", float)  # degrees north
-    lon = Stored("lon", float)  # degrees east
-    depth = Stored[float | None]("depth", float, optional=True)  # km below sea level, never negative
-    source_depth = Stored[float | None]("sourceDepth", float, optional=True)  # as given, negative above sea level
+    lat = Stored[float]("lat")  # degrees north
+    lon = Stored[float]("lon")  # degrees east
+    depth = Stored[float | None]("depth", optional=True)  # km below sea level, never negative
+    source_depth = Stored[float | None]("sourceDepth", optional=True)  # as given, negative above sea level
     source = Stored[str]("source")  # where the record came from, "USGS"
     ingested_at = Stored[int]("ingestedAt")  # epoch milliseconds
     mag_type = Stored[str | None]("magType", optional=True)  # how the magnitude was measured, "ml", "mww"
@@ -86,11 +86,11 @@ class Event(Record):
     sources = Stored[list[str] | None]("sources", listed, optional=True)  # the networks that contributed
     types = Stored[list[str] | None]("types", listed, optional=True)  # the types of USGS's products, "shakemap"
     nst = Stored[int | None]("nst", optional=True)  # number of stations that located it
-    dmin = Stored[float | None]("dmin", float, optional=True)  # degrees to the nearest station
-    rms = Stored[float | None]("rms", float, optional=True)  # of the travel times' residuals, seconds
-    gap = Stored[float | None]("gap", float, optional=True)  # the widest angle without a station, degrees
-    cdi = Stored[float | None]("cdi", float, optional=True)  # greatest intensity of felt reports, 0 to 10
-    mmi = Stored[float | None]("mmi", float, optional=True)  # greatest modelled intensity, 0 to 10
+    dmin = Stored[float | None]("dmin", optional=True)  # degrees to the nearest station
+    rms = Stored[float | None]("rms", optional=True)  # of the travel times' residuals, seconds
+    gap = Stored[float | None]("gap", optional=True)  # the widest angle without a station, degrees
+    cdi = Stored[float | None]("cdi", optional=True)  # greatest intensity of felt reports, 0 to 10
+    mmi = Stored[float | None]("mmi", optional=True)  # greatest modelled intensity, 0 to 10
     title = Stored[str | None]("title", optional=True)  # "M 1.3 - 2 km ESE of Larkfield-Wikiup, CA"
     detail = Stored[str | None]("detail", optional=True)  # address of the event's GeoJSON with all products
     day_bucket = Stored("dayBucket", day_of)  # the UTC day of the origin time, `YYYYMMDD`

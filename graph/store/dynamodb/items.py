@@ -11,9 +11,10 @@ read.
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
+from graph.store.attributes import Real
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present
 from graph.store.design import Index
-from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
+from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, encode_item
 from graph.store.entity import ENTITY, Entity, Item, Key, KeyTemplates
 from graph.store.templates import Template
 from graph.store.values import InvalidItem
@@ -119,6 +120,7 @@ class ItemCodec:
     def _decoder(self, names: frozenset[str] | None) -> Decoder:
         held = {name: template for name, template in self._held_by.items() if names is None or name in names}
         hidden = self._hidden | self._held_by.keys()
+        decoders = {each.name: decode_real for each in self.entity.attributes if isinstance(each, Real)}
         stored: tuple[str, ...] | None = None
         if names is not None:
             keys = {template.key.name for template in held.values()}
@@ -128,7 +130,9 @@ class ItemCodec:
 
             def attributes_of(item: EncodedItem) -> Item:
                 return {
-                    name: text if (text := value.get("S")) is not None else decode(value)  # most are text: no call
+                    name: text
+                    if (text := value.get("S")) is not None
+                    else decoders.get(name, decode)(value)  # most are text: no call
                     for name, value in item.items()
                     if name not in hidden
                 }
@@ -138,7 +142,9 @@ class ItemCodec:
 
             def attributes_of(item: EncodedItem) -> Item:
                 return {
-                    name: text if (text := value.get("S")) is not None else decode(value)  # most are text: no call
+                    name: text
+                    if (text := value.get("S")) is not None
+                    else decoders.get(name, decode)(value)  # most are text: no call
                     for name, value in item.items()
                     if name in kept
                 }

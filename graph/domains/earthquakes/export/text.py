@@ -24,9 +24,7 @@ NAMES = tuple(column.name for column in COLUMNS)
 NULLS = dict.fromkeys(NAMES)
 TIME_ATTRIBUTE = next(column.attribute for column in COLUMNS if column.name == TIME)
 NOT_WRITTEN = (TIME_ATTRIBUTE, *sorted((EVENT.named.keys() - NULLS.keys()) - {TIME_ATTRIBUTE}))
-TRUTHS, LISTS, REALS = (
-    tuple(column.name for column in COLUMNS if column.kind is kind) for kind in (Kind.TRUTH, Kind.NAMES, Kind.REAL)
-)
+TRUTHS, LISTS = (tuple(column.name for column in COLUMNS if column.kind is kind) for kind in (Kind.TRUTH, Kind.NAMES))
 
 
 class Ndjson:
@@ -140,8 +138,5 @@ def _named(events: Sequence[Event], write_names: Callable[[str], Any]) -> list[d
         for name in LISTS:
             if (value := row[name]) is not None:
                 row[name] = write_names(value)
-        for name in REALS:
-            if row[name].__class__ is int:  # a store may return 2 for 2.0, and every engine must write the same
-                row[name] = float(row[name])
         rows.append(row)
     return rows

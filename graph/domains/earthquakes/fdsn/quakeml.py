@@ -118,8 +118,8 @@ class QuakeML(Format):
         return (
             f'<origin publicID="{self._prefix}/origin/{local}/{number}">'
             f"<time><value>{iso_time(item['eventTsMs'])}Z</value></time>"
-            f"<longitude><value>{float(item['lon'])!r}</value></longitude>"
-            f"<latitude><value>{float(item['lat'])!r}</value></latitude>"
+            f"<longitude><value>{item['lon']!r}</value></longitude>"
+            f"<latitude><value>{item['lat']!r}</value></latitude>"
             f"{metres}{_quality(item)}{mode}{info}</origin>"
         )
 
@@ -127,7 +127,7 @@ class QuakeML(Format):
         kind = _magnitude_type(item.get("magType") or UNSPECIFIED)
         return (
             f'<magnitude publicID="{self._prefix}/magnitude/{local}/{number}">'
-            f"<mag><value>{float(item['mag'])!r}</value></mag><type>{kind}</type>"
+            f"<mag><value>{item['mag']!r}</value></mag><type>{kind}</type>"
             f"<originID>{self._prefix}/origin/{local}/{origin}</originID>{mode}{info}</magnitude>"
         )
 

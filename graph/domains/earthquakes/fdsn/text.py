@@ -37,9 +37,9 @@ def _line(item: Item) -> str:
     net = _plain(item["net"]) if item.get("net") else source
     event_id = _plain(item["eventId"])
     return (
-        f"{event_id}|{iso_time(item['eventTsMs'])}|{float(item['lat'])!r}|{float(item['lon'])!r}"
-        f"|{'' if depth is None else repr(float(depth))}|{net}|{source}|{net}|{event_id}"
-        f"|{_plain(item.get('magType') or '')}|{float(item['mag'])!r}|{net}|{_plain(item['place'])}|{kind}\n"
+        f"{event_id}|{iso_time(item['eventTsMs'])}|{item['lat']!r}|{item['lon']!r}"
+        f"|{'' if depth is None else repr(depth)}|{net}|{source}|{net}|{event_id}"
+        f"|{_plain(item.get('magType') or '')}|{item['mag']!r}|{net}|{_plain(item['place'])}|{kind}\n"
     )
 
 

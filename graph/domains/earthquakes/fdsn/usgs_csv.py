@@ -44,10 +44,10 @@ def _row(item: Item) -> tuple[object, ...]:
     updated = item.get("updated")
     return (
         f"{iso_time(item['eventTsMs'])}Z",
-        float(item["lat"]),
-        float(item["lon"]),
+        item["lat"],
+        item["lon"],
         item.get("sourceDepth", item.get("depth")),
-        float(item["mag"]),
+        item["mag"],
         item.get("magType"),
         item.get("nst"),
         item.get("gap"),

@@ -42,7 +42,6 @@ TRACKED = (
 """The attributes whose change makes a version."""
 
 _DEPTH, _PREFERRED = TRACKED.index("depth"), TRACKED.index("preferredId")
-_REALS = tuple(map(TRACKED.index, ("mag", "lat", "lon", "depth")))
 
 
 def kind_of(item: Item) -> RevisionKind:
@@ -64,9 +63,6 @@ def hash_of(item: Item) -> str:
     values: list[Any] = [get(name) for name in TRACKED]
     values[_DEPTH] = get("sourceDepth", values[_DEPTH])
     values[_PREFERRED] = values[_PREFERRED] or item["eventId"]
-    for at in _REALS:
-        if values[at] is not None:
-            values[at] = float(values[at])  # a store may return 2 for 2.0
     return blake2b(repr(values).encode(), digest_size=8).hexdigest()
 
 

@@ -65,15 +65,6 @@ async def test_csv_has_a_record_for_each_event(events: list[Event]) -> None:
     assert [found(record) for record in records] == [expected(event) for event in events]
 
 
-@given(EVENTS)
-async def test_whole_numbers_are_written_as_the_real_numbers_that_they_are(events: list[Event]) -> None:
-    written = await Ndjson().rows(events)
-    as_floats = [Event({**event.item, "depth": float(event.item["depth"])}) for event in events]
-
-    assert written == await Ndjson().rows(as_floats)
-    assert await Csv().rows(events) == await Csv().rows(as_floats)
-
-
 @given(st.integers(FIRST_MS, LAST_MS))
 def test_a_time_is_written_as_the_graph_writes_it(time_ms: int) -> None:
     event = an_event(event_ts_ms=time_ms)
