@@ -324,4 +324,5 @@ async def _send_all(answer: Download, pieces: AsyncIterator[bytes], send: Send, 
     if not head_only:
         async for piece in pieces:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await asyncio.sleep(0)  # `send` need not wait, and only the loop learns that the client has left
     await send({"type": "http.response.body", "body": b""})
