@@ -1,7 +1,8 @@
 """Conditions on an item: filters of a query, and conditions of a write.
 
 They mean what they mean in DynamoDB: a comparison with an absent attribute, or with one of
-another type, does not hold. `predicate` evaluates them in Python. An engine may translate a
+another type, does not hold. `SameText` and `HasText` are for filters alone, since DynamoDB
+cannot fold a text. `predicate` evaluates all of them in Python. An engine may translate a
 condition into its own language, with the same results.
 """
 
@@ -9,6 +10,8 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from graph.store.folding import fold
 
 Scalar = str | int | float | bool
 Operator = Literal["=", "<", "<=", ">", ">="]
@@ -46,6 +49,22 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True)
+class SameText:
+    """The attribute is a text that equals one of the texts, at most 100, once all are folded. Only in a filter."""
+
+    attribute: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HasText:
+    """The attribute is a text that contains the text, once both are folded. Only in a filter."""
+
+    attribute: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class AllOf:
     """Every one of the conditions holds."""
 
@@ -59,7 +78,10 @@ class AnyOf:
     conditions: tuple["Condition", ...]
 
 
-Condition = Compare | OneOf | Present | Absent | AllOf | AnyOf
+SimpleCondition = Compare | OneOf | Present | Absent | SameText | HasText
+"""A condition on one attribute."""
+
+Condition = SimpleCondition | AllOf | AnyOf
 
 _OPERATORS: dict[Operator, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -90,16 +112,36 @@ def conjuncts(condition: Condition | None) -> Iterator[Condition]:
             yield condition
 
 
-def values_of(condition: Condition | None) -> Iterator[Scalar]:
-    """Every value that the condition compares with."""
+def simple_conditions(condition: Condition | None) -> Iterator[SimpleCondition]:
+    """The conditions on single attributes that `condition` is made of."""
     match condition:
-        case Compare():
-            yield condition.value
-        case OneOf():
-            yield from condition.values
+        case None:
+            return
         case AllOf(parts) | AnyOf(parts):
             for part in parts:
-                yield from values_of(part)
+                yield from simple_conditions(part)
+        case _:
+            yield condition
+
+
+def values_of(condition: Condition | None) -> Iterator[Scalar]:
+    """Every value that the condition compares with."""
+    for part in simple_conditions(condition):
+        match part:
+            case Compare(_, _, value) | HasText(_, value):
+                yield value
+            case OneOf(_, values) | SameText(_, values):
+                yield from values
+
+
+def names_in(condition: Condition | None) -> frozenset[str]:
+    """The attributes that the condition concerns."""
+    return frozenset(part.attribute for part in simple_conditions(condition))
+
+
+def folds_text(condition: Condition | None) -> bool:
+    """Whether the condition tests a folded text."""
+    return any(isinstance(part, SameText | HasText) for part in simple_conditions(condition))
 
 
 def predicate(condition: Condition) -> Callable[[Mapping[str, Any]], bool]:
@@ -117,6 +159,12 @@ def predicate(condition: Condition) -> Callable[[Mapping[str, Any]], bool]:
             return lambda item: attribute in item
         case Absent(attribute):
             return lambda item: attribute not in item
+        case SameText(attribute, texts):
+            folded = frozenset(map(fold, texts))
+            return lambda item: isinstance(found := item.get(attribute), str) and fold(found) in folded
+        case HasText(attribute, text):
+            wanted = fold(text)
+            return lambda item: isinstance(found := item.get(attribute), str) and wanted in fold(found)
         case AllOf(conditions):
             every = tuple(predicate(part) for part in conditions)
             return lambda item: all(holds(item) for holds in every)

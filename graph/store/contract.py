@@ -12,6 +12,9 @@ every engine:
 
 Reads by primary key see every completed write. Reads by another index may lag.
 
+A query's filter may be any condition. The condition of a write is tested by the engine at the
+write itself, so it may not be `SameText` or `HasText`, nor contain one: that raises `InvalidItem`.
+
 There is no object for a table: an entity names its table.
 """
 
@@ -20,7 +23,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, 
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.store.conditions import Condition
+from graph.store.conditions import Condition, folds_text
 from graph.store.entity import Entity, Item, Key
 from graph.store.query import Page, Query
 from graph.store.values import InvalidItem
@@ -172,6 +175,8 @@ def check_actions(actions: Sequence[Action], limit: int) -> None:
     if len(actions) > limit:
         raise InvalidItem(f"{len(actions)} actions in a transaction of at most {limit}")
     for action in actions:
+        if action.condition is not None and folds_text(action.condition):
+            raise InvalidItem("the condition of a write tests a folded text, which only a filter can")
         match action:
             case Put(entity, item, if_absent, condition):
                 if if_absent and condition is not None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph.store.conditions import Absent, Compare, Present
+from graph.store.conditions import Absent, AllOf, Compare, HasText, Present, SameText
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.query import Query
@@ -107,6 +107,18 @@ async def test_attributes_that_only_the_filter_needs_are_not_returned(database: 
     query = Query(entity=SAMPLE, partitions=[("p",)], where=Compare("a", "=", 1), attributes=frozenset({"b"}))
 
     assert (await database.query(query)).items == [sample(b=2)]
+
+
+async def test_a_filter_finds_a_folded_text_that_stands_in_a_key(database: Database) -> None:
+    """On DynamoDB the person of a visit stands in its key alone."""
+    await put_all(database, visit("Zoë", 1, note="Ē"), visit("Zoë", 2, note="x"), visit("Zoë", 3))
+    where = AllOf((SameText("person", ("ZOE",)), HasText("note", "e")))
+
+    page = await database.query(Query(entity=VISIT, partitions=[("Zoë",)], where=where, attributes=frozenset()))
+
+    assert page.items == [visit("Zoë", 1)]
+    assert await database.count(Query(entity=VISIT, partitions=[("Zoë",)], where=where)) == 1
+    assert await database.count(Query(entity=VISIT, partitions=[("Zoë",)], where=HasText("timestamp", "1"))) == 0
 
 
 async def test_numbers_of_a_composite_key_are_ordered_as_numbers(database: Database) -> None:

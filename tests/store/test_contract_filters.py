@@ -10,8 +10,10 @@ from graph.store.conditions import (
     AnyOf,
     Compare,
     Condition,
+    HasText,
     OneOf,
     Present,
+    SameText,
     predicate,
 )
 from graph.store.contract import Update
@@ -60,6 +62,16 @@ CONDITIONS: list[tuple[Condition, list[int]]] = [
     (OneOf("text", ("quake", "Quake", "")), [1, 3, 8]),
     (OneOf("text", (*map(str, range(99)), "blast")), [2]),
     (OneOf("text", ()), []),
+    (SameText("text", ("QUAKE",)), [1, 8]),
+    (SameText("text", (*map(str, range(98)), "", "Blást")), [2, 3]),
+    (SameText("text", ()), []),
+    (SameText("number", ("4",)), [4]),
+    (SameText("never", ("quake",)), []),
+    (HasText("text", "UA"), [1, 8]),
+    (HasText("text", ""), [1, 2, 3, 8]),
+    (HasText("text", "%"), []),
+    (HasText("number", "4"), [4]),
+    (HasText("never", ""), []),
     (Present("number"), [1, 2, 3, 4, 5, 6, 7, 8]),
     (Absent("number"), [0]),
     (Present("never"), []),
@@ -69,6 +81,8 @@ CONDITIONS: list[tuple[Condition, list[int]]] = [
     (AllOf((AnyOf((Compare("number", "<", 0), Compare("number", ">", 1))), Present("text"))), [2, 3, 8]),
     (AnyOf((AllOf((Compare("number", "=", 1), Absent("never"))), OneOf("text", ("blast",)))), [1, 2]),
     (AllOf((Compare("number", ">=", 1), AnyOf((Absent("never"), Present("never"))))), [1, 2, 3]),
+    (AnyOf((HasText("text", "last"), SameText("text", ()), Absent("text"))), [0, 2]),
+    (AllOf((AnyOf((HasText("text", "K"), Compare("number", ">", 3))), Present("number"), Absent("never"))), [1, 3, 8]),
 ]
 
 
@@ -80,6 +94,10 @@ def renamed(condition: Condition, names: tuple[str, str]) -> Condition:
             return Compare(real.get(attribute, attribute), operator, value)
         case OneOf(attribute, values):
             return OneOf(real.get(attribute, attribute), values)
+        case SameText(attribute, texts):
+            return SameText(real.get(attribute, attribute), texts)
+        case HasText(attribute, text):
+            return HasText(real.get(attribute, attribute), text)
         case Present(attribute):
             return Present(real.get(attribute, attribute))
         case Absent(attribute):
@@ -128,7 +146,13 @@ async def test_a_filtered_page_is_full_however_little_of_it_matches(table: OneEn
     await table.put_many([timed(f"{n:02}", n, text="x" * 100_000) for n in range(24)])  # more than two answers of 1 MB
     await table.put_many([timed(f"{n}", n, note="match", mag=5) for n in range(24, 30)])
 
-    for where in (Compare("note", "=", "match"), Compare("mag", "=", 5), AllOf((Present("note"), Present("mag")))):
+    for where in (
+        Compare("note", "=", "match"),
+        Compare("mag", "=", 5),
+        AllOf((Present("note"), Present("mag"))),
+        HasText("note", "MATCH"),
+        AllOf((Present("mag"), SameText("note", ("MATCH",)))),
+    ):
         page = await table.query(BY_TIME, "mon", where=where, limit=4)
         assert sks(page.items) == ["24", "25", "26", "27"]
         assert page.last_key is not None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph.store.conditions import Compare
+from graph.store.conditions import AllOf, Compare, Condition, HasText
 from graph.store.dynamodb.engine import PARTITIONS_AT_ONCE
 from tests.store.engines import create_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward
@@ -44,14 +44,37 @@ async def test_a_page_reads_the_items_that_it_has_room_for(table: OneEntity, fau
     assert [request["Limit"] for request in fault_proxy.of("Query")] == [2, 50]
 
 
-async def test_a_filtered_page_begins_small_and_grows(table: OneEntity, fault_proxy: FaultProxy) -> None:
+@pytest.mark.parametrize("where", [Compare("mag", "=", 9), HasText("kind", "e")])
+async def test_a_filtered_page_begins_small_and_grows(
+    table: OneEntity, fault_proxy: FaultProxy, where: Condition
+) -> None:
     await table.put_many([timed(f"x{n:04}", n, "long") for n in range(700)])
-    await table.put(timed("last", 10_000, "long", mag=9))
+    await table.put(timed("last", 10_000, "long", mag=9, kind="É"))
 
-    page = await table.query(BY_TIME, "long", limit=20, where=Compare("mag", "=", 9))
+    page = await table.query(BY_TIME, "long", limit=20, where=where)
 
     assert sks(page.items) == ["last"]
     assert [request["Limit"] for request in fault_proxy.of("Query")] == [80, 640]
+
+
+async def test_dynamodb_tests_what_it_can_of_a_filter(table: OneEntity, fault_proxy: FaultProxy) -> None:
+    """For the rest, it returns no more than the attributes that the test needs."""
+    await table.put_many([timed(f"x{n}", n, "long", mag=n, note="Ā", more="more") for n in range(9)])
+    where = AllOf((Compare("mag", ">=", 7), HasText("note", "a")))
+    fault_proxy.requests.clear()
+
+    assert await table.count(BY_TIME, ["long"], where=where) == 2
+    assert await table.count(BY_TIME, ["long"], where=Compare("mag", ">=", 7)) == 2
+
+    tested, counted = fault_proxy.of("Query")
+    names = tested["ExpressionAttributeNames"]
+    assert sorted(names[alias] for alias in tested["ProjectionExpression"].split(", ")) == [
+        *("at", "day", "note", "pk", "sk")
+    ]
+    assert sorted(name for alias, name in names.items() if alias in tested["FilterExpression"]) == [
+        *("entity", "mag", "ttl")
+    ]
+    assert counted["Select"] == "COUNT"
 
 
 async def test_a_read_by_primary_key_is_consistent(table: OneEntity, fault_proxy: FaultProxy) -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from graph.store.conditions import HasText, SameText
 from graph.store.contract import Put
 from graph.store.sqlite import open_sqlite
+from graph.store.sqlite.folded import folded_test
 from graph.store.sqlite.projection import projection
 from graph.store.sqlite.query import fetch
 from graph.store.sqlite.short_reads import UNITS_PER_ITERATION, VALUES_PER_UNIT, Lengthy, ShortReads
-from graph.store.sqlite.threads import ReadConnection
+from graph.store.sqlite.threads import VALUES_PER_FOLDING, ReadConnection
 from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, SAMPLE, sks, timed
 
@@ -115,6 +117,31 @@ async def test_values_that_are_read_take_from_the_same_budget(short: ShortReads)
 
     await asyncio.sleep(0)
     assert short.read(decode) == half
+
+
+@pytest.mark.parametrize("condition", [HasText("place", "a h"), SameText("place", ("pahala hawaii", "ā"))])
+def test_only_texts_that_sqlite_cannot_fold_are_folded_in_python(tmp_path: Path, condition: HasText | SameText) -> None:
+    db = sqlite3.connect(tmp_path / "any.db", factory=ReadConnection)
+    db.execute("CREATE TABLE places (place TEXT)")
+    places = ["Pahala_Hawaii", "PAHALA HAWAII", "Pahala", "Pāhala Hawaii", "a\x00b", None]
+    db.executemany("INSERT INTO places VALUES (?)", [(place,) for place in places])
+    folded = list[int]()
+    db.before_decoding = folded.append
+    sql, values = folded_test("place", condition)
+
+    assert db.execute(f"SELECT count(*) FROM places WHERE {sql}", values).fetchone() == (3,)  # noqa: S608
+
+    assert folded == [len("Pāhala Hawaii") + VALUES_PER_FOLDING, len("a\x00b") + VALUES_PER_FOLDING]
+
+
+async def test_texts_that_python_folds_take_from_the_budget(table: OneEntity, threads: Threads) -> None:
+    await table.put_many([timed(f"t{number}", number, kind="a" * 400) for number in range(200)])
+    assert await table.count(BY_TIME, ["mon"], where=HasText("kind", "b")) == 0
+    assert threads() == set()
+
+    await table.put_many([timed(f"t{number}", number, kind="ā" * 400) for number in range(200)])
+    assert await table.count(BY_TIME, ["mon"], where=HasText("kind", "b")) == 0
+    assert threads() != set()
 
 
 async def test_a_page_needs_no_thread(table: OneEntity, threads: Threads) -> None:

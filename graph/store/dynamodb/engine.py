@@ -8,6 +8,7 @@ twice, and a plain conditional put would find its own item and return False.
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -30,16 +31,15 @@ from graph.store.dynamodb.errors import (
     subject,
     translating_errors,
 )
-from graph.store.dynamodb.items import Decoder
-from graph.store.dynamodb.pages import answers, first_reading
+from graph.store.dynamodb.pages import answers
+from graph.store.dynamodb.query import PreparedQuery, decoded
 from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.retry_policy import CONNECTIONS, RETRY_POLICY, RetryPolicy, TryAgain
 from graph.store.dynamodb.window import in_order
 from graph.store.entity import Entity, Item, Key
 from graph.store.meter import Meter
-from graph.store.query import Page, Partition, Query
+from graph.store.query import Page, Query
 from graph.store.values import InvalidItem
-from graph.work.account import give_way
 from graph.work.slots import Slots
 
 T = TypeVar("T")
@@ -50,7 +50,6 @@ ACTIONS_PER_TRANSACTION = 100
 BATCHES_AT_ONCE = 4
 PARTITIONS_AT_ONCE = 8
 QUERIES_AT_ONCE = CONNECTIONS - 10  # in the process; look-ups and writes use the rest
-ITEMS_DECODED_AT_ONCE = 250  # before giving way to other work
 
 ANYWHERE: dict[str, dict[str, str]] = {"S": {"S": "ping"}, "N": {"N": "0"}}
 
@@ -200,12 +199,13 @@ class DynamoDatabase(Database):
     async def query(self, query: Query) -> Page:
         if query.limit is not None and query.limit < 1:
             raise InvalidItem("the limit of a query must be at least 1")
+        prepared = self._prepared(query)
         items: list[Item] = []
 
         async def read(at: int) -> tuple[list[Item], bool]:
             # The number of items that are missing when the reading begins.
             limit = None if query.limit is None else query.limit - len(items)
-            return await self._query_one(query, query.partitions[at], None if at else query.start, limit)
+            return await prepared.read(query.partitions[at], None if at else query.start, limit)
 
         work = [partial(read, at) for at in range(len(query.partitions))]
         used = 0
@@ -220,21 +220,20 @@ class DynamoDatabase(Database):
         return Page(items, None, used)
 
     async def count(self, query: Query) -> int:
-        async def count_one(partition: Partition) -> int:
-            request = self._requests.query(query, partition, None, self._now(), count=True)
-            if request is None:
-                return 0
-            return sum([answer["Count"] async for answer in answers(self._query, request)])
-
-        work = [partial(count_one, partition) for partition in query.partitions]
+        prepared = self._prepared(replace(query, attributes=frozenset()))
+        work = [partial(prepared.count, partition) for partition in query.partitions]
         return sum([counted async for counted in in_order(work, PARTITIONS_AT_ONCE)])
+
+    def _prepared(self, query: Query) -> PreparedQuery:
+        return PreparedQuery(self._requests, query, self._query, self._now)
 
     async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
         codec = self._requests.codec(entity)
         request, decoder = self._requests.scan(entity, attributes, self._now()), codec.decoder(attributes)
         async for answer in answers(self._direct.scan, request):
-            async for item in _decoded(answer["Items"], decoder, codec.has_key_of):
-                yield item
+            async for items in decoded(answer["Items"], decoder, codec.has_key_of):
+                for item in items:
+                    yield item
 
     def changes(self) -> AsyncGenerator[None, None]:
         return changes(list(self._requests.tables.values()), self._connection, self._retry_policy)
@@ -252,23 +251,6 @@ class DynamoDatabase(Database):
                 await self._direct.get_item(TableName=table, Key=key, ConsistentRead=True)
         except InvalidItem as error:
             raise DatabaseUnavailable(f"table {table} {UNLIKE} ({error})") from error
-
-    async def _query_one(
-        self, query: Query, partition: Partition, start: Any, limit: int | None
-    ) -> tuple[list[Item], bool]:
-        """The items of one partition, perhaps more than the limit, and whether more may follow."""
-        request = self._requests.query(query, partition, start, self._now())
-        if request is None:
-            return [], False
-        decoder = self._requests.codec(query.entity).decoder(query.needed)
-        items: list[Item] = []
-        at_first = first_reading(limit, filtered=query.where is not None)
-        async with aclosing(answers(self._query, request, at_first)) as pages:
-            async for answer in pages:
-                items += [item async for item in _decoded(answer["Items"], decoder)]
-                if limit is not None and len(items) >= limit:
-                    return items, len(items) > limit or "LastEvaluatedKey" in answer
-        return items, False
 
     async def _query(self, **request: Any) -> Any:
         """Send one query. Their number in the process is bounded, and callers have fair shares."""
@@ -309,14 +291,3 @@ class DynamoDatabase(Database):
 
     def _now(self) -> int:
         return self._clock() // 1000
-
-
-async def _decoded(
-    encoded: Sequence[EncodedItem], decoder: Decoder, is_wanted: Callable[[EncodedItem], bool] | None = None
-) -> AsyncIterator[Item]:
-    for at in range(0, len(encoded), ITEMS_DECODED_AT_ONCE):
-        if at:
-            await give_way()
-        for item in encoded[at : at + ITEMS_DECODED_AT_ONCE]:
-            if is_wanted is None or is_wanted(item):
-                yield decoder.decode(item)

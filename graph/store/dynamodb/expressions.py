@@ -7,8 +7,9 @@ word or hold any character, and nothing needs to be quoted.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, OneOf, Present, SameText
 from graph.store.dynamodb.codec import AttributeValue, encode
+from graph.store.values import InvalidItem
 
 
 class Aliases:
@@ -39,7 +40,11 @@ class Aliases:
 
 
 def condition_expression(condition: Condition, aliases: Aliases) -> str:
-    """The condition, in parentheses if it is a conjunction or disjunction."""
+    """The condition, in parentheses if it is a conjunction or disjunction.
+
+    Raises:
+        InvalidItem: It tests a folded text, which the language cannot.
+    """
     match condition:
         case Compare(attribute, sign, value):
             return f"{aliases.name(attribute)} {sign} {aliases.value(value)}"
@@ -55,6 +60,8 @@ def condition_expression(condition: Condition, aliases: Aliases) -> str:
             return joined(" AND ", [condition_expression(part, aliases) for part in conditions])
         case AnyOf(conditions):
             return joined(" OR ", [condition_expression(part, aliases) for part in conditions])
+        case SameText() | HasText():
+            raise InvalidItem("DynamoDB cannot fold a text")
 
 
 def joined(operator: str, parts: Sequence[str]) -> str:

@@ -3,19 +3,21 @@
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
 
-from graph.store.conditions import AllOf, Compare, Condition, conjuncts, predicate, values_of
-from graph.store.entity import Entity, Item
+from graph.store.conditions import Compare, conjuncts
+from graph.store.entity import Item
+from graph.store.filtering import DividedFilter
 from graph.store.query import UNBOUNDED, Partition, Query
 from graph.store.sqlite.projection import Projection, Row, projection
 from graph.store.sqlite.reading import reading
-from graph.store.sqlite.sql import names_in, translate
+from graph.store.sqlite.sql import translate
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection
-from graph.store.values import InvalidItem, check_value
+from graph.store.values import InvalidItem
 
 ROWS_PER_SLICE = 1000  # the most that one job reads, so that callers are served in rotation
 ROWS_PER_CALL = 100  # fetched at a time; the job may end in between
@@ -49,21 +51,24 @@ class PreparedQuery:
     """A query as SQL, which can read any partitions of its index."""
 
     def __init__(self, table: EntityTable, query: Query) -> None:
-        by, parts = query.by, tuple(conjuncts(query.where))
+        by = query.by
         self._table = table
         self._reading = reading(table, by, query.forward)
         self._between = query.between
         if query.between != UNBOUNDED and not self._reading.sort:
             raise InvalidItem(f"{table.entity.name} has no sort key in {by.name} to be bounded")
-        self._narrowing, self._narrowed, rest = _split(table.entity, parts)
-        self._matches = predicate(rest) if rest else None
-        self.tests_items = rest is not None  # since SQL cannot test the whole filter
-        needed, tested = query.needed, names_in(rest)
-        self._columns = projection(table.entity, None if needed is None else needed | tested)
-        self._not_needed = tested - needed if needed is not None else ()
+        self._filter = DividedFilter(query, partial(translate, entity=table.entity))
+        self._narrowing = "".join([f" AND {term}" for term, _ in self._filter.translated])
+        self._narrowed = [value for _, values in self._filter.translated for value in values]
+        self._columns = projection(table.entity, self._filter.needed)
         ranked_by = table.ranked_by(by)
-        ranked = any(isinstance(part, Compare) and part.attribute == ranked_by for part in parts)
+        ranked = any(isinstance(part, Compare) and part.attribute == ranked_by for part in conjuncts(query.where))
         self._from = self._reading.ranked_table if ranked else self._reading.table
+
+    @property
+    def tests_items(self) -> bool:
+        """Whether SQL cannot test the whole filter."""
+        return self._filter.has_rest
 
     def read(
         self,
@@ -80,12 +85,12 @@ class PreparedQuery:
             limit: the most items.
         """
         items: list[Item] = []
-        rows = ROWS_PER_SLICE if limit is None or not self._matches else ROWS_TESTED_AT_ONCE
+        rows = ROWS_PER_SLICE if limit is None or not self.tests_items else ROWS_TESTED_AT_ONCE
         for run in _runs(partitions, start is not None):
-            wanted = rows if limit is None or self._matches else min(limit - len(items), rows)
+            wanted = rows if limit is None or self.tests_items else min(limit - len(items), rows)
             found = self._items(db, run, now, start, wanted)
             last = self._table.entity.position_of(self._reading.index, found[-1]) if len(found) == wanted else None
-            items += found if self._matches is None else self._matching(found)
+            items += self._filter.matching(found)
             if last is not None:
                 return Slice(items, last)
             rows -= len(found)
@@ -101,14 +106,6 @@ class PreparedQuery:
             (found,) = db.execute(sql, (*values, *self._table.live_at(now), *self._narrowed)).fetchone()
             counted += found
         return counted
-
-    def _matching(self, items: list[Item]) -> list[Item]:
-        """The items that pass the rest of the filter, without attributes that only the filter needed."""
-        matching = list(filter(self._matches, items))
-        for name in self._not_needed:
-            for item in matching:
-                item.pop(name, None)
-        return matching
 
     def _items(
         self, db: ReadConnection, partitions: Sequence[Partition], now: int, start: Mapping[str, Any] | None, limit: int
@@ -179,17 +176,3 @@ def _runs(partitions: Sequence[Partition], first_alone: bool) -> Iterator[Sequen
             end += 1
         yield partitions[begin:end]
         begin, end = end, end + 1
-
-
-def _split(entity: Entity, parts: Sequence[Condition]) -> tuple[str, list[Any], Condition | None]:
-    """The parts of a filter as terms of SQL with their values, and the rest that Python must test."""
-    terms, values, rest = "", [], []
-    for part in parts:
-        for value in values_of(part):
-            check_value(value)
-        if (translated := translate(part, entity)) is None:
-            rest.append(part)
-        else:
-            terms += f" AND {translated[0]}"
-            values += translated[1]
-    return terms, values, AllOf(tuple(rest)) if rest else None

@@ -28,8 +28,8 @@ class ShortReads:
 
     def __init__(self, db: ReadConnection) -> None:
         self._db = db
-        self._spent = 0  # units in this iteration
-        self._most = 0
+        self._spent = 0.0  # units in this iteration
+        self._most = 0.0
         db.execute("PRAGMA busy_timeout = 0")  # the loop waits for no other process
         db.set_progress_handler(self._count, STEPS_PER_UNIT)
         db.before_decoding = self._count_values
@@ -62,11 +62,11 @@ class ShortReads:
 
     def _count_values(self, values: int) -> None:
         """Take the decoding of values from the budget, or leave the read to a thread."""
-        units = values // VALUES_PER_UNIT
+        units = values / VALUES_PER_UNIT
         if self._spent + units > UNITS_PER_ITERATION:
             raise Lengthy
         self._spent += units
         self._most = min(self._most + units, UNITS_PER_ITERATION)
 
     def _begin_iteration(self) -> None:
-        self._spent = 0
+        self._spent = 0.0

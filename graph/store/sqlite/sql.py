@@ -3,8 +3,20 @@
 from typing import Any
 
 from graph.store.attributes import Attribute, Real, Text, Truth, Whole
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, kind_of
+from graph.store.conditions import (
+    Absent,
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    HasText,
+    OneOf,
+    Present,
+    SameText,
+    kind_of,
+)
 from graph.store.entity import Entity
+from graph.store.sqlite.folded import folded_test
 
 Term = tuple[str, list[Any]]
 """A condition in SQL, and the values that it binds."""
@@ -32,6 +44,12 @@ def translate(condition: Condition, entity: Entity) -> Term | None:
             if name not in entity.named:
                 return None if entity.open else _constant(not is_present)
             return f"{quoted(name)} IS {'NOT ' if is_present else ''}NULL", []
+        case SameText(_, ()):
+            return _constant(False)
+        case SameText(name) | HasText(name):
+            if (attribute := entity.named.get(name)) is None:
+                return None if entity.open else _constant(False)
+            return folded_test(quoted(name), condition) if _kind(attribute) is str else _constant(False)
         case AllOf(conditions) | AnyOf(conditions):
             parts = [translate(part, entity) for part in conditions]
             operator = " AND " if isinstance(condition, AllOf) else " OR "
@@ -59,14 +77,3 @@ def _kind(attribute: Attribute) -> type | None:
             return bool
         case _:
             return None
-
-
-def names_in(condition: Condition | None) -> frozenset[str]:
-    """The attributes that a condition concerns."""
-    match condition:
-        case None:
-            return frozenset()
-        case AllOf(parts) | AnyOf(parts):
-            return frozenset[str]().union(*map(names_in, parts))
-        case _:
-            return frozenset({condition.attribute})

@@ -15,13 +15,16 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
+from graph.store.folding import fold
 from graph.store.meter import PoolUse
+from graph.store.sqlite.folded import FOLD
 from graph.work.threads import FairThreads
 
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
 
 OPERATIONS_BETWEEN_CHECKS = 1000  # of SQLite's virtual machine: some 20 µs; a check takes 0.2 µs
+VALUES_PER_FOLDING = 8  # to fold a text costs as much as to decode so many values, and one for each character
 LARGEST_COMMIT = 64  # jobs; with more, the first would wait too long for the last
 
 
@@ -112,7 +115,7 @@ class Writer:
 
 
 class ReadConnection(sqlite3.Connection):
-    """A connection for reading. Its jobs call `before_decoding` for every few rows."""
+    """A connection for reading. Its jobs call `before_decoding` for every few rows, and SQL for each folded text."""
 
     before_decoding: Callable[[int], None] = staticmethod(lambda values: None)
     """Called with a number of values. It raises if the job must not go on."""
@@ -120,6 +123,15 @@ class ReadConnection(sqlite3.Connection):
     interruptions = 0
     """How often SQLite was interrupted between rows. CPython 3.11 takes the statement for one in use from then on, and
     compiles its text each time, which takes up to 30 µs. So `fetch` changes the text."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Open it as `sqlite3.connect` does."""
+        super().__init__(*arguments, **options)
+        self.create_function(FOLD, 1, self._fold, deterministic=True)
+
+    def _fold(self, text: str) -> str:
+        self.before_decoding(len(text) + VALUES_PER_FOLDING)
+        return fold(text)
 
 
 ReadJob = Callable[[ReadConnection], T]

@@ -1,0 +1,137 @@
+"""The store's contract: filters by folded text. Every test runs on every engine."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph.store.conditions import AllOf, AnyOf, Compare, Condition, HasText, SameText, predicate
+from graph.store.contract import Action, Delete, Put, Update
+from graph.store.entity import Item
+from graph.store.values import InvalidItem
+from tests.effort import rounds
+from tests.store.one_entity import OneEntity
+from tests.store.samples import BY_TIME, SAMPLE, key, sample, sks, timed
+from tests.store.test_contract_values import TEXTS
+
+PLACES = [
+    "Pāhala, Hawaii",
+    "Pa\u0304hala",
+    "PAHALA",
+    "QUARRY_BLAST",
+    "quarry blast",
+    "Quarry\u00a0Blast",
+    "Straße",
+    "STRASSE",
+]
+WILDCARDS = ["100%", "100", "1000", "_", "%", "a_b", "a b", "aXb", "a\\b", "[a]*?", "'; --", '"kind"']
+NUL = ["a", "a\x00", "A\x00B", "a\x00c", "\x00b", "ā\x00b"]
+HOSTILE = list(dict.fromkeys([*TEXTS, *PLACES, *WILDCARDS, *NUL, "k", "ss", "x" * 60_000, "ā" * 5_000]))
+
+
+async def check(table: OneEntity, items: list[Item], where: Condition) -> None:
+    """Check that a filter admits what `predicate` says."""
+    expected = sks(list(filter(predicate(where), items)))
+    assert sks((await table.query(BY_TIME, "mon", where=where, attributes=[])).items) == expected, where
+    assert await table.count(BY_TIME, ["mon"], where=where) == len(expected), where
+
+
+@pytest.mark.parametrize("name", ["kind", "note"], ids=["declared", "other"])
+async def test_every_text_is_found_as_in_python(table: OneEntity, name: str) -> None:
+    items = [timed(f"{n:03}", n, **{name: text}) for n, text in enumerate(HOSTILE)]
+    items += [timed("missing", len(items))]
+    await table.put_many(items)
+
+    for n, text in enumerate(HOSTILE):
+        await check(table, items, SameText(name, (text,)))
+        await check(table, items, HasText(name, text))
+        await check(table, items, HasText(name, text[1:3].swapcase()))
+        await check(table, items, SameText(name, tuple(HOSTILE[n : n + 5])))
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        (HasText("kind", "pahala"), "012"),
+        (HasText("kind", "PĀHALA_"), ""),
+        (HasText("kind", "y_b"), "345"),
+        (SameText("kind", ("Quarry Blast",)), "345"),
+        (SameText("kind", ("strasse", "pahala")), "1267"),
+        (AllOf((HasText("kind", "ss"), Compare("kind", "<", "Sa"))), "7"),
+        (AnyOf((HasText("kind", "SS"), Compare("at", "<=", 1))), "0167"),
+        (AnyOf((AllOf((HasText("kind", "a"), Compare("at", ">", 4))), Compare("note", "=", "3"))), "3567"),
+    ],
+)
+async def test_a_reader_finds_a_place_however_it_is_written(table: OneEntity, where: Condition, found: str) -> None:
+    await table.put_many([timed(f"{n}", n, kind=text, note=f"{n}") for n, text in enumerate(PLACES)])
+
+    assert sks((await table.query(BY_TIME, "mon", where=where)).items) == [*found]
+    assert await table.count(BY_TIME, ["mon"], where=where) == len(found)
+    assert sks((await table.query(table.design.primary, "p", where=where, forward=False)).items) == [*found[::-1]]
+
+
+_texts = st.text(st.sampled_from("aAsSkK_ %\\\x00\u0301éßẞﬁ\u212aİıſ'\""), max_size=6)
+
+
+@settings(max_examples=rounds(100), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(texts=st.lists(_texts, min_size=8, max_size=8), wanted=st.lists(_texts, min_size=1, max_size=3))
+async def test_any_text_is_found_as_in_python(table: OneEntity, texts: list[str], wanted: list[str]) -> None:
+    items = [timed(str(n), n, kind=text, note=text) for n, text in enumerate(texts)]
+    await table.put_many(items)
+
+    for name in ("kind", "note"):
+        await check(table, items, SameText(name, tuple(wanted)))
+        await check(table, items, HasText(name, wanted[0]))
+        await check(table, items, AnyOf((HasText(name, wanted[-1]), Compare("at", "=", 0))))
+
+
+async def test_a_page_is_full_of_what_only_python_can_find(table: OneEntity) -> None:
+    await table.put_many([timed(f"{n:03}", n, kind="Ā" if n % 40 == 39 else "b", note=f"{n % 2}") for n in range(400)])
+    where = AllOf((HasText("kind", "a"), Compare("note", "=", "1")))
+    expected = [f"{n:03}" for n in range(39, 400, 40)]
+
+    head = await table.query(BY_TIME, "mon", where=where, limit=4, attributes=["note"])
+    assert head.last_key is not None
+    tail = await table.query(BY_TIME, "mon", where=where, limit=7, start=head.last_key, attributes=["note"])
+
+    assert (sks(head.items), sks(tail.items)) == (expected[:4], expected[4:])
+    assert tail.last_key is None
+    assert head.items[0] == timed("039", 39, note="1")
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        Put(SAMPLE, sample(a=2), condition=SameText("kind", ("blast",))),
+        Update(key(), set={"a": 2}, condition=HasText("kind", "b")),
+        Delete(key(), condition=AnyOf((HasText("note", "b"), AllOf((Compare("a", "=", 1),))))),
+    ],
+    ids=["put", "update", "delete"],
+)
+async def test_a_write_on_the_condition_of_a_folded_text_is_refused(table: OneEntity, action: Action) -> None:
+    stored = sample(a=1, kind="blast")
+    await table.put(stored)
+
+    with pytest.raises(InvalidItem, match="folded"):
+        await table.transact([action])
+
+    assert await table.get(("p", "s")) == stored
+
+
+@pytest.mark.parametrize(
+    "where",
+    [SameText("kind", ("a",) * 101), AnyOf((SameText("note", tuple(map(str, range(101)))),))],
+    ids=["declared", "other"],
+)
+async def test_a_filter_by_more_than_a_hundred_texts_is_refused(table: OneEntity, where: Condition) -> None:
+    with pytest.raises(InvalidItem, match="101 texts"):
+        await table.query(BY_TIME, "mon", where=where)
+    with pytest.raises(InvalidItem, match="101 texts"):
+        await table.count(BY_TIME, ["mon"], where=where)
+
+
+@pytest.mark.parametrize("where", [SameText("kind", ("\ud800",)), HasText("note", "a\ud800")])
+async def test_a_filter_by_a_text_that_nothing_can_have_is_refused(table: OneEntity, where: Any) -> None:
+    with pytest.raises(InvalidItem):
+        await table.query(BY_TIME, "mon", where=where)
