@@ -21,7 +21,8 @@ from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.storing import Storing
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.live import event_sequence
-from graph.domains.earthquakes.model import DELETED, Incoming, RejectedFeature, checked_deletion, checked_event
+from graph.domains.earthquakes.model import DELETED, Incoming
+from graph.domains.earthquakes.rules import RejectedFeature, checked_deletion, checked_event
 from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
 from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson, RawFeature, Readable, read_features
 from graph.domains.earthquakes.usgs.normalise import read_record

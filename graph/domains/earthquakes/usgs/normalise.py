@@ -1,18 +1,9 @@
-"""Reads one feature of a USGS GeoJSON answer into an event, by the rules of `model`."""
+"""Reads one feature of a USGS GeoJSON answer into an event, by the rules of `rules`."""
 
 from typing import Any
 
-from graph.domains.earthquakes.model import (
-    DELETED,
-    DETAILS,
-    SOURCE,
-    Event,
-    Incoming,
-    RejectedFeature,
-    Rejection,
-    checked_deletion,
-    checked_event,
-)
+from graph.domains.earthquakes.model import DELETED, SOURCE, Event, Incoming
+from graph.domains.earthquakes.rules import DETAILS, RejectedFeature, Rejection, checked_deletion, checked_event
 from graph.domains.earthquakes.usgs.geojson import RawFeature, UnreadableFeature
 
 
