@@ -233,11 +233,11 @@ class _Run:
 
     async def _learn(self, features: Sequence[RawFeature]) -> None:
         """Store what features change, and tell it."""
-        for write in await self._of._ingest.plan(features):
+        for write in await self._of._ingest.intake.plan(features):
             for difference in _differences(write):
                 self._tell(difference)
         if not self._dry_run:
-            await self._of._ingest.take(self.report.ingest, features)
+            await self._of._ingest.intake.features(self.report.ingest, features)
 
     def _tell(self, difference: Difference) -> None:
         if (told := (difference.event_id, difference.kind)) in self._told:
