@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from graph.core.days import DAY_MS
-from graph.core.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable, UpstreamUnavailable
 from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, POLL_LEASE, PollState, poll_lease
@@ -204,7 +204,7 @@ async def test_a_process_that_outlasts_its_lease_changes_nothing(station: Statio
     assert late
 
     known = PollState.of(state)
-    await lease.end(late, known.failed("UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=0))
+    await lease.end(late, known.failed(UpstreamUnavailable("not now"), now=time.now, every_s=MINUTE, between=longest))
     await lease.end(late, known.succeeded(UsgsFeed.ALL_DAY, Validators('"1"'), began=time.now, next_attempt=0))
 
     assert await lease.state() == before
