@@ -26,7 +26,7 @@ from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import DELETED, SOURCE, Event
-from graph.domains.earthquakes.revisions.versions import RevisionKind, kind_of, tracked
+from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.client import UsgsAnswer, UsgsClient
 from graph.domains.earthquakes.usgs.geojson import RawFeature
@@ -256,10 +256,8 @@ def _differences(write: Write) -> Iterable[Difference]:
         if stored is None:
             yield Difference(item["eventId"], kind)
             continue
-        before, after = tracked(stored), tracked(item)
-        changes = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
         into = item.get("mergedInto") if kind_of(item) is RevisionKind.MERGED else None
-        yield Difference(item["eventId"], kind, changes, into)
+        yield Difference(item["eventId"], kind, changed(stored, item), into)
 
 
 def _deletion(event_id: str, *, at: int) -> RawFeature:
