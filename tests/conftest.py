@@ -1,5 +1,7 @@
 """What all tests share: signals, deadlines, effort, what a machine must have, and the engines of the store."""
 
+from pathlib import Path
+
 import pytest
 
 pytest_plugins = (
@@ -14,3 +16,10 @@ def engine(request: pytest.FixtureRequest) -> str:
     if request.param == "dynamodb":
         request.getfixturevalue("dynamodb_endpoint")
     return str(request.param)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

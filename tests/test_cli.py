@@ -25,14 +25,9 @@ from tests.domains.entities import ENTITIES
 from tests.processes import environment, quakegraph
 from tests.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 SCHEMA = Path(__file__).parent.parent / "schema.graphql"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the working folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 # Help

@@ -20,6 +20,7 @@ from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.model import Event, day_of, possible_id
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
+from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.revisions.views import LATEST, PRESENT, AsOf, Stream, View
 from graph.domains.earthquakes.selection import Selection
@@ -36,7 +37,6 @@ from graph.store.time_walk import Keep, Promise, Promises, Walk, count_of, items
 from graph.work.account import give_way
 
 DAYS_AT_ONCE = 100  # named by a plan before it gives way
-MERGES_FOLLOWED = 8
 
 Attributes = frozenset[str] | None
 """The needed attributes of each event, beside its position; None for all."""
@@ -92,12 +92,11 @@ class Catalogue:
         if item is not None or (alias := await self._database.get(ALIAS.key_for(event_id))) is None:
             return item
         needed = None if attributes is None else attributes | {"mergedInto"}
-        item = await self._database.get(EVENT.key_for(alias["eventId"]), attributes=needed)
-        for _ in range(MERGES_FOLLOWED):
-            if item is None or "mergedInto" not in item:
-                break
-            item = await self._database.get(EVENT.key_for(item["mergedInto"]), attributes=needed)
-        return item
+
+        async def read(stored_id: str) -> Item | None:
+            return await self._database.get(EVENT.key_for(stored_id), attributes=needed)
+
+        return await follow_merges(await read(alias["eventId"]), read)
 
     async def revisions(self, event: Event, paging: Paging[Position]) -> Page[EventRevision]:
         """A page of an event's versions, the first one first.

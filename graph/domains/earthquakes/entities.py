@@ -118,6 +118,13 @@ YEAR_SUMMARY = Entity(
 
 EVENT_SEQUENCE = SequenceEntities.of(EARTHQUAKE_EVENTS, "ARRIVALS", "ARRIVAL", keys="eventIds", number="arrival")
 
+_ATTEMPTS = (
+    Whole("lastSuccess", unit="epoch ms", optional=True),
+    Text("lastError", optional=True),
+    Whole("lastErrorAt", unit="epoch ms", optional=True),
+    Whole("failures", optional=True),
+)
+
 POLL = Entity(
     "POLL",
     EARTHQUAKE_EVENTS,
@@ -125,11 +132,8 @@ POLL = Entity(
     attributes=(
         Text("turn", optional=True),
         Whole("nextAttempt", unit="epoch ms", optional=True),
-        Whole("lastSuccess", unit="epoch ms", optional=True),
+        *_ATTEMPTS,
         Whole("lastWideSuccess", unit="epoch ms", optional=True),
-        Text("lastError", optional=True),
-        Whole("lastErrorAt", unit="epoch ms", optional=True),
-        Whole("failures", optional=True),
         Whole("unended", optional=True),
         Document("versions", optional=True),
     ),
@@ -141,10 +145,7 @@ CHANGES = Entity(
     key=("POLL#USGS", "CHANGES"),
     attributes=(
         *LEASE_ATTRIBUTES,
-        Whole("lastSuccess", unit="epoch ms", optional=True),
-        Text("lastError", optional=True),
-        Whole("lastErrorAt", unit="epoch ms", optional=True),
-        Whole("failures", optional=True),
+        *_ATTEMPTS,
     ),
     label="POLL",
 )

@@ -12,7 +12,8 @@ from graph.api.recording import Recording
 from graph.core.days import DAY_MS, EPOCH_TIME, LAST_MS
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_PER_CALL, Ingest
-from graph.domains.earthquakes.model import Event, checked_event
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.rules import checked_event
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database

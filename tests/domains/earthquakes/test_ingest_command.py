@@ -20,12 +20,7 @@ from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.domains.earthquakes.usgs.usgs_server import week, week_features
 from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the working folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def lines(features: list[Any]) -> bytes:

@@ -22,19 +22,14 @@ from tests.domains.earthquakes.usgs.usgs_server import FDSN_QUERY, Holdings, Usg
 from tests.domains.entities import ENTITIES
 from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 DAY = 1_690_848_000_000  # 2023-08-01
 DAY_MS = 86_400_000
 EVENTS = 300
 LIMIT = 50
 ASKED = ("ingest", "--from", "2023-08-01", "--to", "2023-08-01", "--min-magnitude", "4.5")
 ANSWERS = 12  # of the 23 that it takes, 15 counts and 8 queries: some parts are done, and two more can begin
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the working folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture

@@ -8,14 +8,9 @@ import pytest
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_COUNT, FDSN_QUERY, UsgsServer, status
 from tests.processes import quakegraph
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ONE_SOURCE = "Give one of FILE..., --recent, --feed, or --from, --to and --updated-since."
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the working folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
 """Subscribers get each event once, in the order in which they are stored, from wherever they begin."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -19,39 +18,12 @@ from graph.feed.broadcast import Notice
 from graph.store.contract import Database, Put
 from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.builders import NOON, an_event, events_at, ids, ingest
+from tests.domains.earthquakes.notices import broadcasting, some
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import catalogues, selections
 from tests.domains.entities import ENTITIES
-from tests.processes import TIMEOUT_S
-from tests.store.engines import empty_database
 
 ALL = Selection()
-
-
-@asynccontextmanager
-async def broadcasting(database: Database) -> AsyncIterator[EventBroadcast]:
-    broadcast = EventBroadcast(database)
-    yield broadcast
-    await broadcast.close()
-    assert broadcast.subscriptions == 0
-
-
-@pytest.fixture
-async def database(engine: str) -> AsyncIterator[Database]:
-    async with empty_database(engine, ENTITIES, stream=True) as database:
-        yield database
-
-
-@pytest.fixture
-async def broadcast(database: Database) -> AsyncIterator[EventBroadcast]:
-    async with broadcasting(database) as broadcast:
-        yield broadcast
-
-
-async def some(notices: AsyncIterator[Notice[EventRevision]], number: int) -> list[Notice[EventRevision]]:
-    """The next of them, so many."""
-    async with asyncio.timeout(TIMEOUT_S):
-        return [await anext(notices) for _ in range(number)]
 
 
 def sent(notices: list[Notice[EventRevision]]) -> list[str]:

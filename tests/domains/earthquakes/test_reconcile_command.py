@@ -10,14 +10,9 @@ from tests.domains.earthquakes.usgs.usgs_history import BEGINNING, DAY_MS, Life,
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status, week_features
 from tests.processes import quakegraph
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 DAY = ("--from", "2023-08-01", "--to", "2023-08-01")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the working folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture

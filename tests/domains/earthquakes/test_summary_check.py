@@ -100,11 +100,6 @@ class Checks:
         return CheckState((await check_lease(self._database, self._time).state()).attributes)
 
 
-@pytest.fixture
-def time() -> HeldTime:
-    return HeldTime()
-
-
 async def by_another_writer(database: Database, *times_ms: int) -> None:
     """Events that the documented access pattern inserts, and nothing else."""
     await database.put_many([Put(EVENT, event.item) for event in events_at(*times_ms)])

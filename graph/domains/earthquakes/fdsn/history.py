@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
-from graph.domains.earthquakes.catalogue import MERGES_FOLLOWED, Catalogue
+from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.fdsn.formats import NO_EARLIER, Earlier
 from graph.domains.earthquakes.fdsn.query import FdsnQuery
 from graph.domains.earthquakes.model import Event, is_deleted
+from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.revisions.views import Deleted
+from graph.store.entity import Item
 from graph.work.account import charge_rows
 
 MOST_EARLIER = 100  # versions of an event, the latest ones
@@ -26,16 +28,14 @@ async def named_events(catalogue: Catalogue, query: FdsnQuery, event_ids: Sequen
     An event that turned out to be another one is answered with that one.
     """
     await charge_rows(read=len(event_ids))
-    found = await catalogue.events(event_ids)
-    for event_id in event_ids:
-        event = found.get(event_id) or await catalogue.event(event_id)
-        for _ in range(MERGES_FOLLOWED):
-            if event is None or event.merged_into is None:
-                break
-            event = await catalogue.event(event.merged_into)
-        found.pop(event_id, None)
-        if event is not None and event.merged_into is None:
-            found[event.event_id] = event
+    stored = await catalogue.events(event_ids)
+
+    async def read(event_id: str) -> Item | None:
+        event = stored.get(event_id) or await catalogue.event(event_id)
+        return event.item if event else None
+
+    found = [await follow_merges(await read(event_id), read) for event_id in event_ids]
+    events = {item["eventId"]: Event(item) for item in found if item and "mergedInto" not in item}
     admits = query.selection.admits
     wanted = {Deleted.EXCLUDE: (False,), Deleted.ONLY: (True,), Deleted.INCLUDE: (False, True)}[query.view.deleted]
-    return [event for event in found.values() if is_deleted(event.item) in wanted and admits(event.item)]
+    return [event for event in events.values() if is_deleted(event.item) in wanted and admits(event.item)]

@@ -54,7 +54,6 @@ _LONGITUDE = number(-360, 360)
 _DEGREES = number(0, 180)
 _DEPTH = number(-1000, 10_000)
 _MAGNITUDE = number(-100, 100)
-_ANY = number(-LARGEST, LARGEST)
 _WORDS = texts(MOST_TYPES, LONGEST_TEXT)
 
 TIME = (

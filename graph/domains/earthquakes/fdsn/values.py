@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from graph.api.scalars import millis_ceil, millis_floor
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.model import LEAST_NUMBER
+from graph.domains.earthquakes.rules import LEAST_NUMBER
 
 T = TypeVar("T")
 

@@ -14,17 +14,15 @@ import random
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS
-from graph.core.errors import outcome_of
 from graph.domains.earthquakes.entities import CHANGES
+from graph.domains.earthquakes.ingest.attempts import Attempts, Between, warn
 from graph.domains.earthquakes.ingest.backfill import Progress
 from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.pauses import Between, pause_s, warn
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.requests import changes_since
 from graph.observability.logs import get_logger
 from graph.runtime.lease import Done, Lease, LeaseItem, LeaseState
 from graph.store.contract import Database
-from graph.store.records import Record, Stored
 from graph.work.tasks import Sleep
 
 EVERY_MS = 3_600_000
@@ -38,25 +36,10 @@ CHANGES_LEASE = LeaseItem(CHANGES.key_for())
 logger = get_logger(__name__)
 
 
-class ChangesState(Record):
-    """How following goes, in the item of its lease."""
+class ChangesState(Attempts):
+    """How following goes. A success begins with its first query, which an earlier run may have sent."""
 
     __slots__ = ()
-
-    last_success = Stored[int | None]("lastSuccess", optional=True)  # the beginning of its first query, epoch ms
-    last_error = Stored[str | None]("lastError", optional=True)  # a stable code; it is kept after a success
-    last_error_at = Stored[int | None]("lastErrorAt", optional=True)  # epoch milliseconds
-    failures_in_a_row = Stored[int | None]("failures", optional=True)  # since the last success
-
-    @classmethod
-    def of(cls, lease: LeaseState) -> "ChangesState":
-        """The state beside a lease. It is empty before the first query."""
-        return cls(lease.attributes)
-
-    @property
-    def failures(self) -> int:
-        """Failures in a row, up to the latest attempt."""
-        return self.failures_in_a_row or 0
 
     def since(self, now: int) -> int:
         """The time after which changes are new, epoch milliseconds. It stays the same until the next success."""
@@ -121,10 +104,7 @@ class _Follower:
                 return Done(self._clock())
             if not state.failures:
                 _warn(error)
-            now, code = self._clock(), str(outcome_of(error)[1])
-            pause = pause_s(state.failures, error, every_s=FIRST_PAUSE_S, between=self._between)
-            failed = {"lastError": code, "lastErrorAt": now, "failures": state.failures + 1}
-            return Done(now + round(1000 * pause), failed)
+            return state.failed(error, now=self._clock(), every_s=FIRST_PAUSE_S, between=self._between)
         logger.info("Followed the changes of USGS", **report.log_facts)
         return Done(max(started + EVERY_MS, self._clock()), {"lastSuccess": progress.began_ms, "failures": 0})
 

@@ -1,34 +1,27 @@
-"""Ingests events into the catalogue: each is checked, stored once, and counted.
-
-    records → check each by itself → store, see `storing` → counts
+"""Ingests events from USGS, a caller or a file into the catalogue, see `intake`, and records each ingest.
 
 The same ingest can be run again after a crash, to finish the work. At every moment,
 `fetched = upserted + revised + skipped + rejected`.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from graph.api.recording import Record, Recording
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
+from graph.domains.earthquakes.ingest.intake import Intake
 from graph.domains.earthquakes.ingest.old_features import without_unknown
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.ingest.storing import Storing
-from graph.domains.earthquakes.ingest.write import Write
-from graph.domains.earthquakes.live import event_sequence
-from graph.domains.earthquakes.model import DELETED, Incoming, RejectedFeature, checked_deletion, checked_event
+from graph.domains.earthquakes.model import DELETED, Incoming
+from graph.domains.earthquakes.rules import checked_deletion, checked_event
 from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
-from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson, RawFeature, Readable, read_features
-from graph.domains.earthquakes.usgs.normalise import read_record
+from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
 from graph.store.contract import Database
-
-T = TypeVar("T")
 
 RECENT_ROUTE = "/ingest/recent"
 EVENTS_ROUTE = "/ingest/events"
@@ -36,7 +29,6 @@ FILES_ROUTE = "/ingest/files"
 RECONCILE_ROUTE = "/ingest/reconcile"
 
 MOST_EVENTS_PER_CALL = 1000  # in one call
-EVENTS_AT_ONCE = 1000  # in memory; the ingest gives way to other work after each such chunk
 
 Observer = Callable[[str, IngestReport, str], None]
 """(route, report, code of its error or OK): called at the end of each ingest."""
@@ -47,7 +39,7 @@ def unobserved(route: str, report: IngestReport, code: str) -> None:
 
 
 class Ingest:
-    """Ingests events from USGS, a caller or a file. Each ingest is recorded before its answer."""
+    """Ingests events. Each ingest is recorded before its answer."""
 
     def __init__(
         self,
@@ -65,7 +57,7 @@ class Ingest:
             revises: whether stored events are revised; otherwise the first write of an event wins.
         """
         self._database = database
-        self._storing = Storing(database, event_sequence(database), clock, revises=revises)
+        self.intake = Intake(database, clock, revises=revises)
         self._usgs = usgs
         self._recording = recording
         self._clock = clock
@@ -153,8 +145,7 @@ class Ingest:
                 if only_stored_before is not None:
                     features = await without_unknown(self._database, features, only_stored_before)
                     report.count("skipped", len(answer.features) - len(features))
-                check = partial(read_record, ingested_at=self._clock())
-                await self._take(report, features, check, lambda: report_progress)
+                await self.intake.features(report, features, lambda: report_progress)
 
             def report_progress() -> None:
                 if advanced:
@@ -187,7 +178,7 @@ class Ingest:
         async def work(report: IngestReport) -> None:
             if len(events) > MOST_EVENTS_PER_CALL:
                 raise BadUserInput(f"`events` takes at most {MOST_EVENTS_PER_CALL:,} events a call.")
-            await self._take(report, events, check)
+            await self.intake.values(report, events, check)
 
         return await self._recorded(EVENTS_ROUTE, work)
 
@@ -204,19 +195,13 @@ class Ingest:
         raw = Fingerprinted(stream)
 
         async def work(report: IngestReport) -> None:
-            def read() -> Callable[[], None]:
-                size = raw.size
-
-                def stored() -> None:
-                    report.upstream_size = size
-                    if advanced:
-                        advanced(report)
-
-                return stored
+            def stored(size: int) -> None:
+                report.upstream_size = size
+                if advanced:
+                    advanced(report)
 
             try:
-                check = partial(read_record, ingested_at=self._clock())
-                await self._take(report, read_features(raw), check, read)
+                await self.intake.features(report, read_features(raw), lambda: partial(stored, raw.size))
             except InvalidGeoJson as error:
                 raise InvalidUpstreamResponse(str(error)) from error
             finally:
@@ -232,78 +217,11 @@ class Ingest:
         """
         return await self._recorded(RECONCILE_ROUTE, work)
 
-    async def take(self, report: IngestReport, features: Iterable[RawFeature]) -> None:
-        """Store features of USGS as a part of some work, counting in `report`."""
-        await self._take(report, features, partial(read_record, ingested_at=self._clock()))
-
-    async def plan(self, features: Iterable[RawFeature]) -> list[Write]:
-        """What taking these features would change. Features that would be rejected change nothing."""
-        check = partial(read_record, ingested_at=self._clock())
-        writes: list[Write] = []
-        for chunk in _chunks(features):
-            writes += await self._storing.plan(self._checked(IngestReport(), chunk, check))
-        return writes
-
     async def _take_answer(self, report: IngestReport, answer: UsgsAnswer) -> None:
         """Check and store the events of USGS's answer, counting in `report`."""
         report.retries = answer.retries
         report.upstream_size, report.upstream_hash = answer.size, answer.sha256
-        await self._take(report, answer.features, partial(read_record, ingested_at=self._clock()))
-
-    async def _take(
-        self,
-        report: IngestReport,
-        values: Iterable[T],
-        check: Callable[[T], Incoming],
-        read: Callable[[], Callable[[], None]] = lambda: lambda: None,
-    ) -> None:
-        """Check and store values chunk by chunk, counting in `report`.
-
-        `read` is called when a chunk was read; the function that it returns is called when the chunk is stored.
-
-        While the store writes a chunk and waits for the disk, the next chunk is read and checked.
-        """
-        storing: asyncio.Task[None] | None = None
-        try:
-            for chunk in _chunks(values):
-                stored = read()
-                events = self._checked(report, chunk, check)
-                if storing:
-                    await storing
-                storing = asyncio.create_task(self._store_and_report(report, events, stored))
-                await asyncio.sleep(0)  # lets the task begin
-        finally:
-            if storing:
-                await storing
-
-    def _checked(self, report: IngestReport, chunk: list[T], check: Callable[[T], Incoming]) -> list[Incoming]:
-        """The records of a chunk. Of records with one id, the later ones that are newer. Others are counted."""
-        records: list[Incoming] = []
-        published: dict[str, int | None] = {}
-        for value in chunk:
-            try:
-                record = check(value)
-            except RejectedFeature as refusal:
-                report.reject(refusal.rejection)
-                continue
-            known, updated = published.get(record.event_id, 0), record.updated
-            if record.event_id in published and (updated is None or (known is not None and updated <= known)):
-                report.count("skipped", 1)
-            else:
-                published[record.event_id] = updated
-                records.append(record)
-        return records
-
-    async def _store_and_report(
-        self, report: IngestReport, records: list[Incoming], stored: Callable[[], None]
-    ) -> None:
-        await self._store(report, records)
-        stored()
-
-    async def _store(self, report: IngestReport, records: list[Incoming]) -> None:
-        # If all events so far were new, the others probably are too.
-        probably_new = report.upserted > 0 and not report.revised and not report.skipped
-        await self._storing.store(records, report.count, probably_new=probably_new)
+        await self.intake.features(report, answer.features)
 
     async def _recorded(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
         """Do the work and record it, failed or not, before the answer."""
@@ -335,19 +253,3 @@ class Ingest:
         if error is not None:
             raise error
         return report
-
-
-def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
-    """The values, a bounded number at a time. If reading fails, the values before come first."""
-    chunk: list[T] = []
-    try:
-        for value in values:
-            chunk.append(value)
-            if len(chunk) == EVENTS_AT_ONCE:
-                yield chunk
-                chunk = []
-    except InvalidGeoJson:
-        yield chunk
-        raise
-    if chunk:
-        yield chunk

@@ -8,11 +8,11 @@ from collections.abc import Iterable, MutableMapping, Sequence
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.model import Incoming, possible_id
+from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.revisions.versions import alias_ids, is_same_event
 from graph.store.contract import Database
 from graph.store.entity import Item
 
-MERGES_FOLLOWED = 8
 NEEDED = frozenset({"eventId", "updated", "publishedAt", "ids", "preferredId", "mergedInto"})
 """The attributes that show whether a record may change an event."""
 
@@ -51,18 +51,13 @@ class LookUp:
         found = await self._database.get_many(keys) if keys else {}
         self._aliases.update({item["alias"]: item["eventId"] for item in found.values()})
         await self._read((*others, *(item["eventId"] for item in found.values())))
-        for _ in range(MERGES_FOLLOWED):
-            ahead = [item["mergedInto"] for item in self._events.values() if "mergedInto" in item]
-            if all(each in self._events for each in ahead):
-                break
-            await self._read(ahead)
 
-    def events_of(self, record: Incoming) -> list[Item]:
+    async def events_of(self, record: Incoming) -> list[Item]:
         """The events that a record is about, each once: none, one, or several that turn out to be one."""
         found: dict[str, Item] = {}
         for name in (record.event_id, *(record.ids or ())):
             itself = self._events.get(name)
-            item = self._unmerged(itself or self._events.get(self._aliases.get(name, "")))
+            item = await follow_merges(itself or self._events.get(self._aliases.get(name, "")), self._event)
             if item is not None and item["eventId"] != name and not is_same_event(record, item):
                 item = itself if name == record.event_id else None  # the source has split the event
             if item is not None:
@@ -81,9 +76,6 @@ class LookUp:
         found = await self._database.get_many(keys, attributes=NEEDED) if keys else {}
         self._events.update({item["eventId"]: item for item in found.values()})
 
-    def _unmerged(self, item: Item | None) -> Item | None:
-        for _ in range(MERGES_FOLLOWED):
-            if item is None or "mergedInto" not in item:
-                break
-            item = self._events.get(item["mergedInto"])
-        return item
+    async def _event(self, event_id: str) -> Item | None:
+        await self._read((event_id,))
+        return self._events.get(event_id)

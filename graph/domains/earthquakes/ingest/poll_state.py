@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 from graph.core.clock import Clock
 from graph.domains.earthquakes.entities import POLL
+from graph.domains.earthquakes.ingest.attempts import Attempts
 from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
-from graph.runtime.lease import Done, Lease, LeaseItem, LeaseState
+from graph.runtime.lease import Done, Lease, LeaseItem
 from graph.store.contract import Database
-from graph.store.records import Record, Stored
+from graph.store.records import Stored
 
 POLL_LEASE = LeaseItem(POLL.key_for(), holder="turn", due="nextAttempt", unended="unended")
 LEASE_MS = 120_000  # at least; a month's feed takes less. After a process dies, the next poll is as late
@@ -19,29 +20,20 @@ def poll_lease(database: Database, clock: Clock, lease_ms: int = LEASE_MS) -> Le
     return Lease(database, POLL_LEASE, clock, lasts_ms=lease_ms)
 
 
-class PollState(Record):
+class PollState(Attempts):
     """The state of polling by all processes."""
 
     __slots__ = ()
 
     next_attempt = Stored[int | None]("nextAttempt", optional=True)  # epoch milliseconds; not before this
-    last_success = Stored[int | None]("lastSuccess", optional=True)  # its beginning, epoch milliseconds
-    last_wide_success = Stored[int | None]("lastWideSuccess", optional=True)  # the same, of a feed wider than the day's
-    last_error = Stored[str | None]("lastError", optional=True)  # a stable code; it is kept after a success
-    last_error_at = Stored[int | None]("lastErrorAt", optional=True)  # epoch milliseconds
-    failures_in_a_row = Stored[int | None]("failures", optional=True)  # since the last success
+    last_wide_success = Stored[int | None]("lastWideSuccess", optional=True)  # the last of a feed wider than the day's
     unended_leases = Stored[int | None]("unended", optional=True)  # since one was properly ended
     versions = Stored[Mapping[str, Mapping[str, str]] | None]("versions", optional=True)  # name of a feed → validators
-
-    @classmethod
-    def of(cls, lease: LeaseState) -> "PollState":
-        """The state beside a lease. It is empty before the first poll."""
-        return cls(lease.attributes)
 
     @property
     def failures(self) -> int:
         """Failures in a row, up to the latest attempt. A process that died during its lease counts as one."""
-        return (self.failures_in_a_row or 0) + max((self.unended_leases or 0) - 1, 0)
+        return super().failures + max((self.unended_leases or 0) - 1, 0)
 
     def validators(self, feed: UsgsFeed) -> Validators:
         """The validators of a feed's last stored version."""
@@ -54,7 +46,3 @@ class PollState(Record):
         versions = {**(self.versions or {}), feed.value: {name: value for name, value in version.items() if value}}
         wide = {} if feed is UsgsFeed.ALL_DAY else {"lastWideSuccess": began}
         return Done(next_attempt, {"lastSuccess": began, "failures": 0, "versions": versions, **wide})
-
-    def failed(self, code: str, *, now: int, next_attempt: int) -> Done:
-        """The result of a failed poll: nothing was stored, or not everything."""
-        return Done(next_attempt, {"lastError": code, "lastErrorAt": now, "failures": self.failures + 1})

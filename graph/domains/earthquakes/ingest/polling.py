@@ -10,9 +10,8 @@ import random
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS
-from graph.core.errors import outcome_of
+from graph.domains.earthquakes.ingest.attempts import Between, warn
 from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.pauses import Between, pause_s, warn
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, PollState, poll_lease
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.observability.logs import get_logger
@@ -80,10 +79,7 @@ class _Poller:
         except Exception as error:  # also a defect, which should be met less often too
             if not state.failures:
                 _warn(error)
-            now, code = self._clock(), str(outcome_of(error)[1])
-            pause = pause_s(state.failures, error, every_s=self._every_s, between=self._between)
-            due = now + round(1000 * pause)
-            return state.failed(code, now=now, next_attempt=due)
+            return state.failed(error, now=self._clock(), every_s=self._every_s, between=self._between)
         logger.info("Polled USGS", **report.log_facts, feed=feed.value)
         if state.failures:
             logger.info("Polling USGS works again", failures=state.failures)

@@ -25,11 +25,12 @@ from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.model import DELETED, SOURCE, Event, listed
-from graph.domains.earthquakes.revisions.versions import RevisionKind, kind_of, tracked
+from graph.domains.earthquakes.model import DELETED, SOURCE, Event
+from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.client import UsgsAnswer, UsgsClient
 from graph.domains.earthquakes.usgs.geojson import RawFeature
+from graph.domains.earthquakes.usgs.normalise import ids_of
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.store.contract import Database
 from graph.work.tasks import Sleep
@@ -192,7 +193,7 @@ class _Run:
 
     async def _compare(self, answer: UsgsAnswer, part: EventQuery) -> None:
         """Compare a part of the window with USGS's answer."""
-        named = {name for feature in answer.features for name in _names(feature)}
+        named = {name for feature in answer.features for name in ids_of(feature)}
         missing = []
         async for event in self._of.ours(part):
             self.report.compared += 1
@@ -226,18 +227,18 @@ class _Run:
             self._tell(Difference(event_id, "unknown"))
             return None
         feature = dict(event.feature)
-        if event_id not in _names(feature):
+        if event_id not in ids_of(feature):
             self._tell(Difference(event_id, "other", now=str(feature.get("id"))))
             return None
         return feature
 
     async def _learn(self, features: Sequence[RawFeature]) -> None:
         """Store what features change, and tell it."""
-        for write in await self._of._ingest.plan(features):
+        for write in await self._of._ingest.intake.plan(features):
             for difference in _differences(write):
                 self._tell(difference)
         if not self._dry_run:
-            await self._of._ingest.take(self.report.ingest, features)
+            await self._of._ingest.intake.features(self.report.ingest, features)
 
     def _tell(self, difference: Difference) -> None:
         if (told := (difference.event_id, difference.kind)) in self._told:
@@ -255,21 +256,10 @@ def _differences(write: Write) -> Iterable[Difference]:
         if stored is None:
             yield Difference(item["eventId"], kind)
             continue
-        before, after = tracked(stored), tracked(item)
-        changes = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
         into = item.get("mergedInto") if kind_of(item) is RevisionKind.MERGED else None
-        yield Difference(item["eventId"], kind, changes, into)
+        yield Difference(item["eventId"], kind, changed(stored, item), into)
 
 
 def _deletion(event_id: str, *, at: int) -> RawFeature:
     """The feature of an event that USGS has deleted at some time before."""
     return {"type": "Feature", "id": event_id, "properties": {"status": DELETED, "updated": at, "ids": f",{event_id},"}}
-
-
-def _names(feature: RawFeature) -> set[str]:
-    """All ids of a feature's event."""
-    if not isinstance(feature, dict):
-        return set()
-    properties = feature.get("properties")
-    others = properties.get("ids") if isinstance(properties, dict) else None
-    return {str(feature.get("id")), *(listed(others) if isinstance(others, str) else ())}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from graph.domains.earthquakes.ingest.write import Outcome
-from graph.domains.earthquakes.model import Rejection
+from graph.domains.earthquakes.rules import Rejection
 
 REJECTIONS_LISTED = 1000  # of an ingest; further ones are only counted
 

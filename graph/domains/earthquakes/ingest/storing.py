@@ -80,7 +80,7 @@ class Storing:
             return [insert(each) for each in records if isinstance(each, Event) and not look_up.own(each)]
         unsure = [each for each in records if (own := look_up.own(each)) is None or is_news(each, own)]
         await look_up.other_ids(unsure)
-        found = [look_up.events_of(record) for record in unsure]
+        found = [await look_up.events_of(record) for record in unsure]
         whole = await look_up.whole(found)
         writes = [
             write_of(record, [whole[item["eventId"]] for item in items])

@@ -75,11 +75,12 @@ class History:
         for argument, position in (("after", paging.after), ("before", paging.before)):
             if position and position.key != event_id:
                 raise InvalidCursor(argument)
-        first, last = paging.after.time_ms + 1 if paging.after else 1, count
-        if paging.before:
-            last = min(last, paging.before.time_ms - 1)
-        page = range(max(first, last + 1 - paging.size), last + 1) if paging.backward else range(first, last + 1)
-        page = page[: paging.size]
+        first = paging.after.time_ms + 1 if paging.after else 1
+        last = min(paging.before.time_ms - 1, count) if paging.before else count
+        if paging.backward:
+            page = range(max(last + 1 - paging.size, first), last + 1)
+        else:
+            page = range(first, min(first + paging.size, last + 1))
         found = await self.revisions([change_key({"eventId": event_id, "revision": number}) for number in page])
         more = (page.start > first if paging.backward else page.stop <= last) if page else paging.size == 0 < count
         behind = (page.stop <= count if paging.backward else page.start > 1) if page else count > 0

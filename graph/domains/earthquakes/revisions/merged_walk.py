@@ -23,7 +23,7 @@ from graph.domains.earthquakes.selection import Selection
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, Walk
 
-ALL = 1_000_000  # versions of one millisecond
+MOST_OF_A_MILLISECOND = 1_000_000  # versions, far beyond any
 
 
 class WalkOf(Protocol):
@@ -53,9 +53,9 @@ class _Range:
     def holds(self, item: Item) -> bool:
         """Whether a version lies between the positions."""
         place = _place(item)
-        if self.after and not (place > _of(self.after) or (self.with_ends and place == _of(self.after))):
+        if self.after and not (place > _place_of(self.after) or (self.with_ends and place == _place_of(self.after))):
             return False
-        return not self.before or place < _of(self.before) or (self.with_ends and place == _of(self.before))
+        return not self.before or place < _place_of(self.before) or (self.with_ends and place == _place_of(self.before))
 
 
 class Days(Protocol):
@@ -140,7 +140,10 @@ class MergedWalk:
             end_ms = merged[size - 1]["eventTsMs"]
             if any(reading.more and reading.items[-1]["eventTsMs"] == end_ms for reading in readings):
                 of_end = replace(self._selection, start_ms=end_ms, end_ms=end_ms)
-                ties = [await self._walk(of, of_end, within).read(ALL, forward=forward) for of in self._walks]
+                ties = [
+                    await self._walk(of, of_end, within).read(MOST_OF_A_MILLISECOND, forward=forward)
+                    for of in self._walks
+                ]
                 merged = _merged([merged, *(tie.items for tie in ties)], forward=forward)
         more = len(merged) > size or any(reading.more for reading in readings)
         return merged[:size], more, sum(reading.partitions for reading in readings)
@@ -162,5 +165,5 @@ def _place(item: Item) -> tuple[int, str]:
     return item["eventTsMs"], item["eventId"]
 
 
-def _of(position: Position) -> tuple[int, str]:
+def _place_of(position: Position) -> tuple[int, str]:
     return position.time_ms, position.key

@@ -6,7 +6,7 @@ from typing import Any
 
 from graph.core.paging import cursor_at
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.revisions.versions import RevisionKind, kind_of, tracked
+from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
 from graph.store.entity import Item
 from graph.store.records import Record
 
@@ -68,8 +68,7 @@ class EventRevision(Record):
         """The tracked values that differ from the version before; of the first version, none."""
         if self.before is None:
             return []
-        before, after = tracked(self.before), tracked(self.item)
-        return [Change(name, before[name], value) for name, value in after.items() if value != before[name]]
+        return [Change(name, before, after) for name, (before, after) in changed(self.before, self.item).items()]
 
     @property
     def notice_cursor(self) -> str:

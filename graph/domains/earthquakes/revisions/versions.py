@@ -57,8 +57,17 @@ def tracked(item: Item) -> dict[str, Any]:
     return values
 
 
+def changed(before: Item, after: Item) -> dict[str, tuple[Any, Any]]:
+    """Attribute → its tracked value before and after, where these differ."""
+    old, new = tracked(before), tracked(after)
+    return {name: (old[name], value) for name, value in new.items() if value != old[name]}
+
+
 def hash_of(item: Item) -> str:
-    """A hash of the tracked values, 16 hexadecimal digits."""
+    """A hash of the tracked values, 16 hexadecimal digits.
+
+    Each new event needs one, so the values are listed without the mapping of `tracked`.
+    """
     get = item.get
     values: list[Any] = [get(name) for name in TRACKED]
     values[_DEPTH] = get("sourceDepth", values[_DEPTH])
@@ -123,16 +132,15 @@ def next_version(stored: Item, record: Incoming) -> Item | None:
     if isinstance(record, SourceDeletion):
         if kind_of(stored) is RevisionKind.DELETED:
             return None
-        changed = {"status": DELETED, "updated": record.updated}
-        return _next(stored, {**stored, **changed}, RevisionKind.DELETED)
+        return _next(stored, {**stored, "status": DELETED, "updated": record.updated}, RevisionKind.DELETED)
     values = _values(stored, record)
     was_gone = kind_of(stored) in GONE
     if hash_of(values) == stored["hash"] and not was_gone:
         return None
-    kind = RevisionKind.RESTORED if was_gone else RevisionKind.REVISED
-    if not was_gone and {**tracked(values), "preferredId": None} == {**tracked(stored), "preferredId": None}:
-        kind = RevisionKind.RENAMED
-    return _next(stored, values, kind)
+    if was_gone:
+        return _next(stored, values, RevisionKind.RESTORED)
+    is_renamed = changed(stored, values).keys() <= {"preferredId"}
+    return _next(stored, values, RevisionKind.RENAMED if is_renamed else RevisionKind.REVISED)
 
 
 def merged_version(stored: Item, into: str, record: Incoming) -> Item:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from math import exp, log, log1p
+from math import exp, log1p
 from random import Random
 
-from graph.domains.earthquakes.statistics.gutenberg_richter import BIN, Counts, above, shi_bolt, utsu
+from graph.domains.earthquakes.statistics.gutenberg_richter import Counts, above, shi_bolt, utsu
 from graph.domains.earthquakes.statistics.resampling import SEED, exponential
 
 SAMPLES = 400  # simulated; a p-value is known to 0.025 at worst
@@ -94,8 +94,3 @@ def b_change(counts: Counts, least: float) -> float | None:
         if tenths == begin:
             uncertainty = shi_bolt(estimates[0], complete)
     return abs(sum(estimates) / STABLE_BINS - estimates[0]) / uncertainty
-
-
-def beta_of(b: float) -> float:
-    """The rate of the exponential distribution times the width of a bin, from a b-value."""
-    return b * log(10) * BIN

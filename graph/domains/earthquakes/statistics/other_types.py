@@ -48,7 +48,7 @@ class OtherTypes:
         """
         counts: DayCounts = Counter()
         for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
-            if not may_hold_others(part.value) or not part.value.may_match(selection.magnitudes):
+            if not most_others(part.value) or not part.value.may_match(selection.magnitudes):
                 continue
             if part.is_whole and (selection.magnitudes.everything or self._known(part) is not None):
                 of_year = await self._year(part)
@@ -69,7 +69,7 @@ class OtherTypes:
             return known
         counts = await self._read(part, Selection())
         # An index may lag behind the summary: counts are kept only if they are what the summary says.
-        if counts.total() == may_hold_others(part.value):
+        if counts.total() == most_others(part.value):
             self._years[part.year] = part.value.item, counts
         return counts
 
@@ -77,7 +77,7 @@ class OtherTypes:
         """The counts of a part of a year, from the events."""
         promises: list[Promise] = []
         for day, summary in (await self._summaries.days(part.year, part.value)).days.items():
-            if part.first <= day <= part.last and (others := may_hold_others(summary)):
+            if part.first <= day <= part.last and (others := most_others(summary)):
                 matching = summary.may_match(selection.magnitudes)
                 promises.append(((day,), min(others, matching // USUALLY_ONE_IN + 1), matching))
         query = Query(
@@ -93,7 +93,7 @@ class OtherTypes:
         return counts
 
 
-def may_hold_others(summary: Summary) -> int:
+def most_others(summary: Summary) -> int:
     """The events of a day or a year of another type than `earthquake`; all events, if it does not count types."""
     return summary.events - int(summary.item.get(f"type:{EARTHQUAKE}", 0)) - int(summary.item.get("type:", 0))
 

@@ -13,11 +13,11 @@ MOST_PERIODS = 40_000  # a little more than the days of a century
 
 
 class Interval(Enum):
-    """The length of the periods of a series."""
+    """The length of the periods of a series. So many first characters of a day bucket name the period."""
 
     DAY = 8
     MONTH = 6
-    YEAR = 4  # the value is the number of a day bucket's characters that name the period
+    YEAR = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,9 @@
-"""Reads one feature of a USGS GeoJSON answer into an event, by the rules of `model`."""
+"""Reads one feature of a USGS GeoJSON answer: into an event, by the rules of `rules`, or only its ids or time."""
 
 from typing import Any
 
-from graph.domains.earthquakes.model import (
-    DELETED,
-    DETAILS,
-    SOURCE,
-    Event,
-    Incoming,
-    RejectedFeature,
-    Rejection,
-    checked_deletion,
-    checked_event,
-)
+from graph.domains.earthquakes.model import DELETED, SOURCE, Event, Incoming, listed, possible_id
+from graph.domains.earthquakes.rules import DETAILS, RejectedFeature, Rejection, checked_deletion, checked_event
 from graph.domains.earthquakes.usgs.geojson import RawFeature, UnreadableFeature
 
 
@@ -63,6 +54,23 @@ def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
         ingested_at=ingested_at,
         **{name: value for key, value in properties.items() if value is not None and (name := _NAMES.get(key))},
     )
+
+
+def ids_of(feature: RawFeature) -> set[str]:
+    """All possible ids of the feature's event, the preferred one among them."""
+    if isinstance(feature, UnreadableFeature):
+        return set()
+    others = _mapping(feature.get("properties")).get("ids")
+    named = listed(others) if isinstance(others, str) else ()
+    return {str(event_id) for event_id in (feature.get("id"), *named) if possible_id(event_id)}
+
+
+def time_of(feature: RawFeature) -> int | None:
+    """The origin time, epoch milliseconds; None where it is not a whole number."""
+    if isinstance(feature, UnreadableFeature):
+        return None
+    time = _mapping(feature.get("properties")).get("time")
+    return time if isinstance(time, int) else None
 
 
 _NAMES = {attribute: name for name, (attribute, _) in DETAILS.items()}

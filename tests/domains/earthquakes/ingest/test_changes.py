@@ -34,6 +34,7 @@ from tests.domains.earthquakes.ingest.ingests import (
     events_in,
     file_of,
     logs_in,
+    longest,
 )
 from tests.domains.earthquakes.usgs.usgs_server import (
     FDSN_COUNT,
@@ -52,20 +53,10 @@ HOUR = EVERY_MS / 1000
 
 
 @pytest.fixture
-def time() -> HeldTime:
-    return HeldTime()
-
-
-@pytest.fixture
 async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
     async with a_station(engine, usgs, time) as station:
         usgs.hold([a_feature("us1", time=NOW)])
         yield station
-
-
-def longest(low: float, high: float) -> float:
-    """The longest pause within two bounds."""
-    return high
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from graph.domains.earthquakes.ingest.ingest import EVENTS_AT_ONCE
+from graph.domains.earthquakes.ingest.intake import EVENTS_AT_ONCE
 from graph.store.entity import Item
 from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in

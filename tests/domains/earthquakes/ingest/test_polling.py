@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from graph.core.days import DAY_MS
-from graph.core.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable, UpstreamUnavailable
 from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, POLL_LEASE, PollState, poll_lease
@@ -24,7 +24,7 @@ from graph.domains.earthquakes.usgs.client import Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.store.contract import Action, Database, Update
 from graph.work.tasks import BackgroundTasks
-from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, events_in, logs_in
+from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, events_in, logs_in, longest
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body, html, stall, status, week_features
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import documented
@@ -41,20 +41,10 @@ HOUR_MS = 3_600_000
 
 
 @pytest.fixture
-def time() -> HeldTime:
-    return HeldTime()
-
-
-@pytest.fixture
 async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
     async with a_station(engine, usgs, time) as station:
         usgs.hold(HELD)
         yield station
-
-
-def longest(low: float, high: float) -> float:
-    """The longest pause within two bounds."""
-    return high
 
 
 def shortest(low: float, high: float) -> float:
@@ -204,7 +194,7 @@ async def test_a_process_that_outlasts_its_lease_changes_nothing(station: Statio
     assert late
 
     known = PollState.of(state)
-    await lease.end(late, known.failed("UPSTREAM_UNAVAILABLE", now=time.now, next_attempt=0))
+    await lease.end(late, known.failed(UpstreamUnavailable("not now"), now=time.now, every_s=MINUTE, between=longest))
     await lease.end(late, known.succeeded(UsgsFeed.ALL_DAY, Validators('"1"'), began=time.now, next_attempt=0))
 
     assert await lease.state() == before

@@ -21,7 +21,7 @@ from graph.store.contract import Database
 from graph.store.entity import Item, Key
 from graph.store.sqlite import open_sqlite
 from graph.work.tasks import BackgroundTasks
-from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, an_ingest, file_of
+from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, an_ingest, file_of, longest
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
@@ -46,11 +46,6 @@ UNKNOWN = {
 
 
 @pytest.fixture
-def time() -> HeldTime:
-    return HeldTime()
-
-
-@pytest.fixture
 async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
     async with a_station(engine, usgs, time) as station:
         yield station
@@ -70,7 +65,7 @@ def lag_s(passed_s: int = 0) -> float:
 async def polling(ingest: Ingest, database: Database, time: HeldTime) -> AsyncIterator[None]:
     """A process that polls every minute."""
     async with BackgroundTasks() as tasks:
-        poll = partial(poll_forever, ingest, database, 60, time, time.sleep, lambda low, high: high)
+        poll = partial(poll_forever, ingest, database, 60, time, time.sleep, longest)
         tasks.start("polling", poll)
         yield
 

@@ -1,7 +1,6 @@
 """Subscribers hear of every version once, from wherever they begin."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 import pytest
@@ -15,31 +14,10 @@ from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import Notice
 from graph.store.contract import Database
 from tests.domains.earthquakes.builders import catalogue_of
+from tests.domains.earthquakes.notices import some
 from tests.domains.earthquakes.revisions.histories import Source, a_record
-from tests.domains.entities import ENTITIES
-from tests.processes import TIMEOUT_S
-from tests.store.engines import empty_database
 
 CREATED, REVISED, DELETED = RevisionKind.CREATED, RevisionKind.REVISED, RevisionKind.DELETED
-Notices = AsyncGenerator[Notice[EventRevision], None]
-
-
-@pytest.fixture
-async def database(engine: str) -> AsyncIterator[Database]:
-    async with empty_database(engine, ENTITIES, stream=True) as database:
-        yield database
-
-
-@pytest.fixture
-async def broadcast(database: Database) -> AsyncIterator[EventBroadcast]:
-    async with EventBroadcast(database) as broadcast:
-        yield broadcast
-
-
-async def some(notices: Notices, number: int) -> list[Notice[EventRevision]]:
-    """The next of them, so many."""
-    async with asyncio.timeout(TIMEOUT_S):
-        return [await anext(notices) for _ in range(number)]
 
 
 def told(notices: list[Notice[EventRevision]]) -> list[tuple[str, RevisionKind, float]]:

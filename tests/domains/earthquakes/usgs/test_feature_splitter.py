@@ -17,6 +17,7 @@ from graph.domains.earthquakes.usgs.feature_splitter import (
     InvalidGeoJson,
 )
 from graph.domains.earthquakes.usgs.geojson import FeatureParser, RawFeature
+from tests.domains.earthquakes.usgs.test_geojson import parse
 
 
 def pieces(content: bytes, size: int) -> Iterator[bytes]:
@@ -32,14 +33,6 @@ def drain(splitter: FeatureSplitter, chunks: Iterable[bytes]) -> list[bytes]:
     features = [feature for chunk in chunks for feature in splitter.feed(chunk)]
     splitter.close()
     return features
-
-
-def parse(chunks: Iterable[bytes]) -> list[RawFeature]:
-    parser = FeatureParser()
-    for chunk in chunks:
-        parser.feed(chunk)
-    parser.close()
-    return parser.take()
 
 
 # The same features as a parser of the whole finds

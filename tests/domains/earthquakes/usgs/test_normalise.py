@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS
-from graph.domains.earthquakes.model import RejectedFeature, Rejection
+from graph.domains.earthquakes.rules import RejectedFeature, Rejection
 from graph.domains.earthquakes.usgs.geojson import UnreadableFeature
 from graph.domains.earthquakes.usgs.normalise import normalise
 from tests.domains.earthquakes.builders import NOON
-from tests.domains.earthquakes.test_model import assert_right, json
+from tests.domains.earthquakes.test_rules import assert_right, json
 from tests.domains.earthquakes.usgs.usgs_server import week
 
 NOW = NOON + DAY_MS

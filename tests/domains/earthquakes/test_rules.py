@@ -1,0 +1,316 @@
+"""The rules that make a record: what is taken as it is, cut, clamped, left out or refused."""
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from graph.core.days import DAY_MS, FIRST_MS
+from graph.domains.earthquakes.entities import EVENT, LONGEST_TEXT
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.rules import RejectedFeature, Rejection, checked_event
+from tests.domains.earthquakes.builders import NOON
+from tests.domains.entities import documented
+
+NOW = NOON + DAY_MS
+RIGHT: dict[str, Any] = {
+    "event_id": "us7000abcd",
+    "event_ts_ms": NOON,
+    "mag": 4.5,
+    "place": "10 km S of Here",
+    "lat": 35.6,
+    "lon": -117.6,
+    "depth": 8.25,
+    "source": "USGS",
+}
+OTHERS: dict[str, Any] = {
+    "mag_type": "mww",
+    "type": "quarry blast",
+    "status": "reviewed",
+    "updated": NOON + 1,
+    "url": "https://example.org/us7000abcd",
+    "tsunami": True,
+    "felt": 3,
+    "alert": "green",
+    "sig": 312,
+    "net": "us",
+    "code": "7000abcd",
+    "ids": ["us7000abcd", "ci1"],
+    "sources": ["us", "ci"],
+    "types": ["dyfi", "origin"],
+    "nst": 12,
+    "dmin": 0.25,
+    "rms": 0.5,
+    "gap": 143.0,
+    "cdi": 3.5,
+    "mmi": 4.25,
+    "title": "M 4.5 - 10 km S of Here",
+    "detail": "https://example.org/us7000abcd.geojson",
+}
+
+
+def checked(**changes: Any) -> Event:
+    return checked_event(**{**RIGHT, **changes}, ingested_at=NOW)
+
+
+def refusal(**changes: Any) -> Rejection:
+    with pytest.raises(RejectedFeature) as caught:
+        checked(**changes)
+    assert str(caught.value) == caught.value.rejection.message
+    return caught.value.rejection
+
+
+def test_valid_values_are_kept_unchanged() -> None:
+    made = {"ingested_at": NOW, "day_bucket": "20230803", "source_depth": 8.25, "merged_into": None}
+    assert checked(**OTHERS).values() == {**RIGHT, **OTHERS, **made}
+    assert checked().values() == {**RIGHT, **dict.fromkeys(OTHERS), **made}
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [(-2.0, -2.0), (-2.01, -2.0), (-99, -2.0), (10.0, 10.0), (10.01, 10.0), (1e9, 10.0), (7, 7.0), (-1.12, -1.12)],
+)
+def test_a_magnitude_is_clamped(given: float, taken: float) -> None:
+    mag = checked(mag=given).mag
+    assert (mag, type(mag)) == (taken, float)
+
+
+@pytest.mark.parametrize(("given", "taken"), [(-3.2, 0.0), (-0.0, 0.0), (0, 0.0), (700.5, 700.5), (None, None)])
+def test_a_depth_above_the_sea_is_stored_as_0_and_a_missing_one_not_at_all(
+    given: float | None, taken: float | None
+) -> None:
+    event = checked(depth=given)
+    assert (event.depth, event.source_depth) == (taken, given)
+    assert ("depth" in event.item, "sourceDepth" in event.item) == (taken is not None, given is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "taken"),
+    [
+        ("ids", ",us1,ci2,", ["us1", "ci2"]),
+        ("ids", "us1", ["us1"]),
+        ("ids", ",,", None),
+        ("ids", ",a\ud800,", None),
+        ("ids", 7, None),
+        ("ids", [7], None),
+        ("sources", [f"n{number:03}" for number in range(200)], [f"n{number:03}" for number in range(102)]),
+        ("nst", -1, None),
+        ("nst", 2.5, None),
+        ("dmin", 0, 0.0),
+        ("dmin", 180.5, None),
+        ("rms", -0.1, None),
+        ("gap", 360, 360.0),
+        ("gap", 361, None),
+        ("cdi", "3", None),
+        ("mmi", 12.5, None),
+        ("net", "n" * 65, "n" * 64),
+    ],
+)
+def test_an_optional_attribute_is_read_cut_or_left_out(name: str, given: Any, taken: Any) -> None:
+    assert getattr(checked(**{name: given}), name) == taken
+
+
+@pytest.mark.parametrize("place", [None, "", 7, ["Here"]])
+@pytest.mark.parametrize(
+    ("lat", "lon", "taken"),
+    [
+        (35.6, -117.6, "35.60°N 117.60°W"),
+        (-18.1416, 178.4417, "18.14°S 178.44°E"),
+        (0, 0, "0.00°N 0.00°E"),
+        (-90, -180, "90.00°S 180.00°W"),
+    ],
+)
+def test_an_event_without_a_place_is_called_by_its_coordinates(place: Any, lat: float, lon: float, taken: str) -> None:
+    assert checked(place=place, lat=lat, lon=lon).place == taken
+
+
+@pytest.mark.parametrize("character", ["a", "é", "海", "\U0001f30b"])
+def test_a_text_is_cut_at_a_character(character: str) -> None:
+    assert checked(place=character * 512).place == character * 512
+    assert checked(place=character * 513).place == character * 512
+    assert checked(url=character * 1025).url == character * 1024
+    assert checked(source=character * 1025).source == character * 1024
+
+
+@pytest.mark.parametrize("text", ["a\ud800", "\udc00b", "\udc00\ud800", "x" * 2000 + "\ud800"])
+@pytest.mark.parametrize(
+    ("attribute", "name"),
+    [
+        *[(name, name) for name in ("place", "source", "type", "status", "url", "alert")],
+        ("mag_type", "magType"),
+    ],
+)
+def test_half_a_surrogate_pair_in_a_text_is_refused_and_not_replaced(attribute: str, name: str, text: str) -> None:
+    message = f"`{name}` is not valid Unicode text: it holds half a surrogate pair."
+    assert refusal(**{attribute: text}) == Rejection("us7000abcd", "FEATURE_UNREADABLE", message)
+
+
+ODD_TEXTS: tuple[Any, ...] = (None, "", 7, True, [], {})
+ODD_NUMBERS: tuple[Any, ...] = (None, "3", 2.0, True, 2**31, -(2**31) - 1, [])
+ODD: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("mag_type", "type", "status", "url", "alert"), ODD_TEXTS),
+    **dict.fromkeys(("felt", "sig"), ODD_NUMBERS),
+    "updated": (None, "now", 1.5, False, 2**53, -(2**53)),
+    "tsunami": (None, 2, -1, "1", [1], {}),
+}
+
+
+@pytest.mark.parametrize("attribute", ODD)
+def test_an_invalid_optional_attribute_is_dropped(attribute: str) -> None:
+    without = checked(**{**OTHERS, attribute: None})
+    assert getattr(without, attribute) is None
+    for odd in ODD[attribute]:
+        assert checked(**{**OTHERS, attribute: odd}) == without
+
+
+@pytest.mark.parametrize(("given", "taken"), [(1, True), (0, False), (True, True), (False, False)])
+def test_a_tsunami_flag_is_a_truth_value_in_the_record_and_a_number_in_the_item(given: Any, taken: bool) -> None:
+    event = checked(tsunami=given)
+    assert event.tsunami is taken
+    assert event.item["tsunami"] is int(taken)
+
+
+NO_TIME = "The time must be a whole number of milliseconds since 1970."
+NO_CALENDAR = "The time must lie between the year 1 and 30 days from now."
+NO_MAGNITUDE = "The magnitude must be a number."
+NO_LATITUDE = "The latitude must be a number from -90 to 90 degrees."
+NO_LONGITUDE = "The longitude must be a number from -180 to 180 degrees."
+NO_DEPTH = "The depth must be a number of kilometres, or be left out."
+MISSING = "The event has no magnitude yet. A later ingest takes it once it has one."
+NOT_FINITE = (float("nan"), float("inf"), -float("inf"), 10**400, -(10**400))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "code", "message", "odd"),
+    [
+        ("event_ts_ms", "TIME_INVALID", NO_TIME, (None, "0", 1.0, True, [], {})),
+        ("event_ts_ms", "TIME_OUT_OF_RANGE", NO_CALENDAR, (FIRST_MS - 1, NOW + 30 * DAY_MS + 1, 10**400)),
+        ("mag", "MAGNITUDE_MISSING", MISSING, (None,)),
+        ("mag", "MAGNITUDE_INVALID", NO_MAGNITUDE, ("4.5", True, [], {}, *NOT_FINITE)),
+        ("lat", "COORDINATES_INVALID", NO_LATITUDE, (None, "0", True, 90.01, -91, *NOT_FINITE)),
+        ("lon", "COORDINATES_INVALID", NO_LONGITUDE, (None, "0", True, 180.01, -181, *NOT_FINITE)),
+        ("depth", "DEPTH_INVALID", NO_DEPTH, ("8", True, [], 1e200, *NOT_FINITE)),
+    ],
+)
+def test_an_invalid_required_attribute_is_named_in_the_rejection(
+    attribute: str, code: str, message: str, odd: tuple[Any, ...]
+) -> None:
+    for value in odd:
+        assert refusal(**{attribute: value}) == Rejection("us7000abcd", code, message)
+
+
+@pytest.mark.parametrize("attribute", ["mag", "lat", "lon", "depth"])
+def test_a_number_too_small_for_any_store_is_0(attribute: str) -> None:
+    for tiny in (1e-200, 5e-324, -1e-131 if attribute != "depth" else 1e-131):
+        assert getattr(checked(**{attribute: tiny}), attribute) == 0.0
+
+
+@pytest.mark.parametrize("time_ms", [FIRST_MS, -1, 0, NOW + 30 * DAY_MS])
+def test_every_time_of_the_calendar_is_accepted(time_ms: int) -> None:
+    assert checked(event_ts_ms=time_ms).event_ts_ms == time_ms
+
+
+@pytest.mark.parametrize("event_id", ["a", "i" * 64, "nc73919986", "ñandú 1", "#", "EVENT#1"])
+def test_an_id_of_visible_characters_is_accepted(event_id: str) -> None:
+    assert checked(event_id=event_id).event_id == event_id
+
+
+@pytest.mark.parametrize("event_id", [None, ""])
+def test_an_event_without_an_id_is_refused(event_id: Any) -> None:
+    assert refusal(event_id=event_id) == Rejection(None, "ID_MISSING", "The event has no id.")
+
+
+@pytest.mark.parametrize(
+    "event_id", ["i" * 65, "us\n1", "us\0", "us\x7f", "us\u2028", "us\ud800", 7, True, ["us1"], {}]
+)
+def test_an_id_that_is_too_long_or_has_control_characters_is_refused(event_id: Any) -> None:
+    message = "The id must be text of at most 64 characters, none of them a control."
+    assert refusal(event_id=event_id) == Rejection(None, "ID_INVALID", message)
+
+
+numbers = st.integers() | st.integers(-200, 200) | st.floats() | st.floats(-200, 200) | st.just(10**400)
+texts = st.text(st.characters(), max_size=20) | st.just("x" * 2000) | st.just("\ud800")
+json = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(texts, values, max_size=3),
+    max_leaves=5,
+)
+
+
+def assert_right(event: Event) -> None:
+    """The event fulfils every rule of the documented item, and the store takes it and gives it back."""
+    assert 1 <= len(event.event_id) <= 64
+    assert event.event_id.isprintable()
+    assert FIRST_MS <= event.event_ts_ms <= event.ingested_at + 30 * DAY_MS
+    assert -2 <= event.mag <= 10
+    assert 1 <= len(event.place) <= 512
+    assert -90 <= event.lat <= 90
+    assert -180 <= event.lon <= 180
+    assert event.depth is None or event.depth >= 0
+    assert all(type(number) is float for number in (event.mag, event.lat, event.lon, event.depth) if number is not None)
+    for text in (event.source, event.mag_type, event.type, event.status, event.url, event.alert):
+        assert text is None or 1 <= len(text) <= LONGEST_TEXT
+    for number in (event.felt, event.sig):
+        assert number is None or (type(number) is int and -(2**31) <= number < 2**31)
+    assert event.updated is None or (type(event.updated) is int and abs(event.updated) < 2**53)
+    assert event.tsunami is None or type(event.tsunami) is bool
+    item = event.item
+    EVENT.check(item)
+    assert Event(item) == event
+
+
+NEARLY = st.fixed_dictionaries(
+    {name: st.just(value) | json for name, value in RIGHT.items() if name != "source"},
+    optional={"source": texts.filter(bool), **{name: st.just(value) | json for name, value in OTHERS.items()}},
+)
+
+
+CODES = {
+    "ID_MISSING",
+    "ID_INVALID",
+    "TIME_INVALID",
+    "TIME_OUT_OF_RANGE",
+    "MAGNITUDE_MISSING",
+    "MAGNITUDE_INVALID",
+    "COORDINATES_INVALID",
+    "DEPTH_INVALID",
+    "FEATURE_UNREADABLE",
+}
+
+
+@given(values=NEARLY)
+@example(values={**RIGHT, "mag": 10**400})
+@example(values={**RIGHT, "mag": 1e-200, "lat": 5e-324, "lon": -1e-300, "depth": 1e-131})
+@example(values={**RIGHT, "depth": 1e200})
+@example(values={**RIGHT, "place": "\ud800"})
+def test_no_json_makes_a_record_that_breaks_a_rule(values: dict[str, Any]) -> None:
+    try:
+        outcome: Event | str = checked(**values)
+    except RejectedFeature as refused:
+        outcome = refused.rejection.code
+    if isinstance(outcome, Event):
+        assert_right(outcome)
+    else:
+        assert outcome in CODES
+
+
+def test_an_item_keeps_every_attribute_of_its_record() -> None:
+    event = checked(**OTHERS)
+    assert Event(event.item) == event
+    item = documented(EVENT, event.item)
+    assert all(getattr(event, field) is not None for field in OTHERS)
+    assert {name: item[name] for name in ("pk", "sk", "entity", "dayBucket", "gsi1pk", "gsi1sk")} == {
+        "pk": "EVENT#us7000abcd",
+        "sk": "EVENT",
+        "entity": "EVENT",
+        "dayBucket": "20230803",
+        "gsi1pk": "DAY#20230803",
+        "gsi1sk": NOON,
+    }
+    assert set(item) == {
+        "pk", "sk", "entity", "dayBucket", "gsi1pk", "gsi1sk", "eventId", "eventTsMs", "mag", "place", "lat", "lon",
+        "depth", "source", "ingestedAt", "magType", "type", "status", "updated", "url", "tsunami", "felt", "alert",
+        "sig", "sourceDepth", "net", "code", "ids", "sources", "types", "nst", "dmin", "rms", "gap", "cdi", "mmi",
+        "title", "detail",
+    }  # fmt: skip
