@@ -62,6 +62,15 @@ class Keep(NamedTuple):
     reads: frozenset[str]  # the attributes that it reads
 
 
+def keep_all(keeps: Sequence[Keep]) -> Keep | None:
+    """All of the parts as one; None without any."""
+    if len(keeps) < 2:
+        return keeps[0] if keeps else None
+    tests = tuple(keep.holds for keep in keeps)
+    reads = frozenset[str]().union(*(keep.reads for keep in keeps))
+    return Keep(lambda item: all(holds(item) for holds in tests), reads)
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The result of a reading in one direction, and its arguments."""

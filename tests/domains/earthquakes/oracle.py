@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from math import atan2, cos, hypot, radians, sin
 
 from graph.core.paging import Paging, Position
+from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, Box, Circle
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection import EARTH_RADIUS_KM, Box, Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 
 
 def selects(selection: Selection, event: Event) -> bool:
@@ -21,7 +22,7 @@ def selects(selection: Selection, event: Event) -> bool:
         )
         and (selection.types is None or event.type in selection.types)
         and event.event_id != selection.but
-        and (selection.box is None or _in_box(selection.box, event))
+        and (selection.box is None or in_box(selection.box, event))
         and (selection.circle is None or distance_km(selection.circle, event) <= selection.circle.radius_km)
     )
 
@@ -38,7 +39,8 @@ def _vector(lat: float, lon: float) -> tuple[float, float, float]:
     return cos(north) * cos(east), cos(north) * sin(east), sin(north)
 
 
-def _in_box(box: Box, event: Event) -> bool:
+def in_box(box: Box, event: Event) -> bool:
+    """By comparison of the stored numbers: 180 and -180 are two."""
     if box.min_lon <= box.max_lon:
         longitudes = box.min_lon <= event.lon <= box.max_lon
     else:

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.paging import Position
+from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import EVENTS, Event
-from graph.domains.earthquakes.selection import Box, Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.builders import an_event, at
 from tests.effort import rounds
 

@@ -9,11 +9,12 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.paging import PageSizes, Paging, Position
+from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import EVENTS, Event
-from graph.domains.earthquakes.selection import Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from graph.store.contract import Delete
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ids, stored
 from tests.domains.earthquakes.oracle import Expected, expected_page, selects

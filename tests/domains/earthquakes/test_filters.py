@@ -5,8 +5,9 @@ from math import pi
 from typing import Any
 
 from graph.core.paging import Paging
+from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.selection import EARTH_RADIUS_KM, Box, Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, stored
 
 HALF_TURN_KM = EARTH_RADIUS_KM * pi

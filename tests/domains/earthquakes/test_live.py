@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 
 from graph.core.errors import InvalidCursor
+from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
-from graph.domains.earthquakes.selection import Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import Notice
 from graph.store.contract import Database, Put
 from graph.store.sqlite import open_sqlite

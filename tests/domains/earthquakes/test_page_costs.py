@@ -6,10 +6,11 @@ from strawberry.utils.await_maybe import await_maybe
 from graph.core.days import DAY_MS
 from graph.core.paging import Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection import Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from graph.store.query import Partition
 from tests.domains.earthquakes.builders import an_event, at, catalogue_of, events_at, ids, stored
 from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase

@@ -13,10 +13,11 @@ from graph.core.days import DAY_MS
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection import Box, Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics.gutenberg_richter import Completeness
 from graph.domains.earthquakes.statistics.series import Interval
 from graph.store.conditions import all_of, conjuncts, predicate

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from math import asin, cos, radians, sin, sqrt
 
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.areas import EARTH_RADIUS_KM
 from graph.domains.earthquakes.fdsn.event_types import OTHER, quakeml_type
-from graph.domains.earthquakes.selection import EARTH_RADIUS_KM, Selection
+from graph.domains.earthquakes.selection import Selection
 from graph.store.conditions import Condition, all_of
 from graph.store.entity import Item
-from graph.store.time_walk import Keep
+from graph.store.time_walk import Keep, keep_all
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,7 @@ class Matching(Selection):
     def keep(self) -> Keep | None:
         """The rest of the filter, which stores cannot test."""
         rest = super().keep
-        keeps = (*self.keeps, rest) if rest else self.keeps
-        if len(keeps) < 2:
-            return keeps[0] if keeps else None
-        tests = tuple(keep.holds for keep in keeps)
-        reads = frozenset[str]().union(*(keep.reads for keep in keeps))
-        return Keep(lambda item: all(holds(item) for holds in tests), reads)
+        return keep_all((*self.keeps, rest) if rest else self.keeps)
 
 
 @dataclass(frozen=True, slots=True)

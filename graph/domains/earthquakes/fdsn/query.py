@@ -6,11 +6,12 @@ from math import radians
 from typing import Any, Self
 
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, Box, Circle
 from graph.domains.earthquakes.fdsn.matching import Matching, Ring, keeps_one_of, keeps_types
 from graph.domains.earthquakes.fdsn.public_ids import event_id_of
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
-from graph.domains.earthquakes.selection import EARTH_RADIUS_KM, Box, Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Operator, all_of
 
 DELETED = {"false": Deleted.EXCLUDE, "true": Deleted.INCLUDE, "only": Deleted.ONLY}

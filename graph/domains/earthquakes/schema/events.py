@@ -22,6 +22,7 @@ from graph.api.sizes import Cost, ListSize
 from graph.core.paging import Page, TimeOrder
 from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
+from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
@@ -30,7 +31,7 @@ from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
 from graph.domains.earthquakes.schema.export_link import export_url
 from graph.domains.earthquakes.schema.revisions import AsOfInput, Deletion, EventAlias, EventRevisionConnection
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from graph.domains.earthquakes.selection import Box, Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from graph.store.ordering import PageRequest
 
 

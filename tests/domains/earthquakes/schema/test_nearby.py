@@ -3,8 +3,9 @@
 import pytest
 
 from graph.core.days import DAY_MS
+from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection import Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.schema.test_queries import selected, stored
 from tests.service import Service
 

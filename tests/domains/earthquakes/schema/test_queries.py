@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection import Box, Circle, Selection
+from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.normalise import normalise
 from tests.domains.earthquakes.builders import at
 from tests.domains.earthquakes.oracle import selects

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from graph.core.days import date_of
 from graph.core.errors import BadUserInput, QueryTooComplex
 from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.areas import Box
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection import Box, Selection
+from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics.series import MOST_PERIODS, Interval
 from graph.domains.earthquakes.summaries import day_key, year_key
 from graph.store.contract import Database, Update

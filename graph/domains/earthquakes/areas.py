@@ -1,0 +1,162 @@
+"""Areas on the earth: which events lie in them, what a store can test of it, and which cells they touch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import asin, ceil, cos, degrees, floor, pi, radians, sin, sqrt
+from typing import Protocol
+
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.bounds import check_possible
+from graph.domains.earthquakes.cells import Cells, column_of, columns_covered, columns_touched, rows_touched
+from graph.store.conditions import AllOf, AnyOf, Compare, Condition, all_of
+from graph.store.entity import Item
+
+EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
+GREATEST_RADIUS_KM = 40_100  # once around the earth; half of it already covers everything
+MARGIN = 1e-6  # degrees by which the bounds of a round area are enlarged: more than rounding, less than a step
+MARGIN_KM = 1e-3  # by which a circle's cells are: near the opposite point, the haversine errs by some decimetres
+WHOLE_PARALLEL = 360.0  # degrees on either side, so that the cell on the opposite meridian is covered too
+
+
+class Area(Protocol):
+    """A part of the earth's surface, edges included."""
+
+    @property
+    def condition(self) -> Condition | None:
+        """What a store can test: it holds for every event of the area."""
+
+    @property
+    def holds(self) -> Callable[[Item], bool] | None:
+        """Whether an event for which the condition holds lies in the area. None: it surely does."""
+
+    @property
+    def cells(self) -> Cells:
+        """The cells that the area touches, and those that it covers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An area between two latitudes and two longitudes, edges included, in degrees."""
+
+    min_lat: float
+    max_lat: float
+    min_lon: float
+    max_lon: float  # less than min_lon: the area crosses the 180th meridian
+
+    def __post_init__(self) -> None:
+        if not (-90 <= self.min_lat <= self.max_lat <= 90):
+            raise BadUserInput("`box` needs -90 ≤ minLat ≤ maxLat ≤ 90.")
+        if not (-180 <= self.min_lon <= 180 and -180 <= self.max_lon <= 180):
+            raise BadUserInput("`box` needs minLon and maxLon from -180 to 180; minLon > maxLon crosses the dateline.")
+        check_possible("minLat", self.min_lat)
+        check_possible("maxLat", self.max_lat)
+        check_possible("minLon", self.min_lon)
+        check_possible("maxLon", self.max_lon)
+
+    @property
+    def condition(self) -> Condition | None:
+        return all_of(
+            Compare("lat", ">=", self.min_lat),
+            Compare("lat", "<=", self.max_lat),
+            _longitudes(self.min_lon, self.max_lon),
+        )
+
+    @property
+    def holds(self) -> None:
+        return None
+
+    @property
+    def cells(self) -> Cells:
+        """Exactly those with a point of the box, and those without a point outside of it."""
+        bounds = [(self.min_lon, self.max_lon)]
+        if self.min_lon > self.max_lon:
+            bounds = [(-180.0, self.max_lon), (self.min_lon, 180.0)]
+        touched = [range(column_of(west), column_of(east) + 1) for west, east in bounds]
+        covered = [columns_covered(west, east) for west, east in bounds]
+        whole_rows = range(ceil(self.min_lat) + 90, floor(self.max_lat) + 90)
+        return Cells.of(
+            (row, touched, covered if row in whole_rows else ()) for row in rows_touched(self.min_lat, self.max_lat)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """An area within a great-circle distance of a point, edge included."""
+
+    lat: float  # degrees north
+    lon: float  # degrees east
+    radius_km: float
+
+    def __post_init__(self) -> None:
+        if not (-90 <= self.lat <= 90 and -180 <= self.lon <= 180):
+            raise BadUserInput("`circle` needs lat from -90 to 90 and lon from -180 to 180.")
+        if not 0 <= self.radius_km <= GREATEST_RADIUS_KM:
+            raise BadUserInput(f"`circle` needs a radiusKm from 0 to {GREATEST_RADIUS_KM:,}.")
+
+    def holds(self, item: Item) -> bool:
+        """Whether an event is inside. The haversine formula is exact at the poles and the dateline."""
+        lat, other = radians(self.lat), radians(item["lat"])
+        h = sin((other - lat) / 2) ** 2 + cos(lat) * cos(other) * sin(radians(item["lon"] - self.lon) / 2) ** 2
+        return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h))) <= self.radius_km
+
+    @property
+    def condition(self) -> Condition | None:
+        """The smallest box around the circle, slightly enlarged, by which a store can drop most other events."""
+        reach = degrees(self.radius_km / EARTH_RADIUS_KM) + MARGIN
+        south, north = self.lat - reach, self.lat + reach
+        sine = sin(radians(reach)) / cos(radians(self.lat))
+        pole_inside = south <= -90 or north >= 90
+        half = 180.0 if pole_inside or sine >= 1 else degrees(asin(sine)) + MARGIN
+        return enclosing(south, north, self.lon - half, self.lon + half)
+
+    @property
+    def cells(self) -> Cells:
+        """Those that a circle a metre wider touches, and those that one a metre narrower covers.
+
+        On each parallel a circle reaches equally far east and west. Along a meridian this half-width has one
+        extreme, or none where a pole lies inside. So a row's ends and the extreme between them, if it has one,
+        give its greatest and its least half-width.
+        """
+        outer, inner = ((self.radius_km + margin) / EARTH_RADIUS_KM for margin in (MARGIN_KM, -MARGIN_KM))
+        reach = degrees(outer)
+        rows = []
+        for row in rows_touched(self.lat - reach, self.lat + reach):
+            widest, narrowest = max(self._half_widths(row, outer)), min(self._half_widths(row, max(inner, 0.0)))
+            touched = columns_touched(self.lon - widest, self.lon + widest)
+            covered = columns_covered(self.lon - narrowest, self.lon + narrowest)
+            rows.append((row, (touched,), (covered,)))
+        return Cells.of(rows)
+
+    def _half_widths(self, row: int, radius: float) -> list[float]:
+        """In degrees, at the ends of a row and at the extreme between them, for a radius in radians."""
+        lat, south, north = radians(self.lat), radians(row - 90), radians(row - 89)
+        latitudes = [south, north]
+        if abs(sin(lat)) < abs(cos(radius)) and south < (extreme := asin(sin(lat) / cos(radius))) < north:
+            latitudes.append(extreme)
+        return [_half_width(lat, other, radius) for other in latitudes]
+
+
+def _half_width(lat: float, other: float, radius: float) -> float:
+    """How far a circle around `lat` reaches on the parallel `other`, in degrees; the arguments are in radians.
+
+    The haversine formula, solved for the difference of longitude. Zero if the circle does not reach the parallel.
+    """
+    most = cos(lat) * cos(other)
+    rest = sin(radius / 2) ** 2 - sin((other - lat) / 2) ** 2
+    if radius >= pi or rest >= most:
+        return WHOLE_PARALLEL
+    return degrees(2 * asin(sqrt(max(rest, 0.0) / most)))
+
+
+def enclosing(south: float, north: float, west: float, east: float) -> Condition | None:
+    """A condition for the box between these bounds, which may lie beyond the poles and the 180th meridian."""
+    latitudes = all_of(Compare("lat", ">=", max(south, -90.0)), Compare("lat", "<=", min(north, 90.0)))
+    if east - west >= 360:
+        return latitudes
+    return all_of(latitudes, _longitudes(*(lon - (lon + 180) // 360 * 360 for lon in (west, east))))
+
+
+def _longitudes(west: float, east: float) -> Condition:
+    """From `west` eastward to `east`, if necessary across the 180th meridian."""
+    bounds = (Compare("lon", ">=", west), Compare("lon", "<=", east))
+    return AnyOf(bounds) if west > east else AllOf(bounds)

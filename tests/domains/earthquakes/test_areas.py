@@ -1,0 +1,272 @@
+"""Boxes and circles hold what other formulas say, and their cells miss no event and claim none too many."""
+
+from collections.abc import Callable
+from math import inf, nextafter
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, Area, Box, Circle
+from graph.domains.earthquakes.cells import COLUMNS, LON_DEGREES, ROWS, cell_of, coarse_of
+from graph.store.conditions import predicate
+from tests.domains.earthquakes.builders import an_event
+from tests.domains.earthquakes.oracle import distance_km, in_box
+from tests.effort import rounds
+
+NAN = float("nan")
+DEGREE_KM = 111.19508372419142
+
+latitudes = st.floats(-90, 90) | st.integers(-90, 90).map(float) | st.sampled_from([-90.0, 90.0])
+longitudes = st.floats(-180, 180) | st.integers(-180, 180).map(float) | st.sampled_from([-180.0, 180.0])
+radii = st.floats(0, 20_050) | st.floats(0, 300) | st.integers(0, 180).map(lambda degrees: degrees * DEGREE_KM)
+
+
+def next_to(value: float, limit: float) -> st.SearchStrategy[float]:
+    """The number, and those right below and above it, within the limit."""
+    below, above = nextafter(value, -inf), nextafter(value, inf)
+    return st.sampled_from([max(below, -limit), value, min(above, limit)])
+
+
+@st.composite
+def boxes(draw: st.DrawFn) -> Box:
+    south, north = sorted((draw(storable(latitudes, 90)), draw(storable(latitudes, 90))))
+    return Box(south, north, draw(storable(longitudes, 180)), draw(storable(longitudes, 180)))
+
+
+def storable(numbers: st.SearchStrategy[float], limit: float) -> st.SearchStrategy[float]:
+    """The numbers and their neighbours, but none so small that stores refuse it."""
+    return numbers.flatmap(lambda value: next_to(value, limit)).filter(lambda value: value == 0 or abs(value) > 1e-100)
+
+
+def cells_agree(area: Area, lat: float, lon: float, inside: bool) -> bool:
+    """Whether the cell of an event is touched if the event is inside, and not covered if it is outside."""
+    cells, cell = area.cells, cell_of(lat, lon)
+    touched = any(cell in run for run in cells.touched)
+    covered = any(cell in run for run in cells.covered)
+    return touched and coarse_of(cell) in cells.coarse if inside else not covered
+
+
+def in_order(area: Area) -> bool:
+    """Whether the runs are disjoint, each within a row, and the covered cells are among those touched."""
+    cells = area.cells
+    touched, covered = ([cell for run in runs for cell in run] for runs in (cells.touched, cells.covered))
+    return (
+        touched == sorted(set(touched))
+        and covered == sorted(set(covered))
+        and set(covered) <= set(touched) <= set(range(ROWS * COLUMNS))
+        and all(run[0] // COLUMNS == run[-1] // COLUMNS for run in cells.touched + cells.covered)
+    )
+
+
+def touched_cells(area: Area) -> int:
+    return sum(map(len, area.cells.touched))
+
+
+def covered_cells(area: Area) -> int:
+    return sum(map(len, area.cells.covered))
+
+
+@given(lat=latitudes, lon=longitudes, radius_km=st.floats(0, 20_050), at_lat=latitudes, at_lon=longitudes)
+def test_the_condition_of_a_circle_keeps_all_points_within_it(
+    lat: float, lon: float, radius_km: float, at_lat: float, at_lon: float
+) -> None:
+    circle = Circle(lat, lon, radius_km)
+    distance = distance_km(circle, an_event(lat=at_lat, lon=at_lon))
+    # The haversine loses digits near the opposite point, where a metre is still told apart.
+    assume(abs(distance - radius_km) > 1e-3)
+
+    item = {"lat": at_lat, "lon": at_lon}
+    assert circle.holds(item) == (distance <= radius_km)
+    assert circle.condition is not None
+    if distance <= radius_km:
+        assert predicate(circle.condition)(item)
+
+
+@given(lat=latitudes, lon=longitudes, radius_km=st.floats(0.001, 20_020), bearing=st.sampled_from(["north", "south"]))
+def test_the_edge_of_a_circle_lies_within_its_condition(lat: float, lon: float, radius_km: float, bearing: str) -> None:
+    """Along a meridian, over a pole where the circle reaches beyond it."""
+    degrees = radius_km * (1 - 1e-9) / DEGREE_KM * (1 if bearing == "north" else -1)
+    at_lat, at_lon = lat + degrees, lon
+    if abs(at_lat) > 90:
+        at_lat, at_lon = (180 if at_lat > 0 else -180) - at_lat, lon + 180 if lon <= 0 else lon - 180
+    assume(abs(at_lat) <= 90)
+    circle = Circle(lat, lon, radius_km)
+
+    assert circle.condition is not None
+    assert predicate(circle.condition)({"lat": at_lat, "lon": at_lon})
+
+
+def test_a_small_circle_reads_a_small_box() -> None:
+    condition = Circle(60, 10, 111.195).condition
+    assert condition is not None
+    holds = predicate(condition)
+    assert holds({"lat": 60.99, "lon": 11.99})
+    assert not holds({"lat": 61.01, "lon": 10})
+    assert not holds({"lat": 60, "lon": 12.01})
+    assert not holds({"lat": 60, "lon": -10})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Box(1, 0, 0, 0), "`box` needs -90 ≤ minLat ≤ maxLat ≤ 90."),
+        (lambda: Box(-90.1, 0, 0, 0), "`box` needs -90 ≤ minLat ≤ maxLat ≤ 90."),
+        (lambda: Box(0, 90.1, 0, 0), "`box` needs -90 ≤ minLat ≤ maxLat ≤ 90."),
+        (lambda: Box(NAN, 0, 0, 0), "`box` needs -90 ≤ minLat ≤ maxLat ≤ 90."),
+        (
+            lambda: Box(0, 0, -181, 0),
+            "`box` needs minLon and maxLon from -180 to 180; minLon > maxLon crosses the dateline.",
+        ),
+        (
+            lambda: Box(0, 0, 0, NAN),
+            "`box` needs minLon and maxLon from -180 to 180; minLon > maxLon crosses the dateline.",
+        ),
+        (lambda: Circle(91, 0, 1), "`circle` needs lat from -90 to 90 and lon from -180 to 180."),
+        (lambda: Circle(0, 180.5, 1), "`circle` needs lat from -90 to 90 and lon from -180 to 180."),
+        (lambda: Circle(NAN, 0, 1), "`circle` needs lat from -90 to 90 and lon from -180 to 180."),
+        (lambda: Circle(0, 0, -0.1), "`circle` needs a radiusKm from 0 to 40,100."),
+        (lambda: Circle(0, 0, 40_100.1), "`circle` needs a radiusKm from 0 to 40,100."),
+    ],
+)
+def test_impossible_areas_are_refused_with_a_message(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(BadUserInput) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon", "row", "column"),
+    [
+        (-90.0, -180.0, 0, 0),
+        (90.0, 180.0, 179, COLUMNS - 1),
+        (0.0, 0.0, 90, COLUMNS // 2),
+        (-1e-20, -1e-20, 89, COLUMNS // 2 - 1),
+        (nextafter(36, 0), nextafter(-118, -inf), 125, 62 // LON_DEGREES - 1),
+        (36.0, -118.0, 126, 62 // LON_DEGREES),
+    ],
+)
+def test_a_cell_has_its_southern_and_western_edge(lat: float, lon: float, row: int, column: int) -> None:
+    assert cell_of(lat, lon) == row * COLUMNS + column
+
+
+def test_a_coarse_cell_is_ten_degrees_by_ten() -> None:
+    assert coarse_of(cell_of(-90, -180)) == 0
+    assert coarse_of(cell_of(-80.5, -170.5)) == 0
+    assert coarse_of(cell_of(-80, -170)) == 37
+    assert coarse_of(cell_of(90, 180)) == 18 * 36 - 1
+    assert Box(35, 41, -120, -110.5).cells.coarse == {12 * 36 + 6, 13 * 36 + 6}
+
+
+@given(boxes(), st.data())
+def test_the_cells_of_a_box_are_exact_at_its_edges(box: Box, data: st.DataObject) -> None:
+    lat = data.draw(storable(latitudes | st.sampled_from([box.min_lat, box.max_lat]), 90))
+    lon = data.draw(storable(longitudes | st.sampled_from([box.min_lon, box.max_lon]), 180))
+    inside = in_box(box, an_event(lat=lat, lon=lon))
+
+    assert box.condition is not None
+    assert cells_agree(box, lat, lon, inside)
+
+
+@given(boxes() | st.builds(Circle, latitudes, longitudes, radii))
+def test_runs_of_cells_ascend_and_keep_to_their_row(area: Area) -> None:
+    assert in_order(area)
+
+
+def test_a_box_of_whole_cells_covers_them_all() -> None:
+    whole = Box(-90, 90, -180, 180).cells
+    assert whole.touched == whole.covered == tuple(range(row * COLUMNS, (row + 1) * COLUMNS) for row in range(ROWS))
+
+    japan = Box(30, 46, 128, 146)
+    assert covered_cells(japan) == 16 * 18 // LON_DEGREES
+    assert touched_cells(japan) == 17 * (18 // LON_DEGREES + 1)  # events on its northern and eastern edge belong to it
+
+    fiji = Box(-26, -14, 170, -170)
+    assert covered_cells(fiji) == 12 * 20 // LON_DEGREES
+    assert touched_cells(fiji) == 13 * (20 // LON_DEGREES + 1)
+
+
+def test_a_box_takes_each_side_of_the_dateline_for_itself() -> None:
+    last, first = cell_of(0, 180), cell_of(0, -180)
+    assert Box(0, 0, 180, 180).cells.touched == (range(last, last + 1),)
+    assert Box(0, 0, -180, -180).cells.touched == (range(first, first + 1),)
+    assert Box(0, 0, 180, -180).cells.touched == (range(first, first + 1), range(last, last + 1))
+
+
+def test_a_box_all_around_the_earth_but_for_a_part_of_a_cell_does_not_cover_that() -> None:
+    cells = Box(0, 1, 10.7, 10.2).cells
+    row, gap = cell_of(0, -180), cell_of(0, 10.5)
+    assert cells.covered == (range(row, gap), range(gap + 1, row + COLUMNS))
+    assert cells.touched[0] == range(row, row + COLUMNS)
+
+
+@given(st.builds(Circle, latitudes, longitudes, radii), latitudes, longitudes)
+def test_the_cells_of_a_circle_touch_what_it_holds_and_cover_nothing_else(
+    circle: Circle, lat: float, lon: float
+) -> None:
+    assert cells_agree(circle, lat, lon, circle.holds({"lat": lat, "lon": lon}))
+
+    distance = distance_km(circle, an_event(lat=lat, lon=lon))
+    if abs(distance - circle.radius_km) > 1e-3:
+        assert cells_agree(circle, lat, lon, distance <= circle.radius_km)
+
+
+@given(latitudes, longitudes, latitudes, longitudes, st.sampled_from([-1e-9, 0.0, 1e-9]))
+def test_the_cells_of_a_circle_are_right_for_an_event_on_its_edge(
+    lat: float, lon: float, at_lat: float, at_lon: float, further_km: float
+) -> None:
+    """The event is drawn, and the radius is its distance."""
+    radius_km = distance_km(Circle(lat, lon, 0), an_event(lat=at_lat, lon=at_lon)) + further_km
+    circle = Circle(lat, lon, max(radius_km, 0.0))
+
+    assert cells_agree(circle, at_lat, at_lon, circle.holds({"lat": at_lat, "lon": at_lon}))
+
+
+@pytest.mark.repeated
+def test_the_cells_of_a_circle_are_right_at_their_corners() -> None:
+    """For circles near the poles, of about a quarter and a half of the earth, and on whole degrees."""
+    centres = [(90.0, 0.0), (89.3, 20.0), (60.0, 179.5), (0.0, -180.0), (-33.3, -71.7), (-90.0, 5.0)]
+    reaches = [0.0, 0.4, 1.0, 29.9, 30.0, 89.9, 90.0, 90.1, 150.0, 179.5, 180.0]
+    for lat, lon in centres[: rounds(len(centres))]:
+        for reach in reaches:
+            circle = Circle(lat, lon, reach * EARTH_RADIUS_KM * 0.017453292519943295)
+            touched = {cell for run in circle.cells.touched for cell in run}
+            covered = {cell for run in circle.cells.covered for cell in run}
+            for south in range(-90, 91, 3):
+                for west in range(-180, 181, 4):
+                    cell = cell_of(south, west)
+                    inside = circle.holds({"lat": float(south), "lon": float(west)})
+                    assert cell in touched if inside else cell not in covered, (circle, south, west)
+
+
+def test_a_small_circle_touches_few_cells() -> None:
+    assert touched_cells(Circle(0.5, 0.5, 50)) == 1
+    assert touched_cells(Circle(35.5, -117.5, 100)) <= 9
+    assert touched_cells(Circle(60.5, 10.5, 95)) <= 11  # of 15 in the box around it
+    assert touched_cells(Circle(90, 0, 100)) == COLUMNS
+    assert touched_cells(Circle(90, 0, 112)) == 2 * COLUMNS
+
+
+def test_a_circle_touches_and_covers_hardly_another_area_than_its_own() -> None:
+    """A circle of 1,000 km has 254 squares of one degree at the equator; its edge has 72 degrees of length or so."""
+    assert 254 < touched_cells(Circle(0.5, 0.5, 1000)) * LON_DEGREES < 254 + 72 * LON_DEGREES
+    assert 254 > covered_cells(Circle(0.5, 0.5, 1000)) * LON_DEGREES > 254 - 72 * LON_DEGREES
+
+
+@pytest.mark.parametrize("circle", [Circle(0.5, 0.3, 20_016), Circle(-67.8, 12.3, 40_100), Circle(90, 0, 20_100)])
+def test_a_circle_that_is_the_earth_covers_all_cells(circle: Circle) -> None:
+    assert covered_cells(circle) == ROWS * COLUMNS
+
+
+def test_a_circle_around_a_pole_covers_whole_parallels() -> None:
+    assert covered_cells(Circle(90, 0, 10.01 * DEGREE_KM)) == 10 * COLUMNS
+    assert covered_cells(Circle(-90, 77.7, 10.01 * DEGREE_KM)) == 10 * COLUMNS
+    assert touched_cells(Circle(-90, 77.7, 9.99 * DEGREE_KM)) == 10 * COLUMNS
+
+
+def test_a_circle_is_one_area_on_both_sides_of_the_dateline() -> None:
+    assert Circle(10.5, 180, 300).cells == Circle(10.5, -180, 300).cells
+    runs = Circle(10.5, 180, 10).cells.touched
+    assert runs == tuple(range(cell, cell + 1) for cell in (cell_of(10.5, -180), cell_of(10.5, 180)))
