@@ -11,6 +11,7 @@ from graph.domains.earthquakes.bounds import check_order, check_possible
 from graph.domains.earthquakes.entities import LONGEST_TEXT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.polygon import Polygon
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, all_of, predicate
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, keep_all
@@ -30,6 +31,7 @@ class Selection:
     max_depth: float | None = None
     box: Box | None = None
     circle: Circle | None = None
+    polygon: Polygon | None = None
     types: tuple[str, ...] | None = None
     updated_since_ms: int | None = None  # only events whose version was recorded at this time or later
     but: str | None = None  # id of an excluded event
@@ -76,7 +78,7 @@ class Selection:
     @property
     def areas(self) -> tuple[Area, ...]:
         """The areas that all of the events lie in."""
-        return tuple(area for area in (self.box, self.circle) if area is not None)
+        return tuple(area for area in (self.box, self.circle, self.polygon) if area is not None)
 
     @property
     def summarised(self) -> bool:

@@ -9,6 +9,7 @@ from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import MOST_TYPES, Selection
 
 
@@ -55,6 +56,7 @@ def test_an_open_bound_means_the_end_of_the_calendar(start: int | None, end: int
         (Selection(max_depth=0), False),
         (Selection(box=Box(-90, 90, -180, 180)), False),
         (Selection(circle=Circle(0, 0, 1)), False),
+        (Selection(polygon=Polygon(((0, 0), (0, 1), (1, 1)))), False),
         (Selection(types=()), False),
     ],
 )
@@ -68,6 +70,7 @@ def test_summaries_answer_for_time_and_tenths_of_magnitude_alone(selection: Sele
         ({}, True),
         ({"lat": 4.0}, False),  # beyond the box
         ({"lat": 2.9, "lon": 2.9}, False),  # beyond the circle
+        ({"lat": 2.0, "lon": 1.0}, False),  # beyond the polygon
         ({"eventId": "excluded"}, False),
     ],
 )
@@ -75,6 +78,7 @@ def test_an_event_must_lie_in_every_area(event: dict[str, Any], admitted: bool) 
     selection = Selection(
         box=Box(0, 3, 0, 3),
         circle=Circle(0, 0, 400),
+        polygon=Polygon(((0, 0), (0, 5), (5, 5))),
         but="excluded",
     )
     item = {"eventId": "us1", "eventTsMs": 0, "lat": 1.0, "lon": 2.0, **event}
