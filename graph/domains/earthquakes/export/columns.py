@@ -1,7 +1,8 @@
 """The columns of an export, the same in every tabular format: the fields of `Event` by the graph's names.
 
 Left out are fields that repeat others: `id`, `dayBucket`, and `eventTsMs`, which is `time`. A value that an
-event lacks is null, so that all rows have all columns and a reader can infer their types from the first.
+event lacks is null, so that all rows have all columns and a reader can infer their types from the first. Only
+what names a version is never null where the graph has a value: events of version 0.1 do not store it.
 """
 
 from collections.abc import Iterator
@@ -37,7 +38,18 @@ class Column:
     name: str
     attribute: str  # of the stored event
     kind: Kind
-    optional: bool  # whether an event may lack it
+    optional: bool  # whether it may be null
+    instead: str | None = None  # the attribute whose value it has in events that lack its own
+    default: int | None = None  # its value in events that lack both
+
+
+OF_A_VERSION = (
+    Column("revision", "revision", Kind.WHOLE, optional=False, default=1),
+    Column("recordedAt", "recordedAt", Kind.MILLIS, optional=False, instead="ingestedAt"),
+    Column("publishedAt", "publishedAt", Kind.MILLIS, optional=True, instead="updated"),
+    Column("preferredId", "preferredId", Kind.TEXT, optional=False, instead="eventId"),
+)
+"""The columns that are no stored attributes of every event, with the rules of `Event`'s properties."""
 
 
 def _columns() -> Iterator[Column]:
@@ -46,6 +58,7 @@ def _columns() -> Iterator[Column]:
             declared = EVENT.named[stored.attribute]
             name = TIME if declared.name == "eventTsMs" else declared.name
             yield Column(name, declared.name, _kind(stored), stored.optional)
+    yield from OF_A_VERSION
 
 
 def _kind(stored: Stored[Any]) -> Kind:

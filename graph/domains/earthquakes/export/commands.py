@@ -18,6 +18,7 @@ from graph.domains.earthquakes.export.encoders import iso
 from graph.domains.earthquakes.export.exporting import Exports
 from graph.domains.earthquakes.export.files import ExportFile, Written
 from graph.domains.earthquakes.export.formats import ExportFormat
+from graph.domains.earthquakes.revisions.views import View
 from graph.domains.earthquakes.schema.export import export_request
 from graph.work.account import SERVICE, Account, Work, charged_to
 
@@ -48,6 +49,8 @@ class Options:
 @click.option("--order-by", metavar="ORDER", help="TIME_DESC or TIME_ASC.  [default: TIME_DESC]")
 @click.option("--after", metavar="CURSOR", help="Begin behind this cursor, or behind the event with this id.")
 @click.option("--as-of", metavar="TIME", help="The events that were stored by this time.  [default: now]")
+@click.option("--deleted", metavar="WHICH", help="EXCLUDE, INCLUDE or ONLY deleted events.  [default: EXCLUDE]")
+@click.option("--updated-since", metavar="TIME", help="Only events whose version was stored at this time or later.")
 @click.option("--comments", is_flag=True, help="End CSV with a comment that has the count and a hash.")
 @click.option("--resume", is_flag=True, help="Go on where the same command was interrupted.")
 @store_option
@@ -61,6 +64,8 @@ def export(
     order_by: str | None,
     after: str | None,
     as_of: str | None,
+    deleted: str | None,
+    updated_since: str | None,
     comments: bool,
     resume: bool,
     store: str | None,
@@ -77,8 +82,15 @@ def export(
       quakegraph export near.parquet --filter '{"circle": {"lat": 35, "lon": -117, "radiusKm": 99}}'
       quakegraph export --order-by TIME_ASC | head -n 3
     """
-    parameters = [("filter", filter_), ("orderBy", order_by), ("after", after), ("asOf", as_of)]
-    given = [(name, value) for name, value in parameters if value is not None]
+    parameters = {
+        "filter": filter_,
+        "orderBy": order_by,
+        "after": after,
+        "asOf": as_of,
+        "deleted": deleted,
+        "updatedSince": updated_since,
+    }
+    given = [(name, value) for name, value in parameters.items() if value is not None]
     for each in where:
         name, separator, value = each.partition("=")
         if not separator:
@@ -109,7 +121,7 @@ async def _export(services: Services, *, options: Options) -> str:
         request = replace(request, after=written.last_id or request.after, as_of_ms=written.as_of_ms)
     running = await services.of(Exports).begin(request, encoder, begun=written.size > 0)
     running.count = written.count
-    total = await services.of(Catalogue).total(request.selection)
+    total = await services.of(Catalogue).total(request.selection, View(deleted=request.deleted))
     as_of_ms = running.source.as_of_ms
     opened: AbstractContextManager[BinaryIO] = nullcontext(sys.stdout.buffer)
     if options.name != STANDARD_OUTPUT:

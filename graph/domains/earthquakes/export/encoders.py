@@ -64,9 +64,9 @@ class IdsHash:
         return self._hash.hexdigest()
 
 
-_MINUTES = [f"{minute // 60:02}:{minute % 60:02}" for minute in range(24 * 60)]
-_SECONDS = [f"{second:02}" for second in range(60)]
-_MILLIS = [f"{milli:03}" for milli in range(1000)]
+_MINUTES = [f"{minute // 60:02}:{minute % 60:02}:" for minute in range(24 * 60)]
+_SECONDS = [f"{second:02}." for second in range(60)]
+_MILLIS = [f"{milli:03}Z" for milli in range(1000)]
 _days: dict[int, str] = {}
 _DAYS_REMEMBERED = 4096
 
@@ -78,7 +78,7 @@ def iso(time_ms: int) -> str:
     if day is None:
         if len(_days) >= _DAYS_REMEMBERED:
             _days.clear()
-        day = _days[days] = datetime_of(days * DAY_MS).date().isoformat()
+        day = _days[days] = f"{datetime_of(days * DAY_MS).date().isoformat()}T"
     minutes, rest = divmod(of_day, 60_000)
     seconds, millis = divmod(rest, 1000)
-    return f"{day}T{_MINUTES[minutes]}:{_SECONDS[seconds]}.{_MILLIS[millis]}Z"
+    return f"{day}{_MINUTES[minutes]}{_SECONDS[seconds]}{_MILLIS[millis]}"

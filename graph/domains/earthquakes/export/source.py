@@ -7,6 +7,7 @@ first change on, the rest is read as of the moment. Both have one order: events 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import eq
 
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidCursor
@@ -14,7 +15,7 @@ from graph.core.paging import Paging, Position
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.revisions.views import AsOf, View
+from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Database
@@ -32,6 +33,7 @@ class ExportRequest:
     ascending: bool = False
     after: Position | str | None = None  # only the events behind this position, or behind the event with this id
     as_of_ms: int | None = None  # epoch milliseconds; None for now
+    deleted: Deleted = Deleted.EXCLUDE
 
 
 class ExportSource:
@@ -43,6 +45,7 @@ class ExportSource:
         self._changes = changes
         self._selection = request.selection
         self._ascending = request.ascending
+        self._deleted = request.deleted
         self.is_over = False
         self._change: int | None = None  # the latest one, while the present catalogue is that of the moment
         self._begin: Position | None = None  # behind which the export begins
@@ -86,7 +89,7 @@ class ExportSource:
             Paging(EVENTS_PER_PAGE, after=self._last),
             ascending=self._ascending,
             attributes=attributes,
-            view=View(AsOf(recorded_ms=self.as_of_ms)),
+            view=View(AsOf(recorded_ms=self.as_of_ms), self._deleted),
         )
         await self._give(page.records)
         self.is_over = not page.has_more
@@ -99,6 +102,7 @@ class ExportSource:
             Paging(EVENTS_PER_PAGE, after=self._after),
             ascending=self._ascending,
             attributes=attributes,
+            view=View(deleted=self._deleted),
         )
         if await self._changes.latest() != self._change:
             self._change = None
@@ -121,7 +125,7 @@ class ExportSource:
     def _ordered(self, events: list[Event], start: Position | None) -> list[Event]:
         """Events in the order of exports: by time, then by id. Those up to the start are left out."""
         times = [event.item["eventTsMs"] for event in events]
-        if len(set(times)) < len(times):
+        if any(map(eq, times, times[1:])):
             events = sorted(events, key=_place, reverse=not self._ascending)
         if start is None or not events or events[0].item["eventTsMs"] != start.time_ms:
             return events

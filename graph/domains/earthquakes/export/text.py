@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.export.columns import COLUMNS, READ, TIME, Kind
 from graph.domains.earthquakes.export.encoders import Ending, iso
@@ -21,9 +22,15 @@ from graph.domains.earthquakes.model import Event, listed
 NAMES = tuple(column.name for column in COLUMNS)
 """The columns of a text format."""
 
-NULLS = dict.fromkeys(NAMES)
+NULL = orjson.Fragment(b"")
+"""CSV's null."""
+
+END = orjson.Fragment(b"\n")
+"""Marks the end of a row of CSV. No text of orjson's has a line feed, which it escapes."""
+
 TIME_ATTRIBUTE = next(column.attribute for column in COLUMNS if column.name == TIME)
-NOT_WRITTEN = (TIME_ATTRIBUTE, *sorted((EVENT.named.keys() - NULLS.keys()) - {TIME_ATTRIBUTE}))
+NOT_WRITTEN = tuple(name for name in EVENT.position_names(TIME_ORDERED) if name not in NAMES)  # read all the same
+INSTEAD = tuple((column.name, column.instead) for column in COLUMNS if column.instead)
 TRUTHS, LISTS = (tuple(column.name for column in COLUMNS if column.kind is kind) for kind in (Kind.TRUTH, Kind.NAMES))
 
 
@@ -39,7 +46,7 @@ class Ndjson:
         return b""
 
     async def rows(self, events: Sequence[Event]) -> bytes:
-        lines = _lines(_named(events, listed))
+        lines = _lines(JSON_ROWS.of(events))
         self._hash.update(lines)
         return lines
 
@@ -68,7 +75,7 @@ class Csv:
         return self._hashed(f"{','.join(NAMES)}\n".encode())
 
     async def rows(self, events: Sequence[Event]) -> bytes:
-        return self._hashed(_csv_lines([[*row.values()] for row in _named(events, _separated)]))
+        return self._hashed(_csv_lines([[*row.values()] for row in CSV_ROWS.of(events)]))
 
     async def end(self, ending: Ending) -> bytes:
         if not self._comments:
@@ -84,6 +91,51 @@ class Csv:
         return written
 
 
+class _Rows:
+    """Makes rows of events, with the values by the columns' names, in order."""
+
+    def __init__(self, null: Any, write_names: Callable[[str], Any], **others: Any) -> None:
+        """Prepare rows of a format.
+
+        Args:
+            null: its value for null.
+            write_names: writes a list of names, which is stored as text.
+            others: values that stand behind the columns of every row.
+        """
+        self._null = null
+        self._write_names = write_names
+        self._defaults = {column.name: column.default or null for column in COLUMNS} | others
+
+    def of(self, events: Sequence[Event]) -> list[dict[str, Any]]:
+        """A row for each event. Merging two dictionaries takes a third of the time of looking up each value."""
+        null, write_names, defaults = self._null, self._write_names, self._defaults
+        rows = []
+        for event in events:
+            row: dict[str, Any] = defaults | event.item
+            row[TIME] = iso(row[TIME_ATTRIBUTE])
+            for name in NOT_WRITTEN:
+                del row[name]
+            for name, instead in INSTEAD:
+                if row[name] is null:
+                    row[name] = row[instead]
+            for name in TRUTHS:
+                if (value := row[name]) is not null:
+                    row[name] = value == 1
+            for name in LISTS:
+                if (value := row[name]) is not null:
+                    row[name] = write_names(value)
+            rows.append(row)
+        return rows
+
+
+def _separated(names: str) -> str:
+    """A stored list of names, `,a,b,`, for CSV."""
+    return names.strip(",")
+
+
+JSON_ROWS, CSV_ROWS = _Rows(None, listed), _Rows(NULL, _separated, end=END)
+
+
 def _lines(objects: list[dict[str, Any]]) -> bytes:
     """JSON objects as lines.
 
@@ -95,48 +147,18 @@ def _lines(objects: list[dict[str, Any]]) -> bytes:
 
 
 def _csv_lines(rows: list[list[Any]]) -> bytes:
-    """Rows as lines of CSV.
+    """Rows, each with `END` behind its values, as lines of CSV.
 
-    JSON's lists are such lines, but for escapes, for `null`, and for the brackets. If a text has one of these,
-    which the counts show, the rows are written value by value.
+    JSON's lists are such lines, but for the brackets and for escapes. If a text has an escape, the rows are written
+    value by value.
     """
     text = orjson.dumps(rows)
-    nulls = sum([row.count(None) for row in rows])
-    if b"\\" in text or text.count(b"null") != nulls or text.count(b"],[") != len(rows) - 1:
-        return b"".join([b",".join(map(_csv_value, row)) + b"\n" for row in rows])
-    return text[2:-2].replace(b"],[", b"\n").replace(b"null", b"") + b"\n"
-
-
-def _separated(names: str) -> str:
-    """A stored list of names, `,a,b,`, for CSV."""
-    return names.strip(",")
+    if b"\\" in text:
+        return b"".join([b",".join(map(_csv_value, row[:-1])) + b"\n" for row in rows])
+    return text[2:-4].replace(b",\n],[", b"\n") + b"\n"
 
 
 def _csv_value(value: Any) -> bytes:
     if isinstance(value, str):
         return b'"' + value.replace('"', '""').encode() + b'"'
-    return b"" if value is None else orjson.dumps(value)
-
-
-def _named(events: Sequence[Event], write_names: Callable[[str], Any]) -> list[dict[str, Any]]:
-    """The values of each event by the columns' names, in order.
-
-    Merging two dictionaries takes a third of the time of looking up each value.
-
-    Args:
-        write_names: writes a list of names, which is stored as text.
-    """
-    rows = []
-    for event in events:
-        row: dict[str, Any] = NULLS | event.item
-        for name in NOT_WRITTEN:
-            row.pop(name, None)
-        row[TIME] = iso(event.item[TIME_ATTRIBUTE])
-        for name in TRUTHS:
-            if (value := row[name]) is not None:
-                row[name] = value == 1
-        for name in LISTS:
-            if (value := row[name]) is not None:
-                row[name] = write_names(value)
-        rows.append(row)
-    return rows
+    return orjson.dumps(value)

@@ -225,8 +225,8 @@ class EventConnection(relay.Connection[Event]):
 
     @strawberry.field(
         description="The address, relative to the service's root, that exports the events of all pages in one answer. "
-        "Null for `nearby`, and for lists that exports do not have: of deleted events, with `updatedSince`, or as of "
-        "anything but a time of `recorded`. A caller with a token sends it there too.",
+        "Null for `nearby`, and for lists as of a time of `published` or of the first versions, which exports do not "
+        "have. A caller with a token sends it there too.",
         metadata=needs(),
     )
     @staticmethod
@@ -387,10 +387,17 @@ class EventQueries:
             selection = replace(selection, updated_since_ms=millis_ceil(updated_since))
         view = View(as_of.value if as_of else None, deleted)
         found = await _page(info, selection, page, ascending=order_by is EventOrder.TIME_ASC, view=view)
-        if updated_since or deleted is not Deleted.EXCLUDE or (view.as_of and view.as_of.recorded_ms is None):
+        if view.as_of and view.as_of.recorded_ms is None:
             return found
-        recorded = as_of.recorded if as_of else None
-        return replace(found, export_url=partial(export_url, filter_=filter, order_by=order_by, as_of=recorded))
+        link = partial(
+            export_url,
+            filter_=filter,
+            order_by=order_by,
+            as_of=as_of.recorded if as_of else None,
+            deleted=deleted,
+            updated_since=updated_since,
+        )
+        return replace(found, export_url=link)
 
 
 async def _page(

@@ -1,19 +1,21 @@
 """The parameters of an export: the arguments of `events`, as far as an export takes them."""
 
+from dataclasses import replace
 from datetime import datetime
 
-from graph.api.scalars import millis_floor
+from graph.api.scalars import millis_ceil, millis_floor
 from graph.api.text_arguments import Parameters, TextArguments
 from graph.core.errors import InvalidCursor
 from graph.core.paging import Position, TimeOrder
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.export.source import ExportRequest
+from graph.domains.earthquakes.revisions.views import Deleted
 from graph.domains.earthquakes.schema.events import EventFilter, EventOrder
 from graph.domains.earthquakes.selection import Selection
 
 
 def export_request(parameters: Parameters) -> ExportRequest:
-    """Read the parameters of an export: `filter` as JSON or its fields one by one, `orderBy`, `after`, `asOf`.
+    """Read the parameters of an export: `filter` as JSON or its fields one by one, and the others by their names.
 
     Raises:
         BadUserInput: A parameter is unknown, or has an impossible value.
@@ -27,12 +29,16 @@ def _request(
     order_by: EventOrder = EventOrder.TIME_DESC,
     after: str | None = None,
     as_of: datetime | None = None,
+    deleted: Deleted = Deleted.EXCLUDE,
+    updated_since: datetime | None = None,
 ) -> ExportRequest:
+    selection = filter.selection if filter else Selection()
     return ExportRequest(
-        filter.selection if filter else Selection(),
+        replace(selection, updated_since_ms=millis_ceil(updated_since)) if updated_since else selection,
         ascending=order_by is EventOrder.TIME_ASC,
         after=_after(after) if after is not None else None,
         as_of_ms=millis_floor(as_of) if as_of else None,
+        deleted=deleted,
     )
 
 

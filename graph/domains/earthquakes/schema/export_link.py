@@ -12,16 +12,24 @@ from strawberry.utils.str_converters import to_camel_case
 from graph.domains.earthquakes.export.formats import ExportFormat, path_of
 
 
-def export_url(format_: ExportFormat, *, filter_: Any, order_by: Enum, as_of: datetime | None) -> str:
+def export_url(
+    format_: ExportFormat,
+    *,
+    filter_: Any,
+    order_by: Enum,
+    as_of: datetime | None,
+    deleted: Enum,
+    updated_since: datetime | None,
+) -> str:
     """The path that exports the events of a field with these arguments, relative to the service's root.
 
     Args:
         filter_: an input object of Strawberry; None for all events.
         as_of: when they were recorded; None for now.
     """
-    parameters = {"orderBy": order_by.name}
-    if as_of is not None:
-        parameters["asOf"] = as_of.isoformat()
+    parameters = {"orderBy": order_by.name, "deleted": deleted.name}
+    times = {"asOf": as_of, "updatedSince": updated_since}
+    parameters |= {name: time.isoformat() for name, time in times.items() if time is not None}
     if filter_ is not None and (given := _given(filter_)):
         parameters["filter"] = orjson.dumps(given).decode()
     return f"{path_of(format_)}?{urlencode(parameters)}"

@@ -116,7 +116,7 @@ def test_csv_and_parquet_and_arrow_have_the_values_of_the_json(week: Service) ->
     assert by_csv == [{name: text(value) for name, value in line.items()} for line in lines]
     assert parquet.drop(["geometry"]).to_pylist() == arrow.drop(["geometry"]).to_pylist()
     times = {name for name in lines[0] if pa.types.is_timestamp(parquet.schema.field(name).type)}
-    assert times == {"time", "ingestedAt", "updated"}
+    assert times == {"time", "ingestedAt", "updated", "recordedAt", "publishedAt"}
     assert all(parquet.schema.field(name).type == pa.timestamp("ms", tz="UTC") for name in times)
     rows = parquet.drop(["geometry", *times]).to_pylist()
     assert rows == [{name: value for name, value in line.items() if name not in times} for line in lines]

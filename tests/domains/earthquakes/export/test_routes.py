@@ -44,6 +44,8 @@ REFUSALS: dict[str, tuple[int, str]] = {
     f"{NDJSON}?after=": (400, "INVALID_CURSOR"),
     f"{NDJSON}?asOf=2100-01-01T00:00:00Z": (400, "BAD_USER_INPUT"),
     f"{NDJSON}?asOf=now": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?deleted=MAYBE": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?updatedSince=lately": (400, "BAD_USER_INPUT"),
     f"{NDJSON}?comments=yes": (400, "BAD_USER_INPUT"),
     f"{NDJSON}?{'x' * 5000}=1": (400, "BAD_USER_INPUT"),
 }

@@ -1,0 +1,153 @@
+"""Exports of revised and deleted events have the versions that the graph lists with the same arguments."""
+
+import asyncio
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.entities import ENTITIES
+from tests.processes import quakegraph
+from tests.service import Service, running, settings
+from tests.settings import Settings
+from tests.store.engines import create_tables
+from tests.store.samples import NOON, HeldClock
+
+NDJSON = "/export/events.ndjson"
+INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { fetched rejected } }"
+COLUMNS = "eventId time mag place status updated ingestedAt revision recordedAt publishedAt preferredId"
+LISTED = f"""query($deleted: DeletedEvents!, $since: DateTime, $asOf: AsOf, $orderBy: EventOrder!) {{
+  events(first: 1000, deleted: $deleted, updatedSince: $since, asOf: $asOf, orderBy: $orderBy,
+         filter: {{minMagnitude: 2}}) {{
+    exportUrl(format: NDJSON)
+    nodes {{ {COLUMNS} }}
+  }}
+}}"""
+DELETED = ("EXCLUDE", "INCLUDE", "ONLY")
+LATER, STILL_LATER = "2023-11-14T22:13:21Z", "2023-11-14T22:13:22Z"  # a second and two after the first ingest
+TIMES = (None, LATER, "2023-11-14T22:13:21.001Z", STILL_LATER)
+
+
+def given(number: int, **others: Any) -> dict[str, Any]:
+    """An event. Each three have the same time."""
+    return {"eventId": f"us{number}", "eventTsMs": NOON - number // 3, "mag": 3, "lat": 1, "lon": 2} | others
+
+
+@pytest.fixture
+def revised(engine: str, tmp_path: Path, usgs: UsgsServer, request: pytest.FixtureRequest) -> Iterator[Service]:
+    """A service with events of which some were revised a second later, and some were deleted after another one."""
+    clock = HeldClock()
+    if engine == "sqlite":
+        store = settings(tmp_path / "revised.db", usgs)
+    else:
+        request.getfixturevalue("dynamodb_endpoint")
+        prefix = f"revised-{uuid4().hex}-"
+        with ThreadPoolExecutor() as elsewhere:  # this thread may already have an event loop for a test
+            elsewhere.submit(asyncio.run, create_tables(ENTITIES, prefix=prefix, stream=False)).result()
+        store = Settings(store=f"dynamodb://{prefix}", usgs_url=usgs.url)
+    with running(store, clock=clock) as service:
+        for events in (
+            [given(number) for number in range(20)],
+            [given(number, mag=number - 1, updated=NOON + 7) for number in (1, 5, 6, 12)],
+            [given(number, status="deleted", updated=NOON + 9) for number in (2, 6, 7, 18)],
+        ):
+            assert service.ask(INGEST, {"events": events})["ingestEvents"] == {"fetched": len(events), "rejected": 0}
+            clock.now += 1000
+        yield service
+
+
+def exported(service: Service, **parameters: str | None) -> list[dict[str, Any]]:
+    """The columns of an export that the graph lists too."""
+    some = {name: value for name, value in parameters.items() if value is not None}
+    return [of_columns(orjson.loads(line)) for line in service.http.get(NDJSON, params=some).content.splitlines()[:-1]]
+
+
+def of_columns(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: record[name] for name in COLUMNS.split()}
+
+
+def test_deleted_and_updated_since_have_the_meaning_that_they_have_in_the_graph(revised: Service) -> None:
+    found: set[int] = set()
+    for deleted, since, as_of, order in product(DELETED, TIMES, TIMES, ("TIME_ASC", "TIME_DESC")):
+        moment = {"recorded": as_of} if as_of else None
+        asked = {"deleted": deleted, "since": since, "asOf": moment, "orderBy": order}
+        listed = revised.ask(LISTED, asked)["events"]
+
+        rows = exported(revised, deleted=deleted, updatedSince=since, asOf=as_of, orderBy=order, minMagnitude="2")
+
+        assert sorted(rows, key=orjson.dumps) == sorted(listed["nodes"], key=orjson.dumps)
+        assert [row["time"] for row in rows] == [node["time"] for node in listed["nodes"]]
+        linked = revised.http.get(listed["exportUrl"]).content.splitlines()[:-1]
+        assert [of_columns(orjson.loads(line)) for line in linked] == rows
+        found.add(len(rows))
+
+    assert found >= {0, 4, 15, 19}
+
+
+@pytest.mark.parametrize("deleted", DELETED)
+def test_an_export_resumes_behind_a_deleted_event_too(revised: Service, deleted: str) -> None:
+    whole = exported(revised, deleted=deleted)
+
+    for at, row in enumerate(whole):
+        assert exported(revised, deleted=deleted, after=row["eventId"]) == whole[at + 1 :]
+
+
+def test_every_tabular_format_has_the_columns_of_a_version(revised: Service) -> None:
+    rows = exported(revised, deleted="INCLUDE")
+
+    def body(name: str) -> bytes:
+        return revised.http.get(f"/export/events.{name}", params={"deleted": "INCLUDE"}).content
+
+    def of_table(table: pa.Table) -> list[dict[str, Any]]:
+        names = [name for name in COLUMNS.split() if name != "time"]
+        times = {name: pa.int64() for name in names if pa.types.is_timestamp(table.schema.field(name).type)}
+        plain = pa.table({name: table[name].cast(times.get(name, table[name].type)) for name in names})
+        found: list[dict[str, Any]] = plain.to_pylist()
+        return found
+
+    without_time = [{name: value for name, value in row.items() if name != "time"} for row in rows]
+    assert of_table(pyarrow.parquet.read_table(io.BytesIO(body("parquet")))) == without_time
+    assert of_table(pa.ipc.open_stream(body("arrow")).read_all()) == without_time
+    by_csv = csv.DictReader(io.StringIO(body("csv").decode(), newline=""))
+    assert [of_columns(record) for record in by_csv] == [
+        {
+            name: "" if value is None else value if isinstance(value, str) else orjson.dumps(value).decode()
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
+    assert Counter(row["revision"] for row in rows) == {1: 13, 2: 6, 3: 1}
+
+
+@pytest.mark.parametrize("as_of", ["{first: true}", '{published: "2023-11-14T22:13:21Z"}'])
+def test_a_list_that_exports_do_not_have_has_no_address(revised: Service, as_of: str) -> None:
+    listed = revised.ask(f"{{ events(asOf: {as_of}) {{ exportUrl(format: CSV) }} }}")
+
+    assert listed["events"]["exportUrl"] is None
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+def test_the_command_takes_the_same_parameters(
+    revised: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    expected = exported(revised, deleted="INCLUDE", updatedSince=LATER)
+    options = ("--deleted", "INCLUDE", "--updated-since", LATER, "--store", "sqlite:///revised.db")
+
+    done = quakegraph("export", "found.ndjson", *options)
+
+    assert done.exit_code == 0, done.output
+    lines = Path("found.ndjson").read_bytes().splitlines()[:-1]
+    assert [of_columns(orjson.loads(line)) for line in lines] == expected
+    assert len(expected) == 7
