@@ -30,6 +30,7 @@ class Query:
     limit: int | None = None  # the most matching items; None reads to the end
     where: Condition | None = None  # the filter
     attributes: frozenset[str] | None = None  # the needed ones, beside the position; None for all
+    defaults: dict[str, Any] | None = None  # first in each item, with its own values where it has any
 
     @property
     def by(self) -> Index:
@@ -40,6 +41,11 @@ class Query:
     def needed(self) -> frozenset[str] | None:
         """The attributes to read: the needed ones and the position. None for all."""
         return None if self.attributes is None else self.attributes.union(self.entity.position_names(self.by))
+
+    def completed(self, items: list[Item]) -> list[Item]:
+        """Items with the defaults."""
+        defaults = self.defaults
+        return [{**defaults, **item} for item in items] if defaults else items
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import pytest
 
+from graph.store.conditions import Absent, Condition
 from graph.store.contract import Delete
 from graph.store.design import Index
 from graph.store.entity import Item
-from graph.store.query import UNBOUNDED, Bounds
+from graph.store.query import UNBOUNDED, Bounds, Query
 from graph.store.values import InvalidItem
 from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_NAME, BY_TIME, key, sample, sks, timed
@@ -160,3 +161,26 @@ async def test_a_page_that_is_not_full_is_the_last(table: OneEntity) -> None:
 
     assert sks(page.items) == ["0", "1", "2", "3", "4"]
     assert page.last_key is None
+
+
+@pytest.mark.parametrize("where", [None, Absent("mag"), Absent("level")])
+async def test_items_have_the_defaults_first_and_their_own_values(table: OneEntity, where: Condition | None) -> None:
+    await table.put_many([timed("a", 1, kind="quake", note="x"), timed("b", 2)])
+    defaults = {"level": 7, "kind": "none", "made": None, "mag": 0.5}
+
+    query = Query(
+        entity=table.entity,
+        index=BY_TIME,
+        partitions=[("mon",)],
+        where=where,
+        attributes=frozenset(("kind", "note", "mag")),
+        defaults=defaults,
+    )
+    page = await table.database.query(query)
+
+    assert page.items == [
+        defaults | timed("a", 1, kind="quake", note="x"),
+        defaults | timed("b", 2),
+    ]
+    assert [[*item][: len(defaults)] for item in page.items] == [[*defaults]] * 2
+    assert defaults == {"level": 7, "kind": "none", "made": None, "mag": 0.5}

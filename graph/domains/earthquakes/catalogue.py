@@ -6,10 +6,11 @@ A page costs only what it holds. The summaries name the days that can have a mat
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from sys import maxsize
+from typing import Any
 
 from graph.core.days import day_bucket
 from graph.core.paging import Page, Paging, Position
@@ -40,6 +41,9 @@ DAYS_AT_ONCE = 100  # named by a plan before it gives way
 
 Attributes = frozenset[str] | None
 """The needed attributes of each event, beside its position; None for all."""
+
+Defaults = dict[str, Any] | None
+"""Values of attributes that an event lacks, in the order in which its item has them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +146,13 @@ class Catalogue:
         *,
         ascending: bool = False,
         attributes: Attributes = None,
+        defaults: Defaults = None,
         view: View = PRESENT,
     ) -> EventPage:
         """A page of the selected events, newest first unless `ascending`.
+
+        Args:
+            defaults: as of `Query`.
 
         Raises:
             HistoryUnavailable: The view is of a time before the first ingest.
@@ -153,11 +161,11 @@ class Catalogue:
         record_of = Event.reading(attributes)
         if len(view.streams) == 1:
             (stream,) = view.streams
-            walk = self._walk(stream, attributes, selection, selection.keep)
+            walk = self._walk(stream, attributes, defaults, selection, selection.keep)
             place_of = partial(_place, prefix=stream.prefix)
             page = await walk.page(paging, forward=ascending, place_of=place_of, record_of=record_of)
         else:
-            walks = [partial(self._walk, stream, attributes) for stream in view.streams]
+            walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
             merged = MergedWalk(selection, partial(self._days, view.streams), walks)
             page = await merged.page(paging, forward=ascending, record_of=record_of)
         return EventPage(**vars(page), total=partial(self.total, selection, view))
@@ -261,9 +269,16 @@ class Catalogue:
                     break
         return promises
 
-    def _walk(self, stream: Stream, attributes: Attributes, selection: Selection, keep: Keep | None) -> Walk:
+    def _walk(
+        self,
+        stream: Stream,
+        attributes: Attributes,
+        defaults: Defaults,
+        selection: Selection,
+        keep: Keep | None,
+    ) -> Walk:
         """The walk through the selected versions of a stream that pass the rest of a filter, too."""
-        query = _selected(selection, stream, attributes)
+        query = replace(_selected(selection, stream, attributes), defaults=defaults)
         return Walk(self._database, query, partial(self._plan, selection, stream), keep)
 
     async def _days(

@@ -68,7 +68,7 @@ class PreparedQuery:
             async for answer in pages:
                 items: list[Item] = []
                 async for some in decoded(answer["Items"], decoder):
-                    items += self._filter.matching(some)
+                    items += self._query.completed(self._filter.matching(some))
                 yield items, "LastEvaluatedKey" in answer
 
 

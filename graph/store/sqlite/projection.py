@@ -5,7 +5,7 @@ over names and values (0.2 ms instead of 0.55 ms for a thousand rows of five col
 """
 
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import orjson
@@ -28,10 +28,18 @@ class Projection:
         has_others = entity.open and others != frozenset()
         self.sql = ", ".join([*map(quoted, self.names), *([OTHERS] if has_others else [])]) or "1"
         self.width = max(len(self.names) + has_others, 1)
-        self.items: Callable[[Sequence[Row]], list[Item]] = _compiled(
-            entity, self.names, others if has_others else frozenset()
-        )
+        self._compiled = partial(_compiled, entity, self.names, others if has_others else frozenset())
+        self.items: Callable[[Sequence[Row]], list[Item]] = self._compiled()
         """Makes items of rows with these columns."""
+
+    @cached_property
+    def completed(self) -> Callable[[Sequence[Row], dict[str, Any]], list[Item]]:
+        """Makes items of rows, with defaults for what they lack.
+
+        To fill a copy of the defaults takes as long as to make the item alone. To merge both takes as long again.
+        """
+        compiled: Callable[[Sequence[Row], dict[str, Any]], list[Item]] = self._compiled(has_defaults=True)
+        return compiled
 
 
 @lru_cache(maxsize=512)
@@ -41,12 +49,20 @@ def projection(entity: Entity, wanted: frozenset[str] | None) -> Projection:
 
 
 def _compiled(
-    entity: Entity, names: Sequence[str], others: Collection[str] | None
-) -> Callable[[Sequence[Row]], list[Item]]:
-    """Compile the function that makes items of rows; `others` are the wanted undeclared attributes, None for all."""
+    entity: Entity, names: Sequence[str], others: Collection[str] | None, *, has_defaults: bool = False
+) -> Callable[..., list[Item]]:
+    """Compile the function that makes items of rows; `others` are the wanted undeclared attributes, None for all.
+
+    Args:
+        has_defaults: whether it also takes defaults.
+    """
     values = [f"v{at}" for at in range(len(names))]
     always = entity.key_names  # other attributes may be missing, since an update can make an item
-    members = [f"{name!r}: {value}" for name, value in zip(names, values, strict=True) if name in always]
+    known = [(name, value) for name, value in zip(names, values, strict=True) if name in always]
+    if has_defaults:
+        begin = ["item = copy()", *(f"item[{name!r}] = {value}" for name, value in known)]
+    else:
+        begin = [f"item = {{{', '.join(f'{name!r}: {value}' for name, value in known)}}}"]
     lines = [
         f"if {value} is not None: item[{name!r}] = {_reading(entity, name, value)}"
         for name, value in zip(names, values, strict=True)
@@ -55,9 +71,10 @@ def _compiled(
     if others is None or others:
         values.append("others")
         lines.append("if others is not None: item.update(picked(loads(others)))")
-    body = "\n        ".join([f"item = {{{', '.join(members)}}}", *lines, "append(item)"])
+    body = "\n        ".join([*begin, *lines, "append(item)"])
     source = (
-        "def items(rows):\n    found = []\n    append = found.append\n"
+        f"def items(rows{', defaults' if has_defaults else ''}):\n    found = []\n    append = found.append\n"
+        f"{'    copy = defaults.copy' if has_defaults else ''}\n"
         f"    for {', '.join(values or ['_'])}, in rows:\n        {body}\n    return found\n"
     )
 
@@ -68,7 +85,7 @@ def _compiled(
 
     namespace: dict[str, Any] = {"loads": orjson.loads, "picked": picked}
     exec(source, namespace)  # noqa: S102 — names are Python literals in it
-    compiled: Callable[[Sequence[Row]], list[Item]] = namespace["items"]
+    compiled: Callable[..., list[Item]] = namespace["items"]
     return compiled
 
 

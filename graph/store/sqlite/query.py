@@ -55,6 +55,7 @@ class PreparedQuery:
         self._table = table
         self._reading = reading(table, by, query.forward)
         self._between = query.between
+        self._defaults, self._completed = query.defaults, query.completed
         if query.between != UNBOUNDED and not self._reading.sort:
             raise InvalidItem(f"{table.entity.name} has no sort key in {by.name} to be bounded")
         self._filter = DividedFilter(query, partial(translate, entity=table.entity))
@@ -90,7 +91,8 @@ class PreparedQuery:
             wanted = rows if limit is None or self.tests_items else min(limit - len(items), rows)
             found = self._items(db, run, now, start, wanted)
             last = self._table.entity.position_of(self._reading.index, found[-1]) if len(found) == wanted else None
-            items += self._filter.matching(found)
+            matching = self._filter.matching(found)
+            items += self._completed(matching) if self.tests_items else matching
             if last is not None:
                 return Slice(items, last)
             rows -= len(found)
@@ -110,7 +112,10 @@ class PreparedQuery:
     def _items(
         self, db: ReadConnection, partitions: Sequence[Partition], now: int, start: Mapping[str, Any] | None, limit: int
     ) -> list[Item]:
-        """The items that SQL selects from a run of partitions, in order or in reverse."""
+        """The items that SQL selects from a run of partitions, in order or in reverse.
+
+        They have the defaults, unless Python tests them next: a test may ask for an attribute's absence.
+        """
         condition, values = self._range_condition(partitions, start)
         order = self._reading.order
         if len(partitions) > 1:
@@ -121,6 +126,8 @@ class PreparedQuery:
             f"ORDER BY {', '.join(order) or '1'} LIMIT ?"
         )
         rows = fetch(db, self._columns, sql, (*values, *self._table.live_at(now), *self._narrowed, limit))
+        if self._defaults and not self.tests_items:
+            return self._columns.completed(rows, self._defaults)
         return self._columns.items(rows)
 
     def _range_condition(

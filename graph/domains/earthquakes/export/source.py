@@ -12,7 +12,7 @@ from operator import eq
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Paging, Position
-from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.catalogue import Catalogue, Defaults
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
@@ -74,34 +74,37 @@ class ExportSource:
         source._begin = source._last = await source._start(request.after)
         return source
 
-    async def next_page(self, attributes: frozenset[str]) -> Sequence[Event]:
+    async def next_page(self, attributes: frozenset[str], defaults: Defaults) -> Sequence[Event]:
         """The next events, perhaps none although others follow. The caller is charged for them.
 
         It may be called again after it has failed: then it neither repeats nor misses an event.
 
         Args:
             attributes: the needed ones of each event.
+            defaults: of attributes that an event lacks.
         """
-        if self._change is not None and (events := await self._present(attributes)) is not None:
+        if self._change is not None and (events := await self._present(attributes, defaults)) is not None:
             return events
         page = await self._catalogue.page(
             self._selection,
             Paging(EVENTS_PER_PAGE, after=self._last),
             ascending=self._ascending,
             attributes=attributes,
+            defaults=defaults,
             view=View(AsOf(recorded_ms=self.as_of_ms), self._deleted),
         )
         await self._give(page.records)
         self.is_over = not page.has_more
         return page.records
 
-    async def _present(self, attributes: frozenset[str]) -> Sequence[Event] | None:
+    async def _present(self, attributes: frozenset[str], defaults: Defaults) -> Sequence[Event] | None:
         """The next events of the present catalogue; None if it has changed. Then there is no latest change any more."""
         page = await self._catalogue.page(
             _from(self._selection, self._begin, ascending=self._ascending),
             Paging(EVENTS_PER_PAGE, after=self._after),
             ascending=self._ascending,
             attributes=attributes,
+            defaults=defaults,
             view=View(deleted=self._deleted),
         )
         if await self._changes.latest() != self._change:

@@ -16,7 +16,7 @@ import orjson
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.export.columns import COLUMNS, READ, TIME, Kind
-from graph.domains.earthquakes.export.encoders import Ending, iso
+from graph.domains.earthquakes.export.encoders import Encoder, Ending, iso
 from graph.domains.earthquakes.model import Event, listed
 
 NAMES = tuple(column.name for column in COLUMNS)
@@ -34,10 +34,56 @@ INSTEAD = tuple((column.name, column.instead) for column in COLUMNS if column.in
 TRUTHS, LISTS = (tuple(column.name for column in COLUMNS if column.kind is kind) for kind in (Kind.TRUTH, Kind.NAMES))
 
 
-class Ndjson:
+class _Rows:
+    """Makes rows of events: their values by the columns' names, in order."""
+
+    def __init__(self, null: Any, write_names: Callable[[str], Any], **others: Any) -> None:
+        """Prepare the rows of a format.
+
+        Args:
+            null: its value for null.
+            write_names: writes a list of names, which is stored as text.
+            others: values that stand behind the columns of every row.
+        """
+        self._null = null
+        self._write_names = write_names
+        self.defaults = {column.name: column.default or null for column in COLUMNS} | others
+
+    def of(self, events: Sequence[Event]) -> list[dict[str, Any]]:
+        """The items of events, which were read with the defaults, as rows. The items change."""
+        null, write_names = self._null, self._write_names
+        rows = []
+        for event in events:
+            row: dict[str, Any] = event.item
+            row[TIME] = iso(row[TIME_ATTRIBUTE])
+            for name in NOT_WRITTEN:
+                del row[name]
+            for name, instead in INSTEAD:
+                if row[name] is null:
+                    row[name] = row[instead]
+            for name in TRUTHS:
+                if (value := row[name]) is not null:
+                    row[name] = value == 1
+            for name in LISTS:
+                if (value := row[name]) is not null:
+                    row[name] = write_names(value)
+            rows.append(row)
+        return rows
+
+
+def _separated(names: str) -> str:
+    """A stored list of names, `,a,b,`, for CSV."""
+    return names.strip(",")
+
+
+JSON_ROWS, CSV_ROWS = _Rows(None, listed), _Rows(NULL, _separated, end=END)
+
+
+class Ndjson(Encoder):
     """A JSON object on each line. The last line is `{"_end": …}`; its hash is that of all bytes before it."""
 
     reads = READ
+    defaults = JSON_ROWS.defaults
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -59,13 +105,14 @@ class Ndjson:
         self._hash.update(written)
 
 
-class Csv:
+class Csv(Encoder):
     """A header and one line for each event, by RFC 4180 with line feeds. Texts are quoted; null is nothing.
 
     With `comments`, the last line is `# end count=… sha256=… asOf=…`; its hash is that of all bytes before it.
     """
 
     reads = READ
+    defaults = CSV_ROWS.defaults
 
     def __init__(self, *, comments: bool = False) -> None:
         self._comments = comments
@@ -89,51 +136,6 @@ class Csv:
     def _hashed(self, written: bytes) -> bytes:
         self._hash.update(written)
         return written
-
-
-class _Rows:
-    """Makes rows of events, with the values by the columns' names, in order."""
-
-    def __init__(self, null: Any, write_names: Callable[[str], Any], **others: Any) -> None:
-        """Prepare rows of a format.
-
-        Args:
-            null: its value for null.
-            write_names: writes a list of names, which is stored as text.
-            others: values that stand behind the columns of every row.
-        """
-        self._null = null
-        self._write_names = write_names
-        self._defaults = {column.name: column.default or null for column in COLUMNS} | others
-
-    def of(self, events: Sequence[Event]) -> list[dict[str, Any]]:
-        """A row for each event. Merging two dictionaries takes a third of the time of looking up each value."""
-        null, write_names, defaults = self._null, self._write_names, self._defaults
-        rows = []
-        for event in events:
-            row: dict[str, Any] = defaults | event.item
-            row[TIME] = iso(row[TIME_ATTRIBUTE])
-            for name in NOT_WRITTEN:
-                del row[name]
-            for name, instead in INSTEAD:
-                if row[name] is null:
-                    row[name] = row[instead]
-            for name in TRUTHS:
-                if (value := row[name]) is not null:
-                    row[name] = value == 1
-            for name in LISTS:
-                if (value := row[name]) is not null:
-                    row[name] = write_names(value)
-            rows.append(row)
-        return rows
-
-
-def _separated(names: str) -> str:
-    """A stored list of names, `,a,b,`, for CSV."""
-    return names.strip(",")
-
-
-JSON_ROWS, CSV_ROWS = _Rows(None, listed), _Rows(NULL, _separated, end=END)
 
 
 def _lines(objects: list[dict[str, Any]]) -> bytes:

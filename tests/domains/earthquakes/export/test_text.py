@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -51,7 +52,7 @@ EVENTS = st.lists(
 
 @given(EVENTS)
 async def test_ndjson_has_a_line_for_each_event(events: list[Event]) -> None:
-    lines = (await Ndjson().rows(events)).split(b"\n")
+    lines = (await Ndjson().rows(read_with(Ndjson.defaults, events))).split(b"\n")
 
     assert lines.pop() == b""
     assert [found(orjson.loads(line)) for line in lines] == [expected(event) for event in events]
@@ -59,7 +60,7 @@ async def test_ndjson_has_a_line_for_each_event(events: list[Event]) -> None:
 
 @given(EVENTS)
 async def test_csv_has_a_record_for_each_event(events: list[Event]) -> None:
-    text = (await Csv().rows(events)).decode()
+    text = (await Csv().rows(read_with(Csv.defaults, events))).decode()
     records = csv.DictReader(io.StringIO(text, newline=""), NAMES)
 
     assert [found(record) for record in records] == [expected(event) for event in events]
@@ -70,6 +71,11 @@ def test_a_time_is_written_as_the_graph_writes_it(time_ms: int) -> None:
     event = an_event(event_ts_ms=time_ms)
 
     assert iso(time_ms) == event.time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def read_with(defaults: Mapping[str, Any], events: list[Event]) -> list[Event]:
+    """The events as a store gives them."""
+    return [Event({**defaults, **event.item}) for event in events]
 
 
 def found(record: dict[str, Any]) -> tuple[Any, ...]:
