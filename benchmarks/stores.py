@@ -19,6 +19,7 @@ from benchmarks.cache import CACHE, CHECKOUT
 from benchmarks.catalogue import DAY_MS, Catalogue
 from benchmarks.contenders import clean_environment
 from benchmarks.cpus import on_cpu
+from benchmarks.varied_catalogue import varied_lines
 
 INGESTED_AT = 1_735_689_600_000  # every event in the peers' file has this time, epoch milliseconds
 TABLE = """
@@ -36,6 +37,16 @@ def catalogue_file(events: int) -> Path:
             file.writelines(Catalogue(events).lines())
 
     return _once(CACHE / f"catalogue-{events}.ndjson", write)
+
+
+def varied_file(events: int) -> Path:
+    """The catalogue with what filters ask for, in the same form."""
+
+    def write(scratch: Path) -> None:
+        with scratch.open("wb") as file:
+            file.writelines(varied_lines(events))
+
+    return _once(CACHE / f"varied-{events}.ndjson", write)
 
 
 def peers_file(events: int) -> Path:
@@ -80,8 +91,12 @@ def _rows(file: Path) -> Iterator[tuple[object, ...]]:
 
 
 def import_ours(events: int, store: Path, cpu: int | None) -> float:
+    """Fill a new store of ours with the catalogue. Returns the events per second, the start included."""
+    return import_file(catalogue_file(events), events, store, cpu)
+
+
+def import_file(file: Path, events: int, store: Path, cpu: int | None) -> float:
     """Fill a new store of ours with `quakegraph ingest`. Returns the events per second, its start included."""
-    file = catalogue_file(events)
     command = [sys.executable, "-m", "graph", "ingest", str(file), "--json", "--store", f"sqlite:///{store}"]
     with on_cpu(cpu):
         began = perf_counter()

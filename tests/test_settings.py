@@ -28,7 +28,7 @@ DEFAULTS: dict[str, Any] = {
     "usgs_timeout": 30.0,
     "page_size": 50,
     "max_page_size": 1000,
-    "max_days_counted": 100,
+    "max_days_counted": None,
     "check_summaries": 300.0,
     "max_statistics_events": 30_000,
     "jwt_secret": None,

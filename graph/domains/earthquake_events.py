@@ -9,7 +9,10 @@ TIME_ORDERED = Index(
     "TimeOrderedIndex",
     partition_key=KeyAttribute("gsi1pk", "S"),
     sort_key=KeyAttribute("gsi1sk", "N"),
-    narrowed_by=("mag", "lat", "lon", "depth", "type"),
+    narrowed_by=(
+        *("mag", "lat", "lon", "depth", "type", "net", "magType", "status", "alert", "tsunami", "felt", "sig", "gap"),
+        "place",
+    ),
     ranked_by="mag",  # magnitude M + 1 has a tenth of the events of magnitude M
 )
 

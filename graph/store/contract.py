@@ -75,6 +75,7 @@ class Database(ABC):
     """All tables of the service, open for reading and writing until it is closed."""
 
     transaction_limit: int  # the most actions of one transaction
+    quick_partitions: int  # so many partitions of an index are read in some tenths of a second
     in_order: bool  # whether concurrent transactions are applied in the order in which they were sent
 
     @abstractmethod

@@ -83,8 +83,11 @@ type Event implements Node {
 input EventFilter {
   startTime: DateTime  endTime: DateTime
   minMagnitude: Float  maxMagnitude: Float  minDepth: Float  maxDepth: Float
-  box: BoxInput  circle: CircleInput  types: [String!]
+  box: BoxInput  circle: CircleInput  polygon: [PointInput!]  types: [String!]  networks: [String!]
+  magTypes: [String!]  status: [String!]  alerts: [String!]  tsunami: Boolean  minFelt: Int  minSig: Int
+  maxGap: Float  place: String  ids: [String!]
 }
+input PointInput { lat: Float!  lon: Float! }
 input BoxInput { minLat: Float!  maxLat: Float!  minLon: Float!  maxLon: Float! }
 input CircleInput { lat: Float!  lon: Float!  radiusKm: Float! }
 enum EventOrder { TIME_DESC TIME_ASC }

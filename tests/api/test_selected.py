@@ -52,13 +52,13 @@ async def graph() -> AsyncIterator[HeldGraph]:
 
 
 async def read(graph: HeldGraph, query: str) -> set[frozenset[str] | None]:
-    """The attributes that the queries of events and logs need beside the position; None for all."""
+    """The attributes that the readings of events and logs need beside the position; None for all."""
     graph.database.calls.clear()
     graph.database.gets.clear()
     body = await graph.answer(query)
     assert "errors" not in body, body
-    queried = [call.attributes for call in graph.database.calls if call.entity in (EVENT, LOG)]
-    return {*queried, *graph.database.gets}
+    queried = [(call.entity, call.attributes) for call in graph.database.calls]
+    return {attributes for entity, attributes in (*queried, *graph.database.gets) if entity in (EVENT, LOG)}
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,19 @@ DAYS = 60
 FIRST = at("2020-01-01")
 
 
+def points() -> Iterator[list[float]]:
+    """Longitude, latitude and depth of each event."""
+    chance = random.Random(7)
+    for _ in range(EVENTS):
+        yield [chance.uniform(-180, 180), chance.uniform(-90, 90), 8.0]
+
+
 def features() -> Iterator[bytes]:
     """The events, a GeoJSON feature a line."""
-    chance = random.Random(7)
-    for number in range(EVENTS):
+    chance = random.Random(8)
+    for number, point in enumerate(points()):
         time_ms = FIRST + number * DAYS * DAY_MS // EVENTS
         properties = {"mag": round(chance.expovariate(2), 1), "place": "Dense", "time": time_ms, "type": "earthquake"}
-        point = [chance.uniform(-180, 180), chance.uniform(-90, 90), 8.0]
         feature = {"type": "Feature", "id": f"d{number:05}", "properties": properties}
         yield orjson.dumps({**feature, "geometry": {"type": "Point", "coordinates": point}}) + b"\n"
 

@@ -6,6 +6,7 @@ millisecond, so the order within a tie, which is each store's own, does not come
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -37,10 +38,13 @@ from tests.service import Service
 from tests.store.samples import NOON
 
 EXAMPLES = rounds(200)
+Values = st.SearchStrategy[ValueNode]
 
 
 FIRST = parse_value("{first: true}")
 """The first versions, since the history of the stored week begins much later than the week."""
+
+NORTHERN_PACIFIC = parse_value("[{lat: 30, lon: 130}, {lat: 70, lon: 140}, {lat: 72, lon: -100}, {lat: 30, lon: -105}]")
 
 
 @cache
@@ -48,19 +52,26 @@ def stored() -> list[Event]:
     return [normalise(feature, ingested_at=NOON) for feature in week_features()][::20]
 
 
-def texts(values: list[str]) -> st.SearchStrategy[ValueNode]:
+def texts(values: list[str]) -> Values:
     return st.sampled_from(values).map(nodes.String)
 
 
-def numbers(least: float, greatest: float) -> st.SearchStrategy[ValueNode]:
+def numbers(least: float, greatest: float) -> Values:
     """On tenths, as people write them, and finer."""
     fine = st.floats(least, greatest, allow_nan=False)
     return st.one_of(fine.map(lambda number: round(number, 1)), fine).map(nodes.Float)
 
 
 @cache
-def likely() -> dict[str, st.SearchStrategy[ValueNode]]:
-    """Name of an argument or of an input's field → values that find something."""
+def likely_in_inputs() -> Mapping[str, Values]:
+    """Name of an input's field → values that find something. Its ids are those of events."""
+    event_ids = texts([event.event_id for event in stored()])
+    return {**likely(), "ids": st.one_of(st.just(nodes.Null), st.lists(event_ids, max_size=5).map(nodes.List))}
+
+
+@cache
+def likely() -> Mapping[str, Values]:
+    """Name of an argument → values that find something."""
     null = st.just(nodes.Null)
     times = [(event.time + timedelta(milliseconds=shift)).isoformat() for event in stored() for shift in (-1, 0, 1)]
     cursors = st.one_of(null, null, texts([str(event.position.cursor) for event in stored()]))
@@ -89,8 +100,24 @@ def likely() -> dict[str, st.SearchStrategy[ValueNode]]:
         "lat": numbers(-90, 90),
         "lon": numbers(-180, 180),
         "radiusKm": numbers(500, 20_000),
-        "types": st.one_of(null, st.lists(texts(["earthquake", "quarry blast"]), max_size=2).map(nodes.List)),
+        "polygon": st.one_of(null, null, st.just(NORTHERN_PACIFIC)),
+        "types": some(["earthquake", "Quarry_Blast"]),
+        "networks": some(["ak", "NC", "us"]),
+        "magTypes": some(["ml", "MD", "mb"]),
+        "status": some(["reviewed", "Automatic"]),
+        "alerts": st.one_of(null, null, null, some(["green"])),
+        "tsunami": st.one_of(null, st.just(nodes.Boolean(False))),
+        "minFelt": st.one_of(null, null, null, st.integers(0, 3).map(nodes.Int)),
+        "minSig": st.one_of(null, st.integers(-1, 50).map(nodes.Int)),
+        "maxGap": st.one_of(null, null, numbers(40, 360)),
+        "place": st.one_of(null, null, texts(["alaska", "CA", "km", "Pāhala"])),
     }
+
+
+def some(values: list[str]) -> Values:
+    """Mostly null, since several lists at once leave hardly an event."""
+    null = st.just(nodes.Null)
+    return st.one_of(null, null, null, st.lists(texts(values), min_size=1, max_size=3).map(nodes.List))
 
 
 @st.composite
@@ -100,13 +127,13 @@ def documents(draw: st.DrawFn) -> str:
 
     class Likelier(Visitor):
         def leave_argument(self, node: ArgumentNode, *_: Any) -> ArgumentNode:
-            return ArgumentNode(name=node.name, value=self._value(node.name, node.value))
+            return ArgumentNode(name=node.name, value=self._value(likely(), node.name, node.value))
 
         def leave_object_field(self, node: ObjectFieldNode, *_: Any) -> ObjectFieldNode:
-            return ObjectFieldNode(name=node.name, value=self._value(node.name, node.value))
+            return ObjectFieldNode(name=node.name, value=self._value(likely_in_inputs(), node.name, node.value))
 
-        def _value(self, name: NameNode, value: ValueNode) -> ValueNode:
-            strategy = likely().get(name.value)
+        def _value(self, values: Mapping[str, Values], name: NameNode, value: ValueNode) -> ValueNode:
+            strategy = values.get(name.value)
             return value if strategy is None else draw(strategy)
 
     return print_ast(visit(document, Likelier()))

@@ -1,7 +1,12 @@
 """Checks of a filter's bounds."""
 
+from collections.abc import Collection
+
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.entities import LONGEST_TEXT
 from graph.store.values import InvalidItem, check_value
+
+MOST_TEXTS = 100  # in a list of a filter; a store takes no more at once
 
 
 def check_order(low_name: str, low: float | None, high_name: str, high: float | None) -> None:
@@ -18,3 +23,11 @@ def check_possible(name: str, value: float | None) -> None:
         check_value(value)
     except InvalidItem as error:
         raise BadUserInput(f"`{name}` is outside of all possible values: choose a realistic one.") from error
+
+
+def check_texts(name: str, texts: Collection[str]) -> None:
+    """Raise `BadUserInput` for too many texts, or for one that is longer than any of an event."""
+    if len(texts) > MOST_TEXTS:
+        raise BadUserInput(f"`{name}` takes at most {MOST_TEXTS} values.")
+    if any(len(text) > LONGEST_TEXT for text in texts):
+        raise BadUserInput(f"`{name}` takes values of at most {LONGEST_TEXT:,} characters.")

@@ -8,17 +8,16 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Seque
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from sys import maxsize
 from typing import Any
 
 from graph.core.days import day_bucket
 from graph.core.paging import Page, Paging, Position
-from graph.core.spans import TimeSpan
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import ALIAS, EVENT, REVISION
 from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.model import Event, day_of, possible_id
+from graph.domains.earthquakes.planning import MostRead, Planner
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.merges import follow_merges
@@ -29,15 +28,17 @@ from graph.domains.earthquakes.settings import MOST_STATISTICS_EVENTS
 from graph.domains.earthquakes.statistics.other_types import OtherTypes
 from graph.domains.earthquakes.statistics.population import Population
 from graph.domains.earthquakes.statistics.statistics import Statistics
-from graph.domains.earthquakes.summaries import Summaries, promised_on
+from graph.domains.earthquakes.summary_reader import Summaries
 from graph.store.conditions import all_of
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.query import Partition, Query
+from graph.store.query import Query
 from graph.store.time_walk import Keep, Promise, Promises, Walk, count_of, items_of, reading_for
-from graph.work.account import give_way
 
-DAYS_AT_ONCE = 100  # named by a plan before it gives way
+MOST_ROWS_TESTED = 1_000_000  # by a store's own filter for a total; SQLite takes two tenths of a second
+MOST_ROWS_READ = 50_000  # for a total, where a part of the filter is tested here
+EVERYTHING = MostRead(maxsize, maxsize, maxsize)
+LOCATED = frozenset({"eventId", "dayBucket", "mergedInto"})
 
 Attributes = frozenset[str] | None
 """The needed attributes of each event, beside its position; None for all."""
@@ -59,19 +60,25 @@ class Catalogue:
     """The stored earthquakes."""
 
     def __init__(
-        self, database: Database, *, most_days_counted: int, most_statistics_events: int = MOST_STATISTICS_EVENTS
+        self,
+        database: Database,
+        *,
+        most_days_counted: int | None = None,
+        most_statistics_events: int = MOST_STATISTICS_EVENTS,
     ) -> None:
         """Prepare the access patterns.
 
         Args:
-            most_days_counted: read for a total.
+            most_days_counted: read for a total; None for as many as the store reads quickly.
             most_statistics_events: read for statistics.
         """
         self._database = database
         self._summaries = Summaries(database)
+        self._planner = Planner(self._summaries)
         self._other_types = OtherTypes(database, self._summaries)
         self._history = History(database)
-        self._most_days_counted = most_days_counted
+        most_days = database.quick_partitions if most_days_counted is None else most_days_counted
+        self._most_read = MostRead(most_days, rows=MOST_ROWS_TESTED, matches=MOST_ROWS_READ)
         self._most_statistics_events = most_statistics_events
 
     async def event(self, event_id: str, attributes: Attributes = None, as_of: AsOf | None = None) -> Event | None:
@@ -158,6 +165,7 @@ class Catalogue:
             HistoryUnavailable: The view is of a time before the first ingest.
         """
         await self._history.check(view.as_of)
+        selection = await self._located(selection)
         record_of = Event.reading(attributes)
         if len(view.streams) == 1:
             (stream,) = view.streams
@@ -168,7 +176,7 @@ class Catalogue:
             walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
             merged = MergedWalk(selection, partial(self._days, view.streams), walks)
             page = await merged.page(paging, forward=ascending, record_of=record_of)
-        return EventPage(**vars(page), total=partial(self.total, selection, view))
+        return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
 
     def unread_page(self, selection: Selection, view: View = PRESENT) -> EventPage:
         """A page without records, for its total only."""
@@ -184,7 +192,15 @@ class Catalogue:
             HistoryUnavailable: The view is of a time before the first ingest.
             QueryTooComplex: The operation in progress may not read so many events.
         """
-        return await self._counted(selection, view, self._most_days_counted)
+        return await self._counted(selection, view, self._most_read)
+
+    async def _total_with(
+        self, page: Page[Event], paging: Paging[Position], selection: Selection, view: View
+    ) -> int | None:
+        """The total, of a list whose page was read."""
+        if page.has_more or paging.after or paging.before:
+            return await self.total(selection, view)
+        return len(page.records)
 
     async def count(self, selection: Selection, view: View = PRESENT) -> int:
         """The exact number of selected events, however many days must be read.
@@ -193,31 +209,47 @@ class Catalogue:
             HistoryUnavailable: The view is of a time before the first ingest.
             QueryTooComplex: The operation in progress may not read so many events.
         """
-        return await self._counted(selection, view, maxsize) or 0
+        return await self._counted(selection, view, EVERYTHING) or 0
 
-    async def _counted(self, selection: Selection, view: View, most_days: int) -> int | None:
+    async def _counted(self, selection: Selection, view: View, most: MostRead) -> int | None:
         await self._history.check(view.as_of)
+        selection = await self._located(selection)
         total = 0
         for stream in view.streams:
-            counted = await self._total_of(selection, stream, most_days)
+            counted = await self._total_of(selection, stream, most)
             if counted is None:
                 return None
             total += counted
         return total
 
-    async def _total_of(self, selection: Selection, stream: Stream, most_days: int) -> int | None:
-        if selection.summarised and stream == LATEST:
-            counted, promises = await self._summarised(selection)
-        else:
-            counted, promises = 0, await self._unsummarised(selection, stream, most_days)
-        if len(promises) > most_days:
+    async def _total_of(self, selection: Selection, stream: Stream, most: MostRead) -> int | None:
+        known = await self._planner.known(selection, stream, most)
+        if known is None:
             return None
         query = _selected(selection, stream, frozenset())
-        if (keep := selection.keep) is not None:
-            async for items in items_of(self._database, reading_for(query, keep), promises):
-                counted += sum(map(keep.holds, items))
-            return counted
-        return counted + await count_of(self._database, query, promises)
+        if (keep := selection.keep) is None:
+            return known.counted + await count_of(self._database, query, known.unsure)
+        counted = known.counted
+        async for items in items_of(self._database, reading_for(query, keep), known.unsure):
+            counted += sum(map(keep.holds, items))
+        return counted
+
+    async def _located(self, selection: Selection) -> Selection:
+        """The selection, with the days of the events that it names by their ids, and what these turned out to be."""
+        if selection.ids is None:
+            return selection
+
+        async def read(event_id: str) -> Item | None:
+            return await self._database.get(EVENT.key_for(event_id), attributes=LOCATED)
+
+        found = [await self._found(each, LOCATED) for each in selection.ids if possible_id(each)]
+        found += [await follow_merges(item, read) for item in found]
+        events = [item for item in found if item is not None]
+        return replace(
+            selection,
+            ids=tuple({item["eventId"] for item in events}),
+            days=frozenset(day_of(item["dayBucket"]) for item in events),
+        )
 
     async def statistics(self, selection: Selection, attributes: Attributes = None) -> Statistics:
         """Statistics of the selected events: of earthquakes alone, unless the selection names types.
@@ -230,44 +262,18 @@ class Catalogue:
         Raises:
             QueryTooComplex: Counting would read too many events.
         """
+        selection = await self._located(selection)
         population = Population(
             self._database,
             self._summaries,
             self._other_types,
-            partial(self._plan, stream=LATEST, forward=True, start=None),
+            partial(self._planner.days, stream=LATEST, forward=True),
             selection,
             attributes=attributes,
             most_events=self._most_statistics_events,
         )
         await population.bins()
-        return Statistics(self._database, population, most_days_read=self._most_days_counted)
-
-    async def _summarised(self, selection: Selection) -> tuple[int, list[Promise]]:
-        """The number that the summaries give, and the days that the bounds cover only in part."""
-        counted, promises = 0, list[Promise]()
-        for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
-            if part.is_whole:
-                counted += part.value.matching(selection.magnitudes)
-                continue
-            days = await self._summaries.days(part.year, part.value)
-            matching = days.matching(selection.magnitudes)
-            counted += matching.total(matching.between(part.first, part.last))
-            for day in part.cut:
-                if of_day := days.days.get(day):
-                    counted -= of_day.matching(selection.magnitudes)
-                    promises.append(promised_on(day, of_day.may_match(selection.magnitudes)))
-            await give_way()
-        return counted, promises
-
-    async def _unsummarised(self, selection: Selection, stream: Stream, most_days: int) -> list[Promise]:
-        """The days that may hold a match: all of them, or more than may be read."""
-        promises: list[Promise] = []
-        async with aclosing(self._plan(selection, stream, forward=True, start=None)) as plan:
-            async for some in plan:
-                promises += some
-                if len(promises) > most_days:
-                    break
-        return promises
+        return Statistics(self._database, population, most_days_read=self._most_read.days)
 
     def _walk(
         self,
@@ -279,7 +285,7 @@ class Catalogue:
     ) -> Walk:
         """The walk through the selected versions of a stream that pass the rest of a filter, too."""
         query = replace(_selected(selection, stream, attributes), defaults=defaults)
-        return Walk(self._database, query, partial(self._plan, selection, stream), keep)
+        return Walk(self._database, query, partial(self._planner.days, selection, stream), keep)
 
     async def _days(
         self, streams: Sequence[Stream], selection: Selection, *, forward: bool
@@ -289,7 +295,7 @@ class Catalogue:
         A view has at most one version of an event, so that is the number of the first stream that has the day.
         """
         async with AsyncExitStack() as stack:
-            plans = [self._plan(selection, stream, forward=forward, start=None) for stream in streams]
+            plans = [self._planner.days(selection, stream, forward=forward) for stream in streams]
             planned = [_flattened(await stack.enter_async_context(aclosing(plan))) for plan in plans]
             next_of = [await anext(days, None) for days in planned]
             while heads := [_day_of(promise) for promise in next_of if promise]:
@@ -298,30 +304,6 @@ class Catalogue:
                 yield day, next(promise[1] for number in at if (promise := next_of[number]))
                 for number in at:
                     next_of[number] = await anext(planned[number], None)
-
-    async def _plan(
-        self, selection: Selection, stream: Stream, *, forward: bool, start: Partition | None
-    ) -> AsyncGenerator[Promises, None]:
-        """The days that may hold a selected version, from the partition `start` on."""
-        first = start[0].removeprefix(stream.prefix) if start else None
-        span = TimeSpan.of(*selection.span).starting_on(first, forward=forward)
-        since, magnitudes = selection.updated_since_ms, selection.magnitudes
-        some, number = list[Promises](), 0
-        for part in span.years(await self._summaries.years(), forward=forward):
-            if not part.value.may_match(magnitudes, stream.counted) or not part.value.changed_since(since):
-                continue
-            year = await self._summaries.days(part.year, part.value)
-            days = year.may_match(magnitudes, stream.counted)
-            if since is not None:
-                days = year.changed_since(since, days)
-            within = days.between(part.first, part.last)
-            some.append(days.promises(within, forward=forward, prefix=stream.prefix))
-            number += within.stop - within.start
-            if number >= DAYS_AT_ONCE:
-                yield chain.from_iterable(some)
-                some, number = [], 0
-                await give_way()
-        yield chain.from_iterable(some)
 
 
 async def _flattened(plan: AsyncGenerator[Promises, None]) -> AsyncGenerator[Promise, None]:

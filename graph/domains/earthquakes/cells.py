@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil, floor
 
-LON_DEGREES = 1  # of a cell; of latitude it is one degree
+LON_DEGREES = 2  # of a cell; of latitude it is one degree. So a day has at most 32,400 counts, which fit an item
 ROWS, COLUMNS = 180, 360 // LON_DEGREES
 COARSE_DEGREES = 10
 _COARSE_COLUMNS = 360 // COARSE_DEGREES

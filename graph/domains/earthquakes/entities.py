@@ -99,7 +99,7 @@ DAY_SUMMARY = Entity(
         Whole("events"),
         Whole("revision", unit="writes", optional=True),
     ),
-    open=True,  # `bin<tenths>` and `edge<tenths>`, as many as there are magnitudes
+    open=True,  # `bin<tenths>` and the like, as many as there are magnitudes, and `type:<type>`
     label="SUMMARY",
 )
 
@@ -114,6 +114,31 @@ YEAR_SUMMARY = Entity(
     ),
     open=True,  # as that of a day
     label="SUMMARY",
+)
+
+DAY_FACETS = Entity(
+    "DAY_FACETS",
+    EARTHQUAKE_EVENTS,
+    key=("FACETS#{year}", "DAY#{day}"),
+    attributes=(
+        Text("year", longest=4, in_key_alone=True),
+        Text("day", longest=8, unit="YYYYMMDD, UTC", in_key_alone=True),
+        Whole("revision", unit="of the day's summary", optional=True),
+    ),
+    open=True,  # a count for each name of a facet
+    label="FACETS",
+)
+
+YEAR_FACETS = Entity(
+    "YEAR_FACETS",
+    EARTHQUAKE_EVENTS,
+    key=("FACETS#YEARS", "YEAR#{year}"),
+    attributes=(
+        Text("year", longest=4, in_key_alone=True),
+        Whole("revision", unit="of the year's summary", optional=True),
+    ),
+    open=True,  # as those of a day
+    label="FACETS",
 )
 
 EVENT_SEQUENCE = SequenceEntities.of(EARTHQUAKE_EVENTS, "ARRIVALS", "ARRIVAL", keys="eventIds", number="arrival")
@@ -207,6 +232,8 @@ ENTITIES = (
     ALIAS,
     DAY_SUMMARY,
     YEAR_SUMMARY,
+    DAY_FACETS,
+    YEAR_FACETS,
     EVENT_SEQUENCE.change,
     EVENT_SEQUENCE.latest,
     POLL,

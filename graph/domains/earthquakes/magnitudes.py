@@ -46,3 +46,14 @@ class MagnitudeRange:
         least = LEAST_BIN if self.minimum is None else max(bin_of(self.minimum)[0], LEAST_BIN)
         greatest = GREATEST_BIN if self.maximum is None else min(bin_of(self.maximum)[0], GREATEST_BIN)
         return range(least, greatest + 1)
+
+    @cached_property
+    def inner_bins(self) -> range:
+        """The bins whose events all lie in the range. Those on the lower edge of the next bin may lie in it too."""
+        least, after = LEAST_BIN, GREATEST_BIN + 1
+        if self.minimum is not None:
+            tenths, on_edge = bin_of(self.minimum)
+            least = max(tenths + (not on_edge), LEAST_BIN)
+        if self.maximum is not None:
+            after = min(bin_of(self.maximum)[0], GREATEST_BIN)
+        return range(least, after)

@@ -9,16 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, REVISION, YEAR_SUMMARY
-from graph.domains.earthquakes.magnitudes import bin_of
-from graph.domains.earthquakes.model import day_of, is_deleted, is_listed
-from graph.domains.earthquakes.summaries import Alike, Counted, tally, year_of
+from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, REVISION, YEAR_FACETS, YEAR_SUMMARY
+from graph.domains.earthquakes.facets import ATTRIBUTES
+from graph.domains.earthquakes.summaries import Counts, Tally, facets_key, year_of
 from graph.domains.earthquakes.summary_state import forget_differences
-from graph.store.conditions import Absent, Compare, Present
+from graph.store.conditions import Absent, Compare, Condition, Present
 from graph.store.contract import Database, Update
-from graph.store.entity import Entity, Item, Key
+from graph.store.entity import Item, Key
 
 ROUNDS = 10  # each counts every event; a permanent ingest must not keep this going for ever
+COUNTED_ATTRIBUTES = ATTRIBUTES | {"dayBucket", "mag"}
+BINS = ("bin", "edge", "past", "gone")
+NOTHING = Counts(Counter(), Counter())
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,42 +41,61 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
     corrected = 0
     for _ in range(ROUNDS):
         before = {
-            summary.key_of(item): item
-            for summary in (DAY_SUMMARY, YEAR_SUMMARY)
-            async for item in database.scan(summary)
+            entity.key_of(item): item
+            for entity in (DAY_SUMMARY, YEAR_SUMMARY, DAY_FACETS, YEAR_FACETS)
+            async for item in database.scan(entity)
         }
-        alike: Counter[Alike] = Counter()
-        for entity in (EVENT, REVISION):
-            async for item in database.scan(entity, attributes=("dayBucket", "mag")):
-                if counted := _counted(entity, item):
-                    alike[counted, day_of(item["dayBucket"]), bin_of(item["mag"])] += 1
-        counts = tally(alike)
-        keys = counts.keys() | before.keys()
-        wrong = [update for key in keys if (update := _correction(key, counts.get(key, {}), before.get(key, {})))]
-        applied = [await database.update(update) for update in wrong]
-        for year in {year_of(update.key) for update in wrong}:
+        tally = Tally()
+        async for item in database.scan(EVENT, attributes=COUNTED_ATTRIBUTES):
+            tally.add(item)
+        async for item in database.scan(REVISION, attributes=COUNTED_ATTRIBUTES):
+            tally.add_superseded(item)
+        counts = tally.counts()
+        periods = counts.keys() | {key for key in before if key.entity in (DAY_SUMMARY, YEAR_SUMMARY)}
+        wrong = {
+            key: corrections for key in periods if (corrections := _corrections(key, counts.get(key, NOTHING), before))
+        }
+        applied = [not await database.transact(corrections) for corrections in wrong.values()]
+        for year in {year_of(key) for key in wrong}:
             # Processes that have cached the year's days, some perhaps uncorrected, must read them again.
-            await database.update(Update(year, add={"revision": 1}, condition=Present("events")))
+            present = Present("events")
+            await database.transact(
+                [Update(year, add={"revision": 1}, condition=present), Update(facets_key(year), add={"revision": 1})]
+            )
         corrected += sum(applied)
         if all(applied):
             await forget_differences(database)
-            days = [counted for key, counted in counts.items() if key.entity is DAY_SUMMARY and counted["events"]]
-            return RebuildReport(sum(counted["events"] for counted in days), len(days), corrected)
+            days = [of.summary["events"] for key, of in counts.items() if key.entity is DAY_SUMMARY]
+            days = [events for events in days if events]
+            return RebuildReport(sum(days), len(days), corrected)
     raise DatabaseUnavailable("other writers kept changing the summaries: run this again when fewer ingest")
 
 
-def _counted(entity: Entity, item: Item) -> Counted | None:
-    """As what a version is counted."""
-    if is_listed(item):
-        return "bin" if entity is EVENT else "past"
-    return "gone" if is_deleted(item) else None
+def _corrections(key: Key, counted: Counts, stored: Mapping[Key, Item]) -> list[Update]:
+    """The updates that correct a summary and its facets; none if both are right. Empty counts become 0."""
+    facets = facets_key(key)
+    of_summary, of_facets = stored.get(key, {}), stored.get(facets, {})
+    summary = _wanted({"events": 0, **counted.summary}, of_summary)
+    names = _wanted(counted.facets, of_facets)
+    revision = of_summary.get("revision", 0)
+    if (
+        of_facets.get("revision") == of_summary.get("revision")
+        and summary.items() <= of_summary.items()
+        and names.items() <= of_facets.items()
+    ):
+        return []
+    return [
+        Update(key, set=summary | {"revision": revision + 1}, condition=_unchanged(of_summary)),
+        Update(facets, set=names | {"revision": revision + 1}, condition=_unchanged(of_facets)),
+    ]
 
 
-def _correction(key: Key, counted: Mapping[str, int], stored: Item) -> Update | None:
-    """The update that corrects a summary; None if it is right. Empty bins become 0."""
-    counts = {name for name in stored if name == "events" or name.startswith(("bin", "edge", "past", "gone"))}
-    wanted = {name: counted.get(name, 0) for name in counts | counted.keys() | {"events"}}
-    if all(stored.get(name) == number for name, number in wanted.items()):
-        return None
-    unchanged = Compare("revision", "=", stored["revision"]) if "revision" in stored else Absent("revision")
-    return Update(key, set=wanted, add={"revision": 1}, condition=unchanged)
+def _wanted(counted: Mapping[str, int], stored: Item) -> dict[str, int]:
+    """Every count that there is or should be."""
+    counts = {name for name in stored if name == "events" or name.startswith(BINS) or ":" in name}
+    return {name: counted.get(name, 0) for name in counts | counted.keys()}
+
+
+def _unchanged(stored: Item) -> Condition:
+    """Holds while an item is what was read."""
+    return Compare("revision", "=", stored["revision"]) if "revision" in stored else Absent("revision")

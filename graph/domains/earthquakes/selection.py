@@ -7,16 +7,29 @@ from typing import Self
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.areas import GREATEST_RADIUS_KM, Area, Box, Circle
-from graph.domains.earthquakes.bounds import check_order, check_possible
-from graph.domains.earthquakes.entities import LONGEST_TEXT
+from graph.domains.earthquakes.bounds import check_order, check_possible, check_texts
+from graph.domains.earthquakes.criteria import ByArea, ByFacet, Criterion, OnDays
+from graph.domains.earthquakes.facets import (
+    ALERT,
+    DEPTH,
+    FELT,
+    GAP,
+    MAGNITUDE_TYPE,
+    NETWORK,
+    SIGNIFICANCE,
+    STATUS,
+    TSUNAMI,
+    TYPE,
+    NumberFacet,
+    TextFacet,
+)
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.polygon import Polygon
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, all_of, predicate
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, OneOf, SameText, all_of, predicate
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, keep_all
 
-MOST_TYPES = 50
 MOST_DAYS_AROUND = 3_653  # ten years
 
 
@@ -32,7 +45,18 @@ class Selection:
     box: Box | None = None
     circle: Circle | None = None
     polygon: Polygon | None = None
-    types: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None  # all texts without regard to case, accents and `_`
+    networks: tuple[str, ...] | None = None
+    mag_types: tuple[str, ...] | None = None
+    statuses: tuple[str, ...] | None = None
+    alerts: tuple[str, ...] | None = None
+    tsunami: bool | None = None  # an event that does not say matches false
+    min_felt: int | None = None
+    min_sig: int | None = None
+    max_gap: float | None = None  # degrees
+    place: str | None = None  # a part of the place's name
+    ids: tuple[str, ...] | None = None
+    days: frozenset[str] | None = None  # the day buckets of the events with these ids, if they are known
     updated_since_ms: int | None = None  # only events whose version was recorded at this time or later
     but: str | None = None  # id of an excluded event
 
@@ -63,11 +87,12 @@ class Selection:
         check_possible("maxMagnitude", self.magnitudes.maximum)
         check_possible("minDepth", self.min_depth)
         check_possible("maxDepth", self.max_depth)
-        if self.types is not None:
-            if len(self.types) > MOST_TYPES:
-                raise BadUserInput(f"`types` takes at most {MOST_TYPES} values.")
-            if any(len(kind) > LONGEST_TEXT for kind in self.types):
-                raise BadUserInput(f"`types` takes values of at most {LONGEST_TEXT:,} characters.")
+        check_possible("maxGap", self.max_gap)
+        for name, values in self._lists.items():
+            if values is not None:
+                check_texts(name, values)
+        if self.place is not None:
+            check_texts("place", (self.place,))
 
     @property
     def span(self) -> tuple[int, int]:
@@ -81,26 +106,77 @@ class Selection:
         return tuple(area for area in (self.box, self.circle, self.polygon) if area is not None)
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the criteria are the whole filter, beside time."""
+        return self.place is None and self.ids is None and self.updated_since_ms is None and self.but is None
+
+    @property
     def summarised(self) -> bool:
-        """Whether summaries and whole days give the exact number of matching events."""
-        others = (self.min_depth, self.max_depth, self.types, self.updated_since_ms, self.but)
-        return self.magnitudes.on_tenths and not self.areas and all(other is None for other in others)
+        """Whether summaries and the days at the ends of the time range give the exact number of matching events."""
+        return self.is_counted and not self.criteria and self.magnitudes.on_tenths
+
+    @property
+    def criteria(self) -> list[Criterion]:
+        """What summaries tell of the filter, beside time, magnitudes and `updated_since_ms`."""
+        names = [facet.names(values) for facet, values in self._texts]
+        names += [facet.names(least, greatest) for facet, least, greatest in self._numbers]
+        if self.tsunami is not None:
+            names.append(TSUNAMI.names([1] if self.tsunami else [0, None]))
+        criteria: list[Criterion] = [*map(ByFacet, names), *(ByArea(area.cells) for area in self.areas)]
+        if self.days is not None:
+            criteria.append(OnDays(self.days))
+        return criteria
 
     @property
     def condition(self) -> Condition | None:
         """The part of the filter, beside time, that a store can test."""
-        types: Condition | None = None
-        if self.types is not None:
-            types = OneOf("type", self.types)
         return all_of(
             _at_least("mag", self.magnitudes.minimum),
             _at_most("mag", self.magnitudes.maximum),
-            _at_least("depth", self.min_depth),
-            _at_most("depth", self.max_depth),
+            *(_at_least(facet.attribute, least) for facet, least, _ in self._numbers),
+            *(_at_most(facet.attribute, greatest) for facet, _, greatest in self._numbers),
             *(area.condition for area in self.areas),
-            types,
+            *(SameText(facet.attribute, values) for facet, values in self._texts),
+            None if self.tsunami is None else _is_linked_to_tsunami(self.tsunami),
+            HasText("place", self.place) if self.place else None,
+            OneOf("eventId", self.ids) if self.ids is not None else None,
             _recorded_since(self.updated_since_ms),
         )
+
+    @property
+    def _lists(self) -> dict[str, tuple[str, ...] | None]:
+        """The lists of texts, by their names in the graph."""
+        return {
+            "types": self.types,
+            "networks": self.networks,
+            "magTypes": self.mag_types,
+            "status": self.statuses,
+            "alerts": self.alerts,
+            "ids": self.ids,
+        }
+
+    @property
+    def _texts(self) -> list[tuple[TextFacet, tuple[str, ...]]]:
+        """The given lists of texts, with their facets."""
+        texts = [
+            (TYPE, self.types),
+            (NETWORK, self.networks),
+            (MAGNITUDE_TYPE, self.mag_types),
+            (STATUS, self.statuses),
+            (ALERT, self.alerts),
+        ]
+        return [(facet, values) for facet, values in texts if values is not None]
+
+    @property
+    def _numbers(self) -> list[tuple[NumberFacet, float | None, float | None]]:
+        """The given bounds of numbers, least and greatest, with their facets."""
+        numbers = [
+            (DEPTH, self.min_depth, self.max_depth),
+            (FELT, self.min_felt, None),
+            (SIGNIFICANCE, self.min_sig, None),
+            (GAP, None, self.max_gap),
+        ]
+        return [each for each in numbers if each[1:] != (None, None)]
 
     @property
     def admits(self) -> Callable[[Item], bool]:
@@ -129,6 +205,12 @@ class Selection:
 
 def _at_least(attribute: str, value: float | None) -> Condition | None:
     return None if value is None else Compare(attribute, ">=", value)
+
+
+def _is_linked_to_tsunami(linked: bool) -> Condition:
+    if linked:
+        return Compare("tsunami", "=", 1)
+    return AnyOf((Absent("tsunami"), Compare("tsunami", "=", 0)))
 
 
 def _recorded_since(time_ms: int | None) -> Condition | None:

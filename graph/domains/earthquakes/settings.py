@@ -24,11 +24,12 @@ class EarthquakeSettings(SettingsPart):
         description="Address of USGS. Redirects to another origin are not followed.",
     )
     usgs_timeout: float = Field(30.0, gt=0, le=600, description="Seconds for one attempt on USGS.")
-    max_days_counted: int = Field(
-        100,
+    max_days_counted: int | None = Field(
+        None,
         ge=1,
         le=100_000,
-        description="Maximum number of days that `totalCount` reads; beyond it, the total is null.",
+        description="Maximum number of days that `totalCount` reads; beyond it, the total is null. "
+        "By default 100 on DynamoDB, and 100,000 on SQLite.",
     )
     check_summaries: float = Field(
         300,

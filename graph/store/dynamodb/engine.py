@@ -82,6 +82,7 @@ class DynamoDatabase(Database):
     """Tables in DynamoDB."""
 
     transaction_limit = ACTIONS_PER_TRANSACTION
+    quick_partitions = 100
     in_order = False
 
     def __init__(self, connection: Connected, requests: Requests, clock: Clock, retry_policy: RetryPolicy) -> None:

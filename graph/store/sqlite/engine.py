@@ -42,6 +42,7 @@ class SqliteDatabase(Database):
     """All tables, in one SQLite file."""
 
     transaction_limit = 1000
+    quick_partitions = 100_000
     in_order = True  # since one thread writes
 
     def __init__(

@@ -1,12 +1,17 @@
 """What the catalogue must answer, found by looking at every event and by other formulas than the catalogue's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 from math import atan2, cos, hypot, radians, sin
+from typing import NamedTuple
+from unicodedata import category, normalize
 
 from graph.core.paging import Paging, Position
 from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, Box, Circle
 from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.polygon import ON_EDGE, Polygon
 from graph.domains.earthquakes.selection import Selection
 
 
@@ -15,16 +20,33 @@ def selects(selection: Selection, event: Event) -> bool:
     return (
         _within(event.event_ts_ms, selection.start_ms, selection.end_ms)
         and _within(event.mag, selection.magnitudes.minimum, selection.magnitudes.maximum)
-        and (
-            _within(event.depth, selection.min_depth, selection.max_depth)
-            if event.depth is not None
-            else selection.min_depth is None and selection.max_depth is None
-        )
-        and (selection.types is None or event.type in selection.types)
+        and _within(event.depth, selection.min_depth, selection.max_depth)
+        and _within(event.felt, selection.min_felt, None)
+        and _within(event.sig, selection.min_sig, None)
+        and _within(event.gap, None, selection.max_gap)
+        and _is_any(event.type, selection.types)
+        and _is_any(event.net, selection.networks)
+        and _is_any(event.mag_type, selection.mag_types)
+        and _is_any(event.status, selection.statuses)
+        and _is_any(event.alert, selection.alerts)
+        and (selection.tsunami is None or bool(event.tsunami) == selection.tsunami)
+        and (selection.place is None or plain(selection.place) in plain(event.place))
+        and (selection.ids is None or event.event_id in selection.ids)
         and event.event_id != selection.but
         and (selection.box is None or in_box(selection.box, event))
         and (selection.circle is None or distance_km(selection.circle, event) <= selection.circle.radius_km)
+        and (selection.polygon is None or in_polygon(selection.polygon, event))
     )
+
+
+def plain(text: str) -> str:
+    """A text without case, accents and `_`."""
+    letters = [letter for letter in normalize("NFD", text) if category(letter) != "Mn"]
+    return "".join(letters).lower().replace("_", " ")
+
+
+def _is_any(text: str | None, texts: Sequence[str] | None) -> bool:
+    return texts is None or (text is not None and plain(text) in map(plain, texts))
 
 
 def distance_km(circle: Circle, event: Event) -> float:
@@ -48,7 +70,59 @@ def in_box(box: Box, event: Event) -> bool:
     return longitudes and box.min_lat <= event.lat <= box.max_lat
 
 
-def _within(value: float, least: float | None, greatest: float | None) -> bool:
+def in_polygon(polygon: Polygon, event: Event) -> bool:
+    """On an edge but for rounding, or within."""
+    on_edge = squared_distance(polygon, event.lat, event.lon) <= Fraction(ON_EDGE) ** 2
+    return on_edge or encloses(polygon, event.lat, event.lon)
+
+
+class Side(NamedTuple):
+    """An edge of a polygon as seen from its western end, in exact degrees."""
+
+    lat: Fraction
+    lon: Fraction
+    height: Fraction
+    width: Fraction  # from 0 to 180
+
+
+def sides(polygon: Polygon) -> Iterator[Side]:
+    for one, other in pairwise((*polygon.points, polygon.points[0])):
+        (lat, lon), (to_lat, to_lon) = (tuple(map(Fraction, point)) for point in (one, other))
+        width = to_lon - lon
+        width += 360 if width < -180 else -360 if width > 180 else 0
+        if width >= 0:
+            yield Side(lat, lon, to_lat - lat, width)
+        else:
+            yield Side(to_lat, to_lon, lat - to_lat, -width)
+
+
+def encloses(polygon: Polygon, lat: float, lon: float) -> bool:
+    """Whether an odd number of edges lies between a point and the north pole, by exact arithmetic."""
+    crossed = 0
+    for side in sides(polygon):
+        east = (Fraction(lon) - side.lon) % 360
+        if east < side.width:
+            crossed += side.lat + side.height * east / side.width > Fraction(lat)
+    return crossed % 2 == 1
+
+
+def squared_distance(polygon: Polygon, lat: float, lon: float) -> Fraction:
+    """From a point to the nearest edge, in square degrees."""
+    nearest = Fraction(10**6)
+    for side in sides(polygon):
+        north, east = Fraction(lat) - side.lat, (Fraction(lon) - side.lon) % 360
+        for x in (east, east - 360):
+            length = side.width**2 + side.height**2
+            part = (x * side.width + north * side.height) / length if length else Fraction(0)
+            part = min(max(part, Fraction(0)), Fraction(1))
+            nearest = min(nearest, (x - part * side.width) ** 2 + (north - part * side.height) ** 2)
+    return nearest
+
+
+def _within(value: float | None, least: float | None, greatest: float | None) -> bool:
+    """What is not known lies within no bound."""
+    if value is None:
+        return least is None and greatest is None
     return (least is None or value >= least) and (greatest is None or value <= greatest)
 
 

@@ -1,16 +1,23 @@
-"""Catalogues and selections for Hypothesis: ties, day edges, leap days, times before 1970, years without an event."""
+"""Catalogues and selections for Hypothesis.
+
+There are ties, day edges, leap days, times before 1970 and years without an event; texts in every spelling; numbers on
+the edges of the facets' bins and beside them.
+"""
 
 import os
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from graph.core.days import FIRST_MS, LAST_MS
+from graph.core.errors import BadUserInput
 from graph.core.paging import Position
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import EVENTS, Event
+from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.builders import an_event, at
 from tests.effort import rounds
@@ -45,27 +52,50 @@ times = st.builds(int.__add__, st.sampled_from(INSTANTS), st.sampled_from([0, 0,
 magnitudes = st.sampled_from([-2.0, -1.12, -0.1, 0.0, 0.3, 4.49, 4.5, 4.55, 4.6, 4.65, 6.5, 10.0])
 latitudes = st.sampled_from([-90.0, -89.9, -0.5, 0.0, 35.6, 89.9, 90.0])
 longitudes = st.sampled_from([-180.0, -179.9, -117.6, 0.0, 0.5, 117.6, 179.9, 180.0])
-depths = st.sampled_from([0.0, 8.0, 70.5, 700.0])
-types = st.sampled_from(["earthquake", "quarry blast", "ice quake"])
+depths = st.sampled_from([0.0, 4.99, 5.0, 8.0, 70.5, 700.0, 800.0, 6371.0])
+types = st.sampled_from(
+    ["earthquake", "Earthquake", "quarry blast", "QUARRY_BLAST", "ice quake", "thunder", "rockfall"]
+)
+"""The last two are unusual, and facets count them under one name."""
+networks = st.sampled_from(["us", "US", "ci", "nc", "ñc", "a network", "n"])
+magnitude_types = st.sampled_from(["ml", "Ml", "mww", "mb_lg", "Mb Lg", "m?"])
+statuses = st.sampled_from(["automatic", "reviewed", "REVIEWED", "manual", "final"])
+alerts = st.sampled_from(["green", "Green", "red", "violet"])
+felts = st.sampled_from([-1, 0, 1, 2, 3, 4, 1000, 1024, 2**19, 2**31 - 1])
+significances = st.sampled_from([-5, 0, 24, 25, 26, 600, 999, 1000, 1249, 1250, 3000, 2**31 - 1])
+azimuthal_gaps = st.sampled_from([0.0, 9.99, 10.0, 10.01, 90.0, 349.9, 350.0, 360.0])
+places = st.sampled_from(["8 km E of Pāhala, Hawaii", "PAHALA", "Ōfunato, Japan", "Elâzığ, Türkiye", "5_km_N", "100 %"])
 
-catalogues = st.lists(
-    st.fixed_dictionaries(
-        {
-            "event_ts_ms": times,
-            "mag": magnitudes,
-            "lat": latitudes,
-            "lon": longitudes,
-            "depth": st.none() | depths,
-            "type": st.none() | types,
-        }
-    ),
-    max_size=24,
-).map(lambda rows: [_numbered(number, values) for number, values in enumerate(rows)])
+values: Mapping[str, st.SearchStrategy[Any]] = {
+    "event_ts_ms": times,
+    "mag": magnitudes,
+    "lat": latitudes,
+    "lon": longitudes,
+    "depth": st.none() | depths,
+    "place": places,
+    "type": st.none() | types,
+    "net": st.none() | networks,
+    "mag_type": st.none() | magnitude_types,
+    "status": st.none() | statuses,
+    "alert": st.none() | alerts,
+    "tsunami": st.sampled_from([None, 0, 1]),
+    "felt": st.none() | felts,
+    "sig": st.none() | significances,
+    "gap": st.none() | azimuthal_gaps,
+}
+"""Attribute of an event → its values."""
+
+MOST_EVENTS = 24
 
 
-def _numbered(number: int, values: dict[str, Any]) -> Event:
-    """An event whose id says nothing about its place in the list."""
-    return an_event(f"us{number * 7919 % 1000:03}", **values)
+def _id(number: int) -> str:
+    """An event's id, which says nothing about its place in the list."""
+    return f"us{number * 7919 % 1000:03}"
+
+
+catalogues = st.lists(st.fixed_dictionaries(dict(values)), max_size=MOST_EVENTS).map(
+    lambda rows: [an_event(_id(number), **row) for number, row in enumerate(rows)]
+)
 
 
 def _bounds(values: st.SearchStrategy[T]) -> st.SearchStrategy[tuple[T | None, T | None]]:
@@ -86,21 +116,59 @@ boxes = st.builds(
 circles = st.builds(Circle, latitudes, longitudes, st.sampled_from([5.0, 150.0, 3333.3, 12_345.6, 20_100.0]))
 
 
-def _selection(time: Any, magnitudes: MagnitudeRange, others: dict[str, Any]) -> Selection:
+@st.composite
+def polygons(draw: st.DrawFn) -> Polygon:
+    """Of any form, with corners where events are."""
+    corners = draw(st.lists(st.tuples(latitudes, longitudes), min_size=3, max_size=6))
+    try:
+        return Polygon(tuple(corners))
+    except BadUserInput:  # it has too few corners or goes around a pole
+        return Polygon(((-0.5, -179.9), (89.9, -117.6), (35.6, 0.5), (-89.9, -117.6)))
+
+
+def _some(texts: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(texts, max_size=3).map(tuple)
+
+
+def _named(name: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Mapping[str, Any]]:
+    return values.map(lambda value: {name: value})
+
+
+filters: Mapping[str, st.SearchStrategy[Mapping[str, Any]]] = {
+    "depth": _bounds(depths).map(lambda bounds: {"min_depth": bounds[0], "max_depth": bounds[1]}),
+    "box": _named("box", boxes),
+    "circle": _named("circle", circles),
+    "polygon": _named("polygon", polygons()),
+    "types": _named("types", _some(types)),
+    "networks": _named("networks", _some(networks)),
+    "mag_types": _named("mag_types", _some(magnitude_types)),
+    "statuses": _named("statuses", _some(statuses)),
+    "alerts": _named("alerts", _some(alerts)),
+    "tsunami": _named("tsunami", st.booleans()),
+    "min_felt": _named("min_felt", felts),
+    "min_sig": _named("min_sig", significances),
+    "max_gap": _named("max_gap", azimuthal_gaps),
+    "place": _named(
+        "place", st.sampled_from(["pahala", "PĀHALA", "ofunato", "turkiye", "km", "5 km", "100 %", "_", "x"])
+    ),
+    "ids": _named("ids", _some(st.sampled_from([*map(_id, range(MOST_EVENTS)), "unknown"]))),
+}
+"""Each filter beside time and magnitude, as arguments of a selection."""
+
+
+def _selection(time: Any, magnitudes: MagnitudeRange, others: Mapping[str, Any]) -> Selection:
     return Selection(start_ms=time[0], end_ms=time[1], magnitudes=magnitudes, **others)
 
 
+@st.composite
+def _several(draw: st.DrawFn) -> Mapping[str, Any]:
+    """Up to three filters, since hardly an event passes more."""
+    names = draw(st.lists(st.sampled_from(list(filters)), max_size=3, unique=True))
+    return {name: value for each in names for name, value in draw(filters[each]).items()}
+
+
 summarised_selections = st.builds(_selection, _bounds(times), magnitude_ranges, st.just({}))
-selections = st.builds(
-    _selection,
-    _bounds(times),
-    magnitude_ranges,
-    st.just({})
-    | _bounds(depths).map(lambda bounds: {"min_depth": bounds[0], "max_depth": bounds[1]})
-    | boxes.map(lambda box: {"box": box})
-    | circles.map(lambda circle: {"circle": circle})
-    | st.lists(types, min_size=1, max_size=2).map(lambda chosen: {"types": tuple(chosen)}),
-)
+selections = st.builds(_selection, _bounds(times), magnitude_ranges, _several())
 
 
 def positions(events: list[Event]) -> st.SearchStrategy[Position]:

@@ -120,12 +120,14 @@ async def test_a_magnitude_on_a_bound_is_selected(engine: str) -> None:
     )
 
 
-async def test_types_match_exactly_and_an_empty_list_selects_nothing(engine: str) -> None:
+async def test_types_match_in_any_case_and_an_empty_list_selects_nothing(engine: str) -> None:
     expected = {
         None: {"quake", "blast", "untyped"},
         ("earthquake",): {"quake"},
         ("quarry blast", "earthquake", "ice quake"): {"quake", "blast"},
-        ("Earthquake", "quake", ""): set(),
+        ("Earthquake", "quake", ""): {"quake"},
+        ("QUARRY_BLAST",): {"blast"},
+        ("quake", ""): set(),
         (): set(),
     }
     await agree(

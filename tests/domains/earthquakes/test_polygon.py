@@ -1,10 +1,8 @@
 """A polygon holds what exact fractions say, and its cells miss no event and claim none too many."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from math import cos, pi, sin
-from typing import NamedTuple
 
 import pytest
 from hypothesis import assume, given
@@ -14,6 +12,7 @@ from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.cells import COLUMNS, LON_DEGREES, cell_of
 from graph.domains.earthquakes.polygon import MOST_POINTS, ON_EDGE, Polygon
 from graph.store.conditions import predicate
+from tests.domains.earthquakes.oracle import encloses, squared_distance
 from tests.domains.earthquakes.test_areas import cells_agree, covered_cells, in_order, touched_cells
 
 Point = tuple[float, float]
@@ -52,49 +51,6 @@ def points_of(draw: st.DrawFn, polygon: Polygon) -> Point:
     at_lon = lon + part * (to_lon - lon) + draw(beside)
     at_lon += 360 if at_lon < -180 else -360 if at_lon > 180 else 0
     return min(max(at_lat, -90.0), 90.0), min(max(at_lon, -180.0), 180.0)
-
-
-class Side(NamedTuple):
-    """An edge of a polygon as seen from its western end, in exact degrees."""
-
-    lat: Fraction
-    lon: Fraction
-    height: Fraction
-    width: Fraction  # from 0 to 180
-
-
-def sides(polygon: Polygon) -> Iterator[Side]:
-    for one, other in pairwise((*polygon.points, polygon.points[0])):
-        (lat, lon), (to_lat, to_lon) = (tuple(map(Fraction, point)) for point in (one, other))
-        width = to_lon - lon
-        width += 360 if width < -180 else -360 if width > 180 else 0
-        if width >= 0:
-            yield Side(lat, lon, to_lat - lat, width)
-        else:
-            yield Side(to_lat, to_lon, lat - to_lat, -width)
-
-
-def encloses(polygon: Polygon, lat: float, lon: float) -> bool:
-    """Whether an odd number of edges lies between a point and the north pole, by exact arithmetic."""
-    crossed = 0
-    for side in sides(polygon):
-        east = (Fraction(lon) - side.lon) % 360
-        if east < side.width:
-            crossed += side.lat + side.height * east / side.width > Fraction(lat)
-    return crossed % 2 == 1
-
-
-def squared_distance(polygon: Polygon, lat: float, lon: float) -> Fraction:
-    """From a point to the nearest edge, in square degrees."""
-    nearest = Fraction(10**6)
-    for side in sides(polygon):
-        north, east = Fraction(lat) - side.lat, (Fraction(lon) - side.lon) % 360
-        for x in (east, east - 360):
-            length = side.width**2 + side.height**2
-            part = (x * side.width + north * side.height) / length if length else Fraction(0)
-            part = min(max(part, Fraction(0)), Fraction(1))
-            nearest = min(nearest, (x - part * side.width) ** 2 + (north - part * side.height) ** 2)
-    return nearest
 
 
 @given(polygons(), st.data())

@@ -190,7 +190,7 @@ async def test_the_neighbours_of_many_years_cost_what_has_to_be_looked_through(d
 
 async def test_an_operation_ends_where_its_points_do(database: CountedDatabase) -> None:
     database.tested = database.given = 0
-    nothing = Selection(types=("zzz",))
+    nothing = Selection(place="nowhere")
     with charged_to(an_account(most=10)) as account:
         pages = (catalogue_of(database).page(nothing, Paging(1)) for _ in range(10))
         outcomes = await asyncio.gather(*pages, return_exceptions=True)

@@ -8,9 +8,10 @@ import pytest
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.areas import Box, Circle
+from graph.domains.earthquakes.bounds import MOST_TEXTS
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.polygon import Polygon
-from graph.domains.earthquakes.selection import MOST_TYPES, Selection
+from graph.domains.earthquakes.selection import Selection
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ from graph.domains.earthquakes.selection import MOST_TYPES, Selection
             "`minMagnitude` must not be greater than `maxMagnitude`.",
         ),
         (lambda: Selection(min_depth=1, max_depth=0), "`minDepth` must not be greater than `maxDepth`."),
-        (lambda: Selection(types=("x",) * (MOST_TYPES + 1)), "`types` takes at most 50 values."),
+        (lambda: Selection(types=("x",) * (MOST_TEXTS + 1)), "`types` takes at most 100 values."),
     ],
 )
 def test_contradictory_selections_are_refused_with_a_message(make: Callable[[], Any], message: str) -> None:

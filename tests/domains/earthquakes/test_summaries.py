@@ -7,10 +7,12 @@ from hypothesis import given
 
 from graph.core.paging import Paging
 from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
+from graph.domains.earthquakes.facets import TYPE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.summaries import Summaries, day_key, year_key
+from graph.domains.earthquakes.summaries import day_key, year_key
+from graph.domains.earthquakes.summary_reader import Summaries
 from graph.store.contract import Database
 from graph.store.entity import Item, Key
 from graph.store.query import Page, Partition, Query
@@ -56,6 +58,7 @@ def recounted(events: list[Event]) -> Counts:
             counter["events"] += 1
             counter[f"bin{hundredths // 10}"] += 1
             counter[f"edge{hundredths // 10}"] += hundredths % 10 == 0
+            counter[TYPE.name(event.type)] += 1
     return {key: {name: number for name, number in counter.items() if number} for key, counter in counts.items()}
 
 
@@ -69,7 +72,7 @@ async def test_summaries_count_exactly_the_stored_events(engine: str, events: li
 async def test_a_summary_is_stored_under_its_documented_names(engine: str) -> None:
     events = [an_event("us1", NOON, 4.55), an_event("us2", NOON, 4.5), an_event("us3", NOON, -2.0)]
     async with stored(engine, events) as database:
-        numbers = {"events": 3, "bin45": 2, "edge45": 1, "bin-20": 1, "edge-20": 1, "revision": 1}
+        numbers = {"events": 3, "bin45": 2, "edge45": 1, "bin-20": 1, "edge-20": 1, "revision": 1, "type:earthquake": 3}
         numbers["changedAt"] = INGESTED_AT
         day = {"pk": "SUMMARY#2023", "sk": "DAY#20230803", "entity": "SUMMARY", **numbers}
         year = {"pk": "SUMMARY#YEARS", "sk": "YEAR#2023", "entity": "SUMMARY", **numbers}
@@ -99,7 +102,7 @@ async def test_a_year_says_what_its_days_together_say(engine: str) -> None:
         assert list(years) == ["2020", "2021"]
         for year, summary in years.items():
             total: Counter[str] = Counter()
-            for day in (await summaries.days(year, summary)).days.values():
+            for day in (await summaries.days(year, summary)).summaries:
                 total.update(numbers_of(day.item))
             assert total == numbers_of(summary.item)
 

@@ -26,9 +26,10 @@ class WatchedDatabase(Database):
     def __init__(self, database: Database) -> None:
         self._database = database
         self.transaction_limit = database.transaction_limit
+        self.quick_partitions = database.quick_partitions
         self.in_order = database.in_order
         self.calls: list[Call] = []
-        self.gets: list[frozenset[str] | None] = []  # the attributes that were needed
+        self.gets: list[tuple[Entity, frozenset[str] | None]] = []  # of which entity, with the needed attributes
 
     def read(self, of: Entity, index: Index | None = None) -> set[Partition]:
         """The partitions of an entity's index that were read."""
@@ -43,12 +44,16 @@ class WatchedDatabase(Database):
     def _note(self, method: str, query: Query) -> None:
         self.calls.append(Call(method, query.entity, query.by.name, tuple(query.partitions), query.attributes))
 
+    def _note_get(self, entity: Entity, attributes: Collection[str] | None) -> None:
+        self.gets.append((entity, None if attributes is None else frozenset(attributes)))
+
     async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
-        self.gets.append(None if attributes is None else frozenset(attributes))
+        self._note_get(key.entity, attributes)
         return await self._database.get(key, attributes=attributes)
 
     async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
-        self.gets.append(None if attributes is None else frozenset(attributes))
+        for entity in {key.entity for key in keys}:
+            self._note_get(entity, attributes)
         return await self._database.get_many(keys, attributes=attributes)
 
     async def put(self, put: Put) -> bool:

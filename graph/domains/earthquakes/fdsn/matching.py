@@ -21,7 +21,7 @@ class Matching(Selection):
     keeps: tuple[Keep, ...] = ()  # that only Python can test
 
     @property
-    def summarised(self) -> bool:
+    def is_counted(self) -> bool:
         """Summaries know none of these conditions."""
         return False
 

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.bounds import MOST_TEXTS
 from graph.domains.earthquakes.entities import LONGEST_TEXT
 from graph.domains.earthquakes.fdsn.values import (
     Read,
@@ -22,7 +23,6 @@ from graph.domains.earthquakes.fdsn.values import (
     truth,
     whole,
 )
-from graph.domains.earthquakes.selection import MOST_TYPES
 
 FORMATS = ("xml", "quakeml", "text", "geojson", "csv")
 COUNT_FORMATS = ("text", "xml", "geojson")
@@ -54,7 +54,7 @@ _LONGITUDE = number(-360, 360)
 _DEGREES = number(0, 180)
 _DEPTH = number(-1000, 10_000)
 _MAGNITUDE = number(-100, 100)
-_WORDS = texts(MOST_TYPES, LONGEST_TEXT)
+_WORDS = texts(MOST_TEXTS, LONGEST_TEXT)
 
 TIME = (
     Parameter(

@@ -19,7 +19,7 @@ from graph.domains.earthquakes.ingest.look_up import LookUp
 from graph.domains.earthquakes.ingest.write import Outcome, Write, insert, write_of
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.revisions.versions import is_news
-from graph.domains.earthquakes.summaries import SummaryChanges
+from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD, Tally
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.contract import Database
 
@@ -113,16 +113,16 @@ class Storing:
         number = reservation.number if reservation else 0
         owners: list[int] = []
         actions, keys = [], []
-        summaries = SummaryChanges()
+        tally = Tally()
         for at, write in enumerate(writes):
             own = write.actions(now, number)
             actions += own
             owners += [at] * len(own)
             keys += write.keys
-            write.count(summaries)
+            write.count(tally)
         if reservation:
             actions += reservation.actions(keys)
-        refused = await self._database.transact([*actions, *summaries.updates(now)])
+        refused = await self._database.transact([*actions, *tally.updates(now)])
         return {owners[at] for at in refused if at < len(owners)} if refused else None
 
 
@@ -145,7 +145,7 @@ def _transactions(writes: Iterable[Write], limit: int) -> Iterator[list[Write]]:
     size, summaries = 0, set[str]()
     for write in sorted(writes, key=lambda write: write.time_ms):
         touched = summaries | write.periods
-        if part and size + write.size + len(touched) > limit:
+        if part and size + write.size + ITEMS_OF_A_PERIOD * len(touched) > limit:
             yield part
             part, size, touched = [], 0, write.periods
         part.append(write)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT, REVISION
+from graph.domains.earthquakes.facets import facet_names
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion, day_of, possible_id
 from graph.domains.earthquakes.revisions.changes import change_key
 from graph.domains.earthquakes.revisions.versions import (
@@ -19,7 +20,7 @@ from graph.domains.earthquakes.revisions.versions import (
     superseded,
     survivor_of,
 )
-from graph.domains.earthquakes.summaries import SummaryChanges
+from graph.domains.earthquakes.summaries import Tally
 from graph.store.conditions import Absent, AllOf, Compare, Condition
 from graph.store.contract import Action, Put
 from graph.store.entity import Item
@@ -45,6 +46,11 @@ class Step:
         ]
         return AllOf(tuple(same))
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether it changes a summary. An update in place may change facets, but most change none."""
+        return self.is_version or self.stored is None or facet_names(self.stored) != facet_names(self.item)
+
     def actions(self, now: int, number: int) -> list[Action]:
         """Its actions. `now` is when a version is recorded, `number` that of the change."""
         if self.stored is None:
@@ -59,7 +65,7 @@ class Step:
 class Write:
     """The changes that one record makes, all of them or none."""
 
-    __slots__ = ("aliases", "ids", "outcome", "periods", "record", "size", "steps", "versions")
+    __slots__ = ("aliases", "counted", "ids", "outcome", "periods", "record", "size", "steps", "versions")
 
     def __init__(self, record: Incoming, steps: Sequence[Step], aliases: Sequence[str] = ()) -> None:
         """Make a write. A bulk ingest makes many, so what is used several times is computed once.
@@ -72,6 +78,7 @@ class Write:
         self.steps = steps
         self.aliases = aliases
         self.versions = [step for step in steps if step.is_version]
+        self.counted = [step for step in steps if step.is_counted]
         self.outcome = self._outcome()
         self.ids = {record.event_id, *aliases, *[step.item["eventId"] for step in steps]}
         """The ids that no other write of the same transaction may touch."""
@@ -79,7 +86,7 @@ class Write:
         """The number of its actions, without those on summaries."""
         self.periods: set[str] = set()
         """The days and years whose summaries it changes."""
-        for step in self.versions:
+        for step in self.counted:
             for item in (step.stored, step.item):
                 if item:
                     day = day_of(item["dayBucket"])
@@ -110,13 +117,15 @@ class Write:
         aliases = [Put(ALIAS, {"alias": alias, "eventId": event_id}) for alias in self.aliases]
         return [*(action for step in self.steps for action in step.actions(now, number)), *aliases]
 
-    def count(self, summaries: SummaryChanges) -> None:
-        """Add its changes to those of the summaries."""
-        for step in self.versions:
-            if step.stored:
-                summaries.replace(step.stored, step.item)
+    def count(self, tally: Tally) -> None:
+        """Count its changes for the summaries."""
+        for step in self.counted:
+            if step.stored is None:
+                tally.add(step.item)
+            elif step.is_version:
+                tally.replace(step.stored, step.item)
             else:
-                summaries.add(step.item)
+                tally.update(step.stored, step.item)
 
 
 def insert(event: Event) -> Write:

@@ -26,6 +26,7 @@ from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
 from graph.domains.earthquakes.schema.export_link import export_url
@@ -259,6 +260,15 @@ class CircleInput:
     radius_km: float = strawberry.field(description="Radius, km, 0 … 40,100.")
 
 
+@strawberry.input(description="A point on the earth.")
+class PointInput:
+    lat: float = strawberry.field(description="Degrees north.")
+    lon: float = strawberry.field(description="Degrees east.")
+
+
+_ALIKE = "at most 100, without regard to case and `_`"
+
+
 @strawberry.input
 class TimesAndMagnitudes:
     """The arguments of every filter of events."""
@@ -294,8 +304,39 @@ class EventFilter(TimesAndMagnitudes):
     )
     box: BoxInput | None = strawberry.field(default=None, description="An area between latitudes and longitudes.")
     circle: CircleInput | None = strawberry.field(default=None, description="An area around a point.")
+    polygon: list[PointInput] | None = strawberry.field(
+        default=None,
+        description="The corners of an area, 3 to 100, in order around it. Its edges are straight on a map of "
+        "longitude and latitude, and belong to it. It may cross the dateline, but not surround a pole.",
+    )
     types: list[str] | None = strawberry.field(
-        default=None, description="Any of these types of event, such as `earthquake`; at most 50."
+        default=None, description=f"Any of these types of event, such as `earthquake`; {_ALIKE}."
+    )
+    networks: list[str] | None = strawberry.field(
+        default=None, description=f"Any of these preferred networks, such as `nc`; {_ALIKE}."
+    )
+    mag_types: list[str] | None = strawberry.field(
+        default=None, description=f"Any of these types of magnitude, such as `mww`; {_ALIKE}."
+    )
+    status: list[str] | None = strawberry.field(
+        default=None, description=f"Any of these, such as `reviewed`; {_ALIKE}."
+    )
+    alerts: list[str] | None = strawberry.field(
+        default=None, description=f"Any of these PAGER alert levels, such as `red`; {_ALIKE}."
+    )
+    tsunami: bool | None = strawberry.field(
+        default=None, description="Whether USGS linked it to a tsunami message. An event that does not say is `false`."
+    )
+    min_felt: int | None = strawberry.field(default=None, description="Least number of felt reports, inclusive.")
+    min_sig: int | None = strawberry.field(default=None, description="Least significance, inclusive.")
+    max_gap: float | None = strawberry.field(
+        default=None, description="Greatest angle without a station, degrees, inclusive."
+    )
+    place: str | None = strawberry.field(
+        default=None, description="A part of the place's name, without regard to case and accents: `pahala`."
+    )
+    ids: list[str] | None = strawberry.field(
+        default=None, description="These events, by their ids or any alias; at most 100."
     )
 
     def conditions(self) -> dict[str, Any]:
@@ -305,8 +346,25 @@ class EventFilter(TimesAndMagnitudes):
             "max_depth": self.max_depth,
             "box": Box(**asdict(self.box)) if self.box else None,
             "circle": Circle(**asdict(self.circle)) if self.circle else None,
-            "types": tuple(self.types) if self.types is not None else None,
+            "polygon": Polygon(tuple((each.lat, each.lon) for each in self.polygon))
+            if self.polygon is not None
+            else None,
+            "types": _tuple(self.types),
+            "networks": _tuple(self.networks),
+            "mag_types": _tuple(self.mag_types),
+            "statuses": _tuple(self.status),
+            "alerts": _tuple(self.alerts),
+            "tsunami": self.tsunami,
+            "min_felt": self.min_felt,
+            "min_sig": self.min_sig,
+            "max_gap": self.max_gap,
+            "place": self.place,
+            "ids": _tuple(self.ids),
         }
+
+
+def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)
 
 
 def filter_facts(context: Context, arguments: Mapping[str, Any], result: object) -> dict[str, Any]:

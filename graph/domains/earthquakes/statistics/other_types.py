@@ -15,7 +15,8 @@ from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics.events import EARTHQUAKE, is_earthquake
-from graph.domains.earthquakes.summaries import CACHED_YEARS, Summaries, Summary
+from graph.domains.earthquakes.summaries import Summary
+from graph.domains.earthquakes.summary_reader import CACHED_YEARS, Summaries
 from graph.store.conditions import AnyOf, Compare, all_of
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -76,10 +77,12 @@ class OtherTypes:
     async def _read(self, part: YearPart[Summary], selection: Selection) -> DayCounts:
         """The counts of a part of a year, from the events."""
         promises: list[Promise] = []
-        for day, summary in (await self._summaries.days(part.year, part.value)).days.items():
-            if part.first <= day <= part.last and (others := most_others(summary)):
+        year = await self._summaries.days(part.year, part.value)
+        for place in year.between(part.first, part.last):
+            summary = year.summaries[place]
+            if others := most_others(summary):
                 matching = summary.may_match(selection.magnitudes)
-                promises.append(((day,), min(others, matching // USUALLY_ONE_IN + 1), matching))
+                promises.append(((year.days[place],), min(others, matching // USUALLY_ONE_IN + 1), matching))
         query = Query(
             entity=EVENT,
             index=TIME_ORDERED,

@@ -23,7 +23,8 @@ from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics.events import READABLE, Events, is_earthquake
 from graph.domains.earthquakes.statistics.once import Once
 from graph.domains.earthquakes.statistics.other_types import DayCounts, OtherTypes
-from graph.domains.earthquakes.summaries import Summaries, Summary, promised_on
+from graph.domains.earthquakes.summaries import Summary
+from graph.domains.earthquakes.summary_reader import Summaries
 from graph.store.conditions import Condition
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -203,17 +204,19 @@ class Population:
             if part.is_whole and not by_day:
                 yield part.year, part.value
                 continue
-            days = (await self._summaries.days(part.year, part.value)).days
-            await charge_rows(tested=len(days))
-            for day, of_day in part.whole_days(days):
-                yield day, of_day
+            year = await self._summaries.days(part.year, part.value)
+            await charge_rows(tested=len(year.days))
+            for place in year.between(part.first, part.last):
+                if (day := year.days[place]) not in part.cut:
+                    yield day, year.summaries[place]
             await give_way()
 
     async def promise(self, day: str, magnitudes: MagnitudeRange) -> Promise:
         """The promise of one day, by its summary."""
         of_year = (await self._summaries.years()).get(day[:4])
-        of_day = (await self._summaries.days(day[:4], of_year)).days.get(day) if of_year else None
-        return promised_on(day, of_day.may_match(magnitudes) if of_day else 0)
+        of_day = (await self._summaries.days(day[:4], of_year)).summary(day) if of_year else None
+        most = of_day.may_match(magnitudes) if of_day else 0
+        return (day,), most, most
 
     async def _count_bins(self) -> Counter[Bin]:
         counts: Counter[Bin] = Counter()
@@ -270,7 +273,8 @@ class Population:
             of_days: Counter[str] = Counter({day: count for day, count in days.items() if len(day) == 8})
             for part in parts:
                 if part.is_whole:
-                    for day, summary in (await self._summaries.days(part.year, part.value)).days.items():
+                    year = await self._summaries.days(part.year, part.value)
+                    for day, summary in zip(year.days, year.summaries, strict=True):
                         of_days[day] += summary.matching(self.selection.magnitudes)
             for (day, _), count in (await self._others()).items():
                 if (len(first) == 4 and day[:4] == first) or (len(last) == 4 and day[:4] == last):

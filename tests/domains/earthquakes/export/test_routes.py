@@ -188,6 +188,12 @@ FILTERS: list[dict[str, Any] | None] = [
     {"types": ["quarry blast", "explosion"], "maxDepth": 30},
     {"box": {"minLat": 30, "maxLat": 70, "minLon": 170, "maxLon": -110}, "minMagnitude": 1},
     {"circle": {"lat": 38.8, "lon": -122.8, "radiusKm": 55.5}},
+    {"polygon": [{"lat": 58.9, "lon": -152.5}, {"lat": 61.4, "lon": -151.25}, {"lat": 60.9, "lon": -147.8}]},
+    {"networks": ["ci", "NC"], "magTypes": ["ml"], "status": ["reviewed"], "maxGap": 90.5},
+    {"tsunami": False, "alerts": ["green"], "minFelt": 1, "minSig": 100},
+    {"place": "Pāhala, Hawaii & more"},
+    {"place": "pahala", "ids": []},
+    {"ids": ["nc73919986", "us6000kxp7"]},
 ]
 
 

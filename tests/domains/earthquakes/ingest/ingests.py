@@ -135,7 +135,11 @@ async def summaries_in(database: Database) -> dict[Key, Item]:
 async def counted_in(database: Database) -> dict[Key, Item]:
     """Every summary's counts of events by its key, without zeros."""
     counts = {
-        key: {name: number for name, number in item.items() if number and name.startswith(("events", "bin", "edge"))}
+        key: {
+            name: number
+            for name, number in item.items()
+            if number and name.startswith(("events", "bin", "edge", "type:"))
+        }
         for key, item in (await summaries_in(database)).items()
     }
     return {key: item for key, item in counts.items() if item}
@@ -150,7 +154,7 @@ async def recounted(database: Database) -> dict[Key, Item]:
         day = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=item["eventTsMs"])).date()
         tenths = Decimal(str(item["mag"])) * 10
         floor = tenths.to_integral_value(ROUND_FLOOR)
-        bins = ["events", f"bin{floor}", *([f"edge{floor}"] if tenths == floor else [])]
+        bins = ["events", f"bin{floor}", *([f"edge{floor}"] if tenths == floor else []), f"type:{item.get('type', '')}"]
         year = f"{day.year:04}"
         for key in (DAY_SUMMARY.key_for(year, f"{year}{day:%m%d}"), YEAR_SUMMARY.key_for(year)):
             counts.setdefault(key, Counter()).update(bins)

@@ -121,7 +121,7 @@ async def test_a_window_that_fits_is_one_count_and_one_query_and_leaves_no_marks
     assert paths(station.usgs) == [FDSN_COUNT, FDSN_QUERY]
     assert counts(report) == (4, 4, 0, 0)
     assert len(report.upstream_hash or "") == 64
-    expected = {"EVENT", "ARRIVAL", "SUMMARY", "LOG", "LOG_COUNT"}
+    expected = {"EVENT", "ARRIVAL", "SUMMARY", "FACETS", "LOG", "LOG_COUNT"}
     assert {item["entity"] for item in await everything_in(station.database)} == expected
 
 

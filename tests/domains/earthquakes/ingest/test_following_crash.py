@@ -85,7 +85,7 @@ async def items_in(store: str) -> dict[tuple[str, str], Item]:
     async with StoreLocation.of(store).open(ENTITIES, timeout_s=TIMEOUT_S) as database:
         items = [item for item in await everything_in(database) if item["entity"] not in left_out]
     for item in items:
-        if item["entity"] == "SUMMARY":
+        if item["entity"] in ("SUMMARY", "FACETS"):
             del item["revision"]
     return {
         (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in of_the_run}

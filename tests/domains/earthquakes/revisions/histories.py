@@ -107,7 +107,11 @@ def _records(draw: st.DrawFn) -> Record:
         event_ts_ms=draw(st.sampled_from(TIMES)),
         mag=draw(st.sampled_from([4.5, 4.55, 6.0])),
         status=draw(st.sampled_from([None, "automatic", "reviewed", "deleted"])),
+        type=draw(st.sampled_from([None, "earthquake", "explosion"])),
+        lat=draw(st.sampled_from([1.0, 1.5, 51.0])),
+        net=draw(st.sampled_from([None, "us", "ci"])),
         felt=draw(st.sampled_from([None, 1, 2])),
+        gap=draw(st.sampled_from([None, 9.0, 11.0])),
         ids=draw(st.sampled_from([None, [event_id, *others]])),
     )
 

@@ -5,15 +5,18 @@ from functools import cache
 from typing import Any
 
 import pytest
+from graphql import GraphQLInputObjectType
 
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.normalise import normalise
 from tests.domains.earthquakes.builders import at
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.usgs.usgs_server import week_features
+from tests.schemas import schema
 from tests.service import Service
 from tests.store.samples import NOON
 
@@ -148,6 +151,13 @@ def test_a_page_reads_the_days_that_it_needs(week: Service) -> None:
 AUGUST_1 = {"startTime": "2023-08-01T00:00:00Z", "endTime": "2023-08-01T23:59:59.999Z"}
 FIJI = {"minLat": -30.0, "maxLat": -10.0, "minLon": 175.0, "maxLon": -175.0}
 CALIFORNIA = {"minLat": 32.0, "maxLat": 42.0, "minLon": -125.0, "maxLon": -114.0}
+KENAI = [{"lat": lat, "lon": lon} for lat, lon in ((58.9, -152.5), (61.4, -151.2), (60.9, -147.8), (59.6, -149.0))]
+
+
+def points(polygon: list[dict[str, float]]) -> tuple[tuple[float, float], ...]:
+    return tuple((point["lat"], point["lon"]) for point in polygon)
+
+
 FILTERS: dict[str, tuple[dict[str, Any], Selection, int]] = {
     "everything": ({}, Selection(), 2124),
     "a day": (AUGUST_1, Selection(at("2023-08-01"), at("2023-08-01T23:59:59.999")), 380),
@@ -173,6 +183,29 @@ FILTERS: dict[str, tuple[dict[str, Any], Selection, int]] = {
     "one type": ({"types": ["quarry blast"]}, Selection(types=("quarry blast",)), 30),
     "types": ({"types": ["quarry blast", "explosion", "no such"]}, Selection(types=("quarry blast", "explosion")), 53),
     "no type": ({"types": []}, Selection(types=()), 0),
+    "types in another spelling": (
+        {"types": ["Quarry_Blast", "EXPLOSION"]},
+        Selection(types=("Quarry_Blast", "EXPLOSION")),
+        53,
+    ),
+    "in a polygon": ({"polygon": KENAI}, Selection(polygon=Polygon(points(KENAI))), 23),
+    "networks": ({"networks": ["CI", "hv", "zz"]}, Selection(networks=("CI", "hv", "zz")), 339),
+    "types of magnitude": ({"magTypes": ["mww", "Mwr"]}, Selection(mag_types=("mww", "Mwr")), 27),
+    "status": ({"status": ["automatic"]}, Selection(statuses=("automatic",)), 676),
+    "alerts": ({"alerts": ["green", "red"]}, Selection(alerts=("green", "red")), 14),
+    "a tsunami": ({"tsunami": True}, Selection(tsunami=True), 1),
+    "no tsunami": ({"tsunami": False}, Selection(tsunami=False), 2123),
+    "felt": ({"minFelt": 10}, Selection(min_felt=10), 10),
+    "significant": ({"minSig": 100}, Selection(min_sig=100), 236),
+    "well located": ({"maxGap": 40.5}, Selection(max_gap=40.5), 62),
+    "a place": ({"place": "pahala"}, Selection(place="pahala"), 34),
+    "ids": ({"ids": ["nc73919986", "unknown", "us6000kxp7"]}, Selection(ids=("nc73919986", "us6000kxp7")), 2),
+    "no id": ({"ids": []}, Selection(ids=()), 0),
+    "many of the new ones": (
+        {"polygon": KENAI, "networks": ["ak"], "status": ["reviewed"], "minSig": 10, "place": "alaska"},
+        Selection(polygon=Polygon(points(KENAI)), networks=("ak",), statuses=("reviewed",), min_sig=10, place="alaska"),
+        2,
+    ),
     "several at once": (
         {"minMagnitude": 1.0, "maxDepth": 50.0, "types": ["earthquake"], "box": CALIFORNIA},
         Selection(magnitudes=MagnitudeRange(1.0), max_depth=50.0, types=("earthquake",), box=Box(*CALIFORNIA.values())),
@@ -194,9 +227,9 @@ def test_a_filter_finds_what_it_says_and_counts_it(any_week: Service, name: str)
 
 
 def test_a_filter_of_nulls_is_no_filter(week: Service) -> None:
-    nothing = dict.fromkeys(
-        ("startTime", "endTime", "minMagnitude", "maxMagnitude", "minDepth", "maxDepth", "box", "circle", "types")
-    )
+    filter_type = schema.type_map["EventFilter"]
+    assert isinstance(filter_type, GraphQLInputObjectType)
+    nothing = dict.fromkeys(filter_type.fields)
 
     assert week.ask(TOTAL, {"filter": nothing})["events"]["totalCount"] == 2124
     assert week.ask(TOTAL, {"filter": None})["events"]["totalCount"] == 2124

@@ -1,0 +1,151 @@
+"""What the conditions of a selection tell about the number of matching events, of a year and of each day. No I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from graph.domains.earthquakes.cells import Cells
+from graph.domains.earthquakes.facets import Names, coarse_name
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.summaries import Counted, Summary
+from graph.domains.earthquakes.year_of_days import Bounds, Facets, YearOfDays, add_entries
+
+
+class Range(NamedTuple):
+    """The least and the greatest number of matching events."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class ByMagnitude:
+    """Events, or superseded or deleted versions, in a range of magnitudes."""
+
+    by_facets: ClassVar[bool] = False
+
+    magnitudes: MagnitudeRange
+    counted: Counted = "bin"
+
+    def of_year(self, summary: Summary, facets: Mapping[str, int] | None) -> Range:
+        return Range(summary.matching(self.magnitudes), summary.may_match(self.magnitudes, self.counted))
+
+    def of_days(self, year: YearOfDays, places: range) -> Bounds:
+        days = year.summaries[places.start : places.stop]
+        high = [summary.may_match(self.magnitudes, self.counted) for summary in days]
+        return Bounds([summary.matching(self.magnitudes) for summary in days], high)
+
+    def price(self, year: YearOfDays, places: range) -> int:
+        return 2 * len(places)
+
+
+@dataclass(frozen=True, slots=True)
+class ByFacet:
+    """Events with one of some names of a facet."""
+
+    by_facets: ClassVar[bool] = True
+
+    names: Names
+
+    def of_year(self, summary: Summary, facets: Mapping[str, int] | None) -> Range:
+        if facets is None:
+            return Range(0, summary.events)
+        high = sum([facets.get(name, 0) for name in self.names.possible])
+        return Range(sum([facets.get(name, 0) for name in self.names.sure]), high)
+
+    def of_days(self, year: YearOfDays, places: range) -> Bounds:
+        low, high = [0] * len(places), [0] * len(places)
+        for name in self.names.possible:
+            entries = _facets(year).of(name, places)
+            add_entries(high, entries, places)
+            if name in self.names.sure:
+                add_entries(low, entries, places)
+        return _where_complete(year, places, low, high)
+
+    def price(self, year: YearOfDays, places: range) -> int:
+        return len(places) + sum([len(_facets(year).of(name, places)) for name in self.names.possible])
+
+
+@dataclass(frozen=True, slots=True)
+class ByArea:
+    """Events in an area."""
+
+    by_facets: ClassVar[bool] = True
+
+    cells: Cells
+
+    def of_year(self, summary: Summary, facets: Mapping[str, int] | None) -> Range:
+        if facets is None:
+            return Range(0, summary.events)
+        return Range(0, sum([facets.get(coarse_name(cell), 0) for cell in self.cells.coarse]))
+
+    def of_days(self, year: YearOfDays, places: range) -> Bounds:
+        low, high = [0] * len(places), [0] * len(places)
+        for counts, cells in ((high, self.cells.touched), (low, self.cells.covered)):
+            for entries in _facets(year).of_cells(cells):
+                add_entries(counts, entries, places)
+        return _where_complete(year, places, low, high)
+
+    def price(self, year: YearOfDays, places: range) -> int:
+        return len(places) + 2 * sum(map(len, _facets(year).of_cells(self.cells.touched)))
+
+
+@dataclass(frozen=True, slots=True)
+class OnDays:
+    """Events on some days."""
+
+    by_facets: ClassVar[bool] = False
+
+    days: frozenset[str]  # day buckets
+
+    def of_year(self, summary: Summary, facets: Mapping[str, int] | None) -> Range:
+        return Range(0, summary.events if any(day[:4] == summary.item["year"] for day in self.days) else 0)
+
+    def of_days(self, year: YearOfDays, places: range) -> Bounds:
+        high = [year.events[place] if year.days[place] in self.days else 0 for place in places]
+        return Bounds([0] * len(high), high)
+
+    def price(self, year: YearOfDays, places: range) -> int:
+        return len(places)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSince:
+    """Events, or superseded or deleted versions, that were recorded at a time or later."""
+
+    by_facets: ClassVar[bool] = False
+
+    time_ms: int
+    counted: Counted = "bin"
+
+    def of_year(self, summary: Summary, facets: Mapping[str, int] | None) -> Range:
+        return Range(0, self._most(summary))
+
+    def of_days(self, year: YearOfDays, places: range) -> Bounds:
+        high = list(map(self._most, year.summaries[places.start : places.stop]))
+        return Bounds([0] * len(high), high)
+
+    def price(self, year: YearOfDays, places: range) -> int:
+        return len(places)
+
+    def _most(self, summary: Summary) -> int:
+        return summary.may_match(MagnitudeRange(), self.counted) if summary.changed_since(self.time_ms) else 0
+
+
+Criterion = ByMagnitude | ByFacet | ByArea | OnDays | ChangedSince | ByFacet | ByArea
+
+
+def _facets(year: YearOfDays) -> Facets:
+    if year.facets is None:
+        raise AssertionError("the facets of the year were not read")
+    return year.facets
+
+
+def _where_complete(year: YearOfDays, places: range, low: list[int], high: list[int]) -> Bounds:
+    """The bounds. Facets tell nothing of a day if they do not count all its events."""
+    revisions = _facets(year).revisions
+    for at, place in enumerate(places):
+        revision = revisions.get(place)
+        if revision is None or revision != year.summaries[place].item.get("revision"):
+            low[at], high[at] = 0, year.events[place]
+    return Bounds(low, high)

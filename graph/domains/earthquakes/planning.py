@@ -1,0 +1,160 @@
+"""Plans queries by the summaries: the days that may hold a match, and how many matches are known without reading.
+
+A criterion of a selection gives each day the least and the greatest number of its events that match. All
+criteria together match at most as many as the strictest one, and at least as many as must match all of them:
+of 10 events, 8 of which are strong and 7 of which are reviewed, at least 5 are both.
+
+A day is read for a page if it may hold a match, and for a total only if the two numbers differ.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import dataclass
+from sys import maxsize
+from typing import NamedTuple
+
+from graph.core.spans import TimeSpan, YearPart
+from graph.domains.earthquakes.criteria import ByMagnitude, ChangedSince, Criterion, Range
+from graph.domains.earthquakes.revisions.views import LATEST, Stream
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.summaries import Summary
+from graph.domains.earthquakes.summary_reader import Summaries
+from graph.domains.earthquakes.year_of_days import Bounds
+from graph.store.query import Partition
+from graph.store.time_walk import Promise, Promises
+from graph.work.account import charge_rows, give_way
+
+DAYS_AT_ONCE = 100  # named by a plan before it gives way
+
+
+@dataclass(frozen=True, slots=True)
+class MostRead:
+    """How much may be read for a total."""
+
+    days: int
+    rows: int  # that a store tests a filter on
+    matches: int  # that are read, where a part of the filter is tested here
+
+
+class Known(NamedTuple):
+    """What the summaries tell of a total."""
+
+    counted: int  # matches that need no reading
+    unsure: list[Promise]  # the days to read for the others, in order of time
+
+
+class PlannedDays(NamedTuple):
+    """The days of a part of a year that may hold a match."""
+
+    days: Sequence[str]  # day buckets
+    bounds: Bounds
+    rows: Sequence[int]  # that a filter is tested on, of each day
+
+
+class Planner:
+    """Plans the queries of a catalogue."""
+
+    def __init__(self, summaries: Summaries) -> None:
+        self._summaries = summaries
+
+    async def days(
+        self, selection: Selection, stream: Stream, *, forward: bool, start: Partition | None = None
+    ) -> AsyncGenerator[Promises, None]:
+        """The days that may hold a selected version, from the partition `start` on, some at a time."""
+        first = start[0].removeprefix(stream.prefix) if start else None
+        span = TimeSpan.of(*selection.span).starting_on(first, forward=forward)
+        criteria = _criteria(selection, stream)
+        some: list[Promise] = []
+        async for part, _ in self._years(span, criteria, forward=forward):
+            days, bounds, rows = await self._days(part, criteria)
+            found = zip(days, bounds.high, rows, strict=True)
+            promises = [((f"{stream.prefix}{day}",), most, tested) for day, most, tested in found if most > 0]
+            some += promises if forward else reversed(promises)
+            if len(some) >= DAYS_AT_ONCE:
+                yield some
+                some = []
+                await give_way()
+        yield some
+
+    async def known(self, selection: Selection, stream: Stream, most: MostRead) -> Known | None:
+        """What the summaries tell of the number of selected versions; None if more must be read for the others."""
+        span, criteria = TimeSpan.of(*selection.span), _criteria(selection, stream)
+        is_counted = selection.is_counted and stream == LATEST
+        counted, unsure, rows, matches = 0, list[Promise](), 0, 0
+        most_matches = most.matches if selection.keep else maxsize
+        async for part, of_year in self._years(span, criteria):
+            if part.is_whole and is_counted and of_year.low == of_year.high:
+                counted += of_year.low
+                continue
+            planned = await self._days(part, criteria)
+            bounds = planned.bounds
+            for day, least, greatest, tested in zip(planned.days, bounds.low, bounds.high, planned.rows, strict=True):
+                if is_counted and least == greatest and day not in part.cut:
+                    counted += least
+                elif greatest > 0:
+                    unsure.append(((f"{stream.prefix}{day}",), greatest, tested))
+                    rows += tested
+                    matches += greatest
+            if len(unsure) > most.days or rows > most.rows or matches > most_matches:
+                return None
+            await give_way()
+        return Known(counted, unsure)
+
+    async def _years(
+        self, span: TimeSpan, criteria: Sequence[Criterion], *, forward: bool = True
+    ) -> AsyncIterator[tuple[YearPart[Summary], Range]]:
+        """The years that may have matches, each with the least and the greatest number of its matches."""
+        parts = list(span.years(await self._summaries.years(), forward=forward))
+        facets = {}
+        if any(criterion.by_facets for criterion in criteria):
+            facets = await self._summaries.facets_of({part.year: part.value for part in parts})
+        for part in parts:
+            of_year = facets.get(part.year)
+            bounds = [criterion.of_year(part.value, of_year) for criterion in criteria]
+            joint = _joint(part.value.events, bounds)
+            if joint.high > 0:
+                yield part, joint
+
+    async def _days(self, part: YearPart[Summary], criteria: Sequence[Criterion]) -> PlannedDays:
+        """The days of a part of a year."""
+        by_facets = any(criterion.by_facets for criterion in criteria)
+        year = await self._summaries.days(part.year, part.value, with_facets=by_facets)
+        places = year.between(part.first, part.last)
+        await charge_rows(tested=len(places) + sum([year.price(criterion, places) for criterion in criteria]))
+        every = [year.bounds(criterion, places) for criterion in criteria]
+        events = year.events[places.start : places.stop]
+        joint = _joint_of_days(events, every)
+        rows: Sequence[int] = events
+        for criterion, bounds in zip(criteria, every, strict=True):
+            if isinstance(criterion, ByMagnitude):
+                rows = bounds.high  # an index by magnitude leads to these
+        return PlannedDays(year.days[places.start : places.stop], joint, rows)
+
+
+def _criteria(selection: Selection, stream: Stream) -> list[Criterion]:
+    """The criteria for the days of a stream. Facets count only events, not their superseded versions."""
+    criteria: list[Criterion] = []
+    if stream.counted != "bin" or not selection.magnitudes.everything:
+        criteria.append(ByMagnitude(selection.magnitudes, stream.counted))
+    if stream.counted == "bin":
+        criteria += selection.criteria
+    if selection.updated_since_ms is not None:
+        criteria.append(ChangedSince(selection.updated_since_ms, stream.counted))
+    return criteria
+
+
+def _joint(events: int, bounds: Sequence[Range]) -> Range:
+    """The bounds of the number of events that match all criteria, from those of each."""
+    if not bounds:
+        return Range(events, events)
+    low = sum([least for least, _ in bounds]) - (len(bounds) - 1) * events
+    return Range(max(low, 0), min([greatest for _, greatest in bounds]))
+
+
+def _joint_of_days(events: Sequence[int], bounds: Sequence[Bounds]) -> Bounds:
+    """The same for each day."""
+    if len(bounds) < 2:
+        return bounds[0] if bounds else Bounds(events, events)
+    others = len(bounds) - 1
+    lows = zip(events, *[each.low for each in bounds], strict=True)
+    low = [max(sum(least) - others * of_day, 0) for of_day, *least in lows]
+    return Bounds(low, list(map(min, *[each.high for each in bounds])))

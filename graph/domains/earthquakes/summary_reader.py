@@ -1,0 +1,70 @@
+"""Reads summaries and facets, and keeps those of years that do not change."""
+
+from collections.abc import Mapping
+
+from cachetools import FIFOCache
+
+from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, YEAR_FACETS, YEAR_SUMMARY
+from graph.domains.earthquakes.summaries import Summary
+from graph.domains.earthquakes.year_of_days import Facets, YearOfDays
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Query
+from graph.work.account import charge_rows, give_way
+
+CACHED_YEARS = 150  # a year of 366 busy days takes about 1 MB with its facets
+CELLS_OF_A_DAY = 150  # with many events, about
+
+
+class Summaries:
+    """The stored summaries and facets."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._days: FIFOCache[str, YearOfDays] = FIFOCache(CACHED_YEARS)
+        self._years: dict[str, Summary] = {}  # as of the database's revision
+        self._facets_of_years: dict[str, Item] = {}
+        self._revision: object | None = None
+
+    async def years(self) -> dict[str, Summary]:
+        """Year, `YYYY` → its summary, in order of time."""
+        revision = await self._database.revision()
+        if revision is None or revision != self._revision:
+            page = await self._database.query(Query(entity=YEAR_SUMMARY))
+            self._years = {item["year"]: Summary(item) for item in page.items}
+            self._revision = revision
+        return self._years
+
+    async def facets_of(self, years: Mapping[str, Summary]) -> dict[str, Item]:
+        """Year → its facets, as of these summaries. Years whose facets do not count all events are left out."""
+        known = self._facets_of_years
+        stale = [year for year, summary in years.items() if not _belong(known.get(year), summary)]
+        if stale:
+            found = await self._database.get_many([YEAR_FACETS.key_for(year) for year in stale])
+            known |= {item["year"]: item for item in found.values()}
+        return {year: known[year] for year, summary in years.items() if _belong(known.get(year), summary)}
+
+    async def days(self, year: str, summary: Summary, *, with_facets: bool = False) -> YearOfDays:
+        """The days of a year, as of this summary of it."""
+        version = summary.item
+        days = self._days.get(year)
+        if days is None or (days.version is not version and days.version != version):
+            await give_way()
+            page = await self._database.query(Query(entity=DAY_SUMMARY, partitions=((year,),)))
+            days = YearOfDays(version, page.items)
+            if sum(days.events) == version["events"]:
+                self._days[year] = days
+            # Otherwise an ingest wrote between the two reads: use these days once, but do not cache them.
+        if with_facets and days.facets is None:
+            await charge_rows(tested=min(days.version["events"], len(days.days) * CELLS_OF_A_DAY))
+            page = await self._database.query(Query(entity=DAY_FACETS, partitions=((year,),)))
+            await give_way()
+            places = {day: place for place, day in enumerate(days.days)}
+            days.facets = Facets((places[item["day"]], item) for item in page.items if item["day"] in places)
+            await give_way()
+        return days
+
+
+def _belong(facets: Item | None, summary: Summary) -> bool:
+    """Whether facets count the events of a summary."""
+    return facets is not None and facets.get("revision") == summary.item.get("revision")

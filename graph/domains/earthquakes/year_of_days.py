@@ -1,0 +1,122 @@
+"""The days of a year in columns, so that a plan of many years takes a microsecond a day. No I/O."""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import Protocol
+
+from cachetools import FIFOCache
+
+from graph.domains.earthquakes.facets import CELL
+from graph.domains.earthquakes.summaries import Summary
+from graph.store.entity import Item
+
+BOUNDS_REMEMBERED = 8  # for each year; each takes memory for every day
+
+COUNT_BITS = 22  # of an entry; a day with more events cannot be stored
+COUNT_MASK = (1 << COUNT_BITS) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The least and the greatest number of matching events on each of some following days."""
+
+    low: Sequence[int]
+    high: Sequence[int]
+
+
+class DayCriterion(Protocol):
+    """A condition that bounds the number of matching events on each day. Equal ones give equal bounds."""
+
+    def of_days(self, year: "YearOfDays", places: range) -> Bounds:
+        """The bounds for the days at these places of a year."""
+
+    def price(self, year: "YearOfDays", places: range) -> int:
+        """The number of counts that `of_days` looks at."""
+
+
+class Facets:
+    """The facets of the days of a year, by name.
+
+    An entry tells the number of events of a name on one day: `place of the day << COUNT_BITS | number`. The
+    entries of a name are in order of time. Those of all cells are in one array, cell after cell, since a year may
+    have ten thousand cells with a few entries each.
+    """
+
+    def __init__(self, days: Iterable[tuple[int, Item]]) -> None:
+        """Take the facets of some days, each with its place, in order of time."""
+        self.revisions: dict[int, int] = {}  # by place: of the summary whose events they count
+        entries: dict[str, list[int]] = {}
+        for place, item in days:
+            self.revisions[place] = item.get("revision", 0)
+            at = place << COUNT_BITS
+            for name, count in item.items():
+                if count.__class__ is int and count > 0:
+                    if name in entries:
+                        entries[name].append(at | count)
+                    else:
+                        entries[name] = [at | count]
+        cells = {int(name[len(CELL) :]): entries.pop(name) for name in list(entries) if name.startswith(CELL)}
+        self._named = {name: array("I", of_name) for name, of_name in entries.items()}
+        self._cells = array("I", sorted(cells))
+        self._of_cells = array("I", chain.from_iterable(cells[cell] for cell in self._cells))
+        self._begins = array("I", accumulate((len(cells[cell]) for cell in self._cells), initial=0))
+
+    def of(self, name: str, places: range) -> "array[int]":
+        """The entries of a name on some days."""
+        entries = self._named.get(name, _NONE)
+        begin = bisect_left(entries, places.start << COUNT_BITS)
+        return entries[begin : bisect_left(entries, places.stop << COUNT_BITS, begin)]
+
+    def of_cells(self, runs: Iterable[range]) -> Iterator["array[int]"]:
+        """The entries of all cells in some runs, on any day."""
+        cells, begins = self._cells, self._begins
+        for run in runs:
+            first = bisect_left(cells, run.start)
+            yield self._of_cells[begins[first] : begins[bisect_left(cells, run.stop, first)]]
+
+
+_NONE: "array[int]" = array("I")
+
+
+def add_entries(counts: list[int], entries: Iterable[int], places: range) -> None:
+    """Add those entries that are on some days to the counts of these days."""
+    start, stop = places.start, places.stop
+    for entry in entries:
+        if start <= (place := entry >> COUNT_BITS) < stop:
+            counts[place - start] += entry & COUNT_MASK
+
+
+class YearOfDays:
+    """The days of one year that have or had events, as of one version of the year's summary, in order of time."""
+
+    def __init__(self, version: Item, items: Iterable[Item]) -> None:
+        self.version = version
+        self.summaries = [Summary(item) for item in items]
+        self.days: list[str] = [summary.item["day"] for summary in self.summaries]  # day buckets
+        self.events = [summary.events for summary in self.summaries]
+        self.facets: Facets | None = None  # until a filter needs them
+        self._remembered: FIFOCache[tuple[DayCriterion, range], Bounds] = FIFOCache(BOUNDS_REMEMBERED)
+
+    def summary(self, day: str) -> Summary | None:
+        """The summary of a day."""
+        return next((self.summaries[place] for place in self.between(day, day)), None)
+
+    def between(self, first: str, last: str) -> range:
+        """The places of the days from `first` to `last`, both included."""
+        return range(bisect_left(self.days, first), bisect_right(self.days, last))
+
+    def bounds(self, criterion: DayCriterion, places: range) -> Bounds:
+        """The bounds that a criterion gives for some days."""
+        key = criterion, places
+        try:
+            return self._remembered[key]
+        except KeyError:
+            bounds = self._remembered[key] = criterion.of_days(self, places)
+            return bounds
+
+    def price(self, criterion: DayCriterion, places: range) -> int:
+        """The number of counts that finding the bounds looks at."""
+        return 0 if (criterion, places) in self._remembered else criterion.price(self, places)

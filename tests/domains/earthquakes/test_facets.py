@@ -1,0 +1,263 @@
+"""Facets count what is stored, and wherever they do not, filters are right all the same."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.core.days import DAY_MS
+from graph.core.paging import Paging
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, YEAR_FACETS, YEAR_SUMMARY
+from graph.domains.earthquakes.facets import facet_names, name_of_year
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.rebuild import rebuild_summaries
+from graph.domains.earthquakes.selection import Selection
+from graph.store.contract import Database, Delete, Put
+from graph.store.entity import Item, Key
+from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, ids, ingest, stored
+from tests.domains.earthquakes.oracle import selects
+from tests.domains.earthquakes.revisions.histories import Record, Source, a_record, histories, listed
+from tests.domains.earthquakes.strategies import A_FEW, catalogues, selections
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES, documented
+from tests.store.engines import empty_database
+
+FACETS = (DAY_FACETS, YEAR_FACETS)
+UNCHANGED = {**dict.fromkeys(("type", "status", "ids")), "event_ts_ms": NOON, "mag": 4.5, "lat": 1.0}
+"""With these values, records change an event only in place."""
+Counts = dict[Key, dict[str, int]]
+
+
+async def facets_in(database: Database) -> dict[Key, Item]:
+    """Every item of facets, by its key."""
+    return {entity.key_of(item): item for entity in FACETS async for item in database.scan(entity)}
+
+
+async def counted(database: Database) -> Counts:
+    """What every day's and every year's facets say, without zeros."""
+    counts = {
+        key: {name: number for name, number in item.items() if ":" in name and number}
+        for key, item in (await facets_in(database)).items()
+    }
+    return {key: numbers for key, numbers in counts.items() if numbers}
+
+
+def recounted(events: Sequence[Event]) -> Counts:
+    """What the facets of these events must say."""
+    counts: dict[Key, Counter[str]] = {}
+    for event in events:
+        names, year = facet_names(event.item), event.day_bucket[:4]
+        counts.setdefault(DAY_FACETS.key_for(year, event.day_bucket), Counter()).update(names)
+        counts.setdefault(YEAR_FACETS.key_for(year), Counter()).update(map(name_of_year, names))
+    return {key: dict(counter) for key, counter in counts.items()}
+
+
+async def test_facets_are_stored_under_their_documented_names(engine: str) -> None:
+    details: Record = {
+        "net": "ci",
+        "mag_type": "Mb_Lg",
+        "status": "reviewed",
+        "tsunami": 0,
+        "felt": 3,
+        "sig": 1250,
+        "gap": 95.5,
+    }
+    events = [
+        an_event("us1", lat=-90.0, lon=180.0, depth=None, type="QUARRY_BLAST", alert="red", **details),
+        an_event("us2", lat=89.5, lon=-179.0, depth=5.0, type=None),
+    ]
+    of_both: Mapping[str, int] = {
+        "type:quarry blast": 1,
+        "net:ci": 1,
+        "magType:mb lg": 1,
+        "status:reviewed": 1,
+        "alert:red": 1,
+        "tsunami:0": 1,
+        "felt:2": 1,
+        "sig:41": 1,
+        "gap:9": 1,
+        "depth:": 1,
+        "type:": 1,
+        "net:": 1,
+        "magType:": 1,
+        "status:": 1,
+        "alert:": 1,
+        "tsunami:": 1,
+        "felt:": 1,
+        "sig:": 1,
+        "gap:": 1,
+        "depth:1": 1,
+    }
+    async with stored(engine, events) as database:
+        day = await database.get(DAY_FACETS.key_for("2023", "20230803"))
+        year = await database.get(YEAR_FACETS.key_for("2023"))
+        assert documented(DAY_FACETS, day or {}) == {
+            "pk": "FACETS#2023",
+            "sk": "DAY#20230803",
+            "entity": "FACETS",
+            "revision": 1,
+            **of_both,
+            "c:179": 1,
+            "c:32220": 1,
+        }
+        assert documented(YEAR_FACETS, year or {}) == {
+            "pk": "FACETS#YEARS",
+            "sk": "YEAR#2023",
+            "entity": "FACETS",
+            "revision": 1,
+            **of_both,
+            "area:35": 1,
+            "area:612": 1,
+        }
+
+
+@A_FEW
+@given(events=catalogues)
+async def test_facets_count_exactly_the_stored_events(engine: str, events: list[Event]) -> None:
+    async with stored(engine, events) as database:
+        assert await counted(database) == recounted(events)
+
+
+@A_FEW
+@given(history=histories, tracked=st.sampled_from([{}, UNCHANGED]))
+async def test_facets_count_what_is_listed_after_any_history(
+    engine: str, history: list[list[Record]], tracked: Record
+) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        source = Source(database)
+        for records in history:
+            await source.say(*({**record, **tracked} for record in records))
+            assert await counted(database) == recounted(await listed(database))
+
+
+@pytest.mark.parametrize(
+    ("changed", "selection"),
+    [
+        ({"felt": 100}, Selection(min_felt=100)),
+        ({"sig": 600}, Selection(min_sig=600)),
+        ({"gap": 20.0}, Selection(max_gap=20)),
+        ({"net": "ci"}, Selection(networks=("ci",))),
+    ],
+)
+async def test_a_value_that_changes_without_a_version_is_found_at_once(
+    engine: str, changed: Record, selection: Selection
+) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        source, catalogue = Source(database), catalogue_of(database)
+        await source.say(a_record(), a_record("us2"))
+        assert await catalogue.total(selection) == 0
+
+        report = await source.say(a_record(updated=2, **changed))
+
+        assert report.skipped == 1
+        page = await catalogue.page(selection, Paging(9))
+        assert ids(page.records) == ["us1"]
+        assert await catalogue.total(selection) == 1
+        assert page.records[0].revision == 1
+
+
+# Catalogues of earlier versions
+
+
+async def forget_all(database: Database) -> None:
+    """Leave the catalogue as a version without facets made it."""
+    for key in await facets_in(database):
+        assert await database.delete(Delete(key))
+
+
+async def ingest_without_facets(database: Database, events: Sequence[Event]) -> None:
+    """Ingest as a version without facets does: it leaves the stored ones as they are."""
+    before = await facets_in(database)
+    await ingest(database, events)
+    for key in await facets_in(database):
+        await database.put(Put(key.entity, before[key])) if key in before else await database.delete(Delete(key))
+
+
+async def agree(catalogue: Catalogue, events: Sequence[Event], many: Sequence[Selection]) -> None:
+    """Each selection has the events that are meant, and counts them."""
+    for selection in many:
+        expected = {event.event_id for event in events if selects(selection, event)}
+        page = await catalogue.page(selection, Paging(100))
+        assert set(ids(page.records)) == expected, selection
+        assert await catalogue.total(selection) == len(expected), selection
+
+
+some_selections = st.lists(selections, min_size=1, max_size=8)
+
+
+@A_FEW
+@given(events=catalogues, many=some_selections)
+async def test_filters_are_right_without_facets(engine: str, events: list[Event], many: list[Selection]) -> None:
+    async with stored(engine, events) as database:
+        await forget_all(database)
+        await agree(catalogue_of(database), events, many)
+
+
+@A_FEW
+@given(events=catalogues, many=some_selections)
+async def test_filters_are_right_while_two_versions_ingest(
+    engine: str, events: list[Event], many: list[Selection]
+) -> None:
+    new, old, new_again = events[::3], events[1::3], events[2::3]
+    async with stored(engine, new) as database:
+        catalogue = catalogue_of(database)
+        await agree(catalogue, new, many)
+        await ingest_without_facets(database, old)
+        await agree(catalogue, [*new, *old], many)
+        await ingest(database, new_again)
+        await agree(catalogue, events, many)
+
+        await rebuild_summaries(database)
+        await agree(catalogue, events, many)
+        assert await counted(database) == recounted(events)
+
+
+async def days_read(database: Database, selection: Selection) -> tuple[list[str], int]:
+    """The ids of a page of the selected events, and the number of days that were read for it."""
+    watched = WatchedDatabase(database)
+    page = await catalogue_of(watched).page(selection, Paging(9))
+    return ids(page.records), len(watched.read(EVENT, TIME_ORDERED))
+
+
+TEN_DAYS = [an_event(f"us{day}", NOON + day * DAY_MS, net="ci" if day == 3 else "us") for day in range(10)]
+
+
+async def test_a_filter_reads_the_days_that_facets_name_and_others_only_where_these_do_not_count_all(
+    engine: str,
+) -> None:
+    found = Selection(networks=("CI",))
+    async with stored(engine, TEN_DAYS) as database:
+        assert await days_read(database, found) == (["us3"], 1)
+
+        await ingest_without_facets(database, [an_event("late", NOON + 5 * DAY_MS, net="nc")])
+        assert await days_read(database, found) == (["us3"], 2)
+
+        await forget_all(database)
+        assert await days_read(database, found) == (["us3"], 10)
+
+        await rebuild_summaries(database)
+        assert await days_read(database, found) == (["us3"], 1)
+
+
+async def test_a_total_without_facets_is_counted_from_the_days_and_null_beyond_their_limit(engine: str) -> None:
+    found = Selection(networks=("ci",))
+    async with stored(engine, TEN_DAYS) as database:
+        assert await catalogue_of(database, most_days_counted=1).total(found) == 1
+        await forget_all(database)
+        assert await catalogue_of(database, most_days_counted=10).total(found) == 1
+        assert await catalogue_of(database, most_days_counted=9).total(found) is None
+
+
+async def test_a_day_that_another_program_summarised_without_a_revision_is_read(engine: str) -> None:
+    """It has no facets, so these tell nothing of it."""
+    event = an_event("us1", net="ci")
+    async with empty_database(engine, ENTITIES) as database:
+        await database.put(Put(EVENT, event.item))
+        for entity, period in ((DAY_SUMMARY, {"day": event.day_bucket}), (YEAR_SUMMARY, {})):
+            await database.put(Put(entity, {"year": "2023", **period, "events": 1, "bin45": 1, "edge45": 1}))
+
+        await agree(catalogue_of(database), [event], [Selection(networks=("ci",)), Selection(networks=("us",))])
