@@ -5,7 +5,7 @@ async def notes(self, info: Info[Context, None], page: PageRequest) -> Page[Note
     return await info.context.service(Notes).recent(page)
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Protocol
@@ -37,13 +37,18 @@ class CursorReader(Protocol):
         """The position that a cursor holds; InvalidCursor for any other text."""
 
 
+OrderOf = Callable[[Mapping[str, Any]], CursorReader]
+"""Chooses the order of a connection by the field's arguments, which have their names in Python."""
+
+
 def connection_field(
-    of: Any, order: CursorReader, record: type[Record], *, directives: Sequence[object] = (), **options: Any
+    of: Any, order: CursorReader | OrderOf, record: type[Record], *, directives: Sequence[object] = (), **options: Any
 ) -> Callable[[Any], Any]:
     """Make a field of a resolver: a connection, read with the attributes that are selected.
 
     Args:
         of: the connection's type of Strawberry, or a lazy one.
+        order: of its cursors; a function if an argument chooses it.
         record: the class of its records.
         directives: a `ListSize` among them replaces that of an ordinary page.
         options: others of `strawberry.field`.
@@ -58,7 +63,7 @@ def connection_field(
     return field
 
 
-def _with_arguments(resolver: Resolver, order: CursorReader, record: type[Record]) -> Resolver:
+def _with_arguments(resolver: Resolver, order: CursorReader | OrderOf, record: type[Record]) -> Resolver:
     """The resolver with `first`, `after`, `last` and `before` in place of `page`."""
 
     @wraps(resolver)
@@ -71,8 +76,8 @@ def _with_arguments(resolver: Resolver, order: CursorReader, record: type[Record
         before: str | None = None,
         **others: Any,
     ) -> Page[Any]:
-        sizes = info.context.page_sizes
-        paging = Paging[Any].read(order.place_of, sizes, first=first, after=after, last=last, before=before)
+        sizes, chosen = info.context.page_sizes, order(others) if callable(order) else order
+        paging = Paging[Any].read(chosen.place_of, sizes, first=first, after=after, last=last, before=before)
         page = PageRequest(paging, selected_attributes(info, record))
         return await resolver(*source, info=info, **{PAGE: page}, **others)
 

@@ -25,10 +25,26 @@ _CURSOR = re.compile(
 )
 
 
+def encode_cursor(text: str) -> str:
+    """The text of a position as a cursor, URL-safe."""
+    return b2a_base64(text.encode(), newline=False).translate(_URL_SAFE, b"=").decode()
+
+
+def decode_cursor(cursor: str, argument: str) -> str:
+    """The text that a cursor holds.
+
+    Raises:
+        InvalidCursor: It holds none. The message names `argument`.
+    """
+    try:
+        return urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).decode()
+    except ValueError as error:
+        raise InvalidCursor(argument) from error
+
+
 def cursor_at(connection: str, time_ms: int, key: str) -> str:
     """The cursor of a position, without a `Position` object, since every edge of a page has a cursor."""
-    text = f"{connection}{CURSOR_VERSION}:{time_ms}:{key}"
-    return b2a_base64(text.encode(), newline=False).translate(_URL_SAFE, b"=").decode()
+    return encode_cursor(f"{connection}{CURSOR_VERSION}:{time_ms}:{key}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +54,11 @@ class Position:
     connection: str  # lower-case name; a cursor of another connection is refused
     time_ms: int  # epoch milliseconds
     key: str  # tells records of the same millisecond apart, at most 64 characters
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """What positions of a connection are ordered by."""
+        return self.time_ms, self.key
 
     @property
     def cursor(self) -> str:
@@ -51,11 +72,7 @@ class Position:
         Raises:
             InvalidCursor: It is not a cursor of this connection. The message names `argument`.
         """
-        try:
-            text = urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).decode()
-        except ValueError as error:
-            raise InvalidCursor(argument) from error
-        found = _CURSOR.fullmatch(text)
+        found = _CURSOR.fullmatch(decode_cursor(cursor, argument))
         if not found or found["connection"] != connection or int(found["version"]) != CURSOR_VERSION:
             raise InvalidCursor(argument)
         position = cls(connection, int(found["time"]), found["key"])

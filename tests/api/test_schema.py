@@ -90,7 +90,7 @@ input EventFilter {
 input PointInput { lat: Float!  lon: Float! }
 input BoxInput { minLat: Float!  maxLat: Float!  minLon: Float!  maxLon: Float! }
 input CircleInput { lat: Float!  lon: Float!  radiusKm: Float! }
-enum EventOrder { TIME_DESC TIME_ASC }
+enum EventOrder { TIME_DESC TIME_ASC MAGNITUDE_DESC MAGNITUDE_ASC }
 enum ExportFormat { NDJSON CSV GEOJSON PARQUET ARROW }
 type EventConnection {
   edges: [EventEdge!]!  nodes: [Event!]!  pageInfo: PageInfo!  totalCount: Int  bucketsScanned: Int!  asGeoJson: JSON!

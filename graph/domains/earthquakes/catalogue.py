@@ -1,4 +1,4 @@
-"""The access patterns of the catalogue: one event, a page in time order, an exact total.
+"""The access patterns of the catalogue: one event, a page in the order of time or of magnitude, an exact total.
 
 A page costs only what it holds. The summaries name the days that can have a match, and
 `graph.store.time_walk` reads only these, newest or oldest first, until the page is full.
@@ -14,8 +14,11 @@ from typing import Any
 from graph.core.days import day_bucket
 from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.between import page_between
+from graph.domains.earthquakes.by_magnitude import MagnitudeWalk
 from graph.domains.earthquakes.entities import ALIAS, EVENT, REVISION
 from graph.domains.earthquakes.export.formats import ExportFormat
+from graph.domains.earthquakes.magnitude_order import EventByMagnitude, MagnitudePosition, magnitude_place
 from graph.domains.earthquakes.model import Event, day_of, possible_id
 from graph.domains.earthquakes.planning import MostRead, Planner
 from graph.domains.earthquakes.revisions.history import History
@@ -173,9 +176,43 @@ class Catalogue:
             place_of = partial(_place, prefix=stream.prefix)
             page = await walk.page(paging, forward=ascending, place_of=place_of, record_of=record_of)
         else:
-            walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
-            merged = MergedWalk(selection, partial(self._days, view.streams), walks)
+            merged = self._merged_walk(view, attributes, defaults, selection)
             page = await merged.page(paging, forward=ascending, record_of=record_of)
+        return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
+
+    async def page_by_magnitude(
+        self,
+        selection: Selection,
+        paging: Paging[MagnitudePosition],
+        *,
+        ascending: bool = False,
+        attributes: Attributes = None,
+        view: View = PRESENT,
+    ) -> EventPage:
+        """A page of the selected events, the largest first unless `ascending`.
+
+        Raises:
+            HistoryUnavailable: The view is of a time before the first ingest.
+            QueryTooComplex: The operation in progress may not read so many events.
+        """
+        await self._history.check(view.as_of)
+        selection = await self._located(selection)
+        needed = None if attributes is None else attributes | {"mag"}
+        walk = MagnitudeWalk(
+            self._database,
+            self._planner,
+            selection,
+            view.streams,
+            query_of=partial(_selected, attributes=needed),
+            in_time=partial(self._merged_walk, view, needed, None),
+        )
+        page = await page_between(
+            walk.read,
+            paging,
+            forward=ascending,
+            place_of=magnitude_place,
+            record_of=EventByMagnitude.reading(needed),
+        )
         return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
 
     def unread_page(self, selection: Selection, view: View = PRESENT) -> EventPage:
@@ -194,9 +231,7 @@ class Catalogue:
         """
         return await self._counted(selection, view, self._most_read)
 
-    async def _total_with(
-        self, page: Page[Event], paging: Paging[Position], selection: Selection, view: View
-    ) -> int | None:
+    async def _total_with(self, page: Page[Event], paging: Paging[Any], selection: Selection, view: View) -> int | None:
         """The total, of a list whose page was read."""
         if page.has_more or paging.after or paging.before:
             return await self.total(selection, view)
@@ -286,6 +321,11 @@ class Catalogue:
         """The walk through the selected versions of a stream that pass the rest of a filter, too."""
         query = replace(_selected(selection, stream, attributes), defaults=defaults)
         return Walk(self._database, query, partial(self._planner.days, selection, stream), keep)
+
+    def _merged_walk(self, view: View, attributes: Attributes, defaults: Defaults, selection: Selection) -> MergedWalk:
+        """The walk through the selected versions of a view."""
+        walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
+        return MergedWalk(selection, partial(self._days, view.streams), walks)
 
     async def _days(
         self, streams: Sequence[Stream], selection: Selection, *, forward: bool

@@ -48,6 +48,20 @@ class MagnitudeRange:
         return range(least, greatest + 1)
 
     @cached_property
+    def bin_without_edge(self) -> int | None:
+        """The first bin, if the magnitude on its edge is below the range."""
+        if self.minimum is None or bin_of(self.minimum)[1]:
+            return None
+        return bin_of(self.minimum)[0]
+
+    @cached_property
+    def bin_of_edge(self) -> int | None:
+        """The last bin, if the range ends with the magnitude on its edge."""
+        if self.maximum is None or not bin_of(self.maximum)[1]:
+            return None
+        return bin_of(self.maximum)[0]
+
+    @cached_property
     def inner_bins(self) -> range:
         """The bins whose events all lie in the range. Those on the lower edge of the next bin may lie in it too."""
         least, after = LEAST_BIN, GREATEST_BIN + 1

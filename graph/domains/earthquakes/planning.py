@@ -7,6 +7,7 @@ of 10 events, 8 of which are strong and 7 of which are reviewed, at least 5 are 
 A day is read for a page if it may hold a match, and for a total only if the two numbers differ.
 """
 
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from sys import maxsize
@@ -57,12 +58,23 @@ class Planner:
         self._summaries = summaries
 
     async def days(
-        self, selection: Selection, stream: Stream, *, forward: bool, start: Partition | None = None
+        self,
+        selection: Selection,
+        stream: Stream,
+        *,
+        forward: bool,
+        start: Partition | None = None,
+        by_facets: bool = True,
     ) -> AsyncGenerator[Promises, None]:
-        """The days that may hold a selected version, from the partition `start` on, some at a time."""
+        """The days that may hold a selected version, some at a time.
+
+        Args:
+            start: the partition to begin with.
+            by_facets: whether to read facets. It is not worth it where other criteria leave only few versions.
+        """
         first = start[0].removeprefix(stream.prefix) if start else None
         span = TimeSpan.of(*selection.span).starting_on(first, forward=forward)
-        criteria = _criteria(selection, stream)
+        criteria = [each for each in _criteria(selection, stream) if by_facets or not each.by_facets]
         some: list[Promise] = []
         async for part, _ in self._years(span, criteria, forward=forward):
             days, bounds, rows = await self._days(part, criteria)
@@ -98,6 +110,14 @@ class Planner:
                 return None
             await give_way()
         return Known(counted, unsure)
+
+    async def counts(self, selection: Selection, stream: Stream) -> Summary:
+        """The summed counts by magnitude of the years that may hold a selected version."""
+        span, criteria = TimeSpan.of(*selection.span), _criteria(selection, stream)
+        counts = Counter[str]()
+        async for part, _ in self._years(span, criteria):
+            counts.update(part.value.by_magnitude(stream.counted))
+        return Summary(counts)
 
     async def _years(
         self, span: TimeSpan, criteria: Sequence[Criterion], *, forward: bool = True

@@ -190,7 +190,14 @@ class Summary:
         """An upper bound of the number of events in the range, or of what else is counted."""
         if counted == "bin" and magnitudes.everything:
             return self.events
-        return self._counts(counted).total(magnitudes.bins)
+        bins = self._counts(counted)
+        most = bins.total(magnitudes.bins)
+        if counted == "bin":
+            if (first := magnitudes.bin_without_edge) is not None:
+                most -= self._on_edge(first)
+            if (last := magnitudes.bin_of_edge) is not None:
+                most -= bins.total(range(last, last + 1)) - self._on_edge(last)
+        return most
 
     def matching(self, magnitudes: MagnitudeRange) -> int:
         """A lower bound of the number of events in the range. It is exact if the range's ends are on tenths."""
@@ -199,7 +206,7 @@ class Summary:
         inner = magnitudes.inner_bins
         matching = self._counts("bin").total(inner)
         if magnitudes.maximum is not None and inner.stop >= inner.start:
-            matching += int(self.item.get(f"edge{inner.stop}", 0))
+            matching += self._on_edge(inner.stop)
         return matching
 
     def count(self, name: str) -> int:
@@ -215,8 +222,16 @@ class Summary:
         counts = {tenths: int(self.item.get(f"bin{tenths}", 0)) for tenths in magnitudes.bins}
         if magnitudes.maximum is not None and counts:
             greatest = max(counts)
-            counts[greatest] = int(self.item.get(f"edge{greatest}", 0))
+            counts[greatest] = self._on_edge(greatest)
         return counts
+
+    def by_magnitude(self, counted: Counted) -> dict[str, int]:
+        """The counts by magnitude, by their names; of events also those on edges."""
+        names = (counted, "edge") if counted == "bin" else counted
+        return {name: max(int(count), 0) for name, count in self.item.items() if name.startswith(names)}
+
+    def _on_edge(self, tenths: int) -> int:
+        return int(self.item.get(f"edge{tenths}", 0))
 
     def _counts(self, counted: Counted) -> Bins:
         if (bins := self._bins.get(counted)) is None:

@@ -1,18 +1,21 @@
 """What the catalogue must answer, found by looking at every event and by other formulas than the catalogue's."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import atan2, cos, hypot, radians, sin
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from unicodedata import category, normalize
 
 from graph.core.paging import Paging, Position
 from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, Box, Circle
+from graph.domains.earthquakes.magnitude_order import MagnitudePosition
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.polygon import ON_EDGE, Polygon
 from graph.domains.earthquakes.selection import Selection
+
+P = TypeVar("P")
 
 
 def selects(selection: Selection, event: Event) -> bool:
@@ -136,16 +139,19 @@ class Expected:
 
 
 def expected_page(
-    stored: Sequence[Event], selection: Selection, paging: Paging[Position], *, ascending: bool
+    stored: Sequence[Event], selection: Selection, paging: Paging[P], place_of: Callable[[P], float]
 ) -> Expected:
     """The page of `stored`, every event there is in the connection's order, by Relay's own algorithm.
 
-    A position must be an event's, or alone on its millisecond. As Relay allows, the side that
-    was paged from is looked at too: whether anything lies behind a cursor is always known.
+    As Relay allows, the side that was paged from is looked at too: whether anything lies behind a cursor is
+    always known.
+
+    Args:
+        place_of: where a position stands among the stored events: at one of them, or between two.
     """
     selected = [(place, event) for place, event in enumerate(stored) if selects(selection, event)]
-    after = -1.0 if paging.after is None else _place(stored, paging.after, ascending)
-    before = float(len(stored)) if paging.before is None else _place(stored, paging.before, ascending)
+    after = -1.0 if paging.after is None else place_of(paging.after)
+    before = float(len(stored)) if paging.before is None else place_of(paging.before)
     edges = [(place, event) for place, event in selected if after < place < before]
     if paging.backward:
         page = edges[max(len(edges) - paging.size, 0) :]
@@ -158,11 +164,27 @@ def expected_page(
     return Expected([event for _, event in page], has_next=len(edges) > paging.size, has_previous=beyond)
 
 
-def _place(stored: Sequence[Event], position: Position, ascending: bool) -> float:
-    """Where a position stands among the stored events: at one of them, or between two."""
+def place_in_time(stored: Sequence[Event], position: Position, *, ascending: bool) -> float:
+    """Where a position stands. It must be an event's, or alone on its millisecond."""
     for place, event in enumerate(stored):
         if event.position == position:
             return place
         if event.event_ts_ms > position.time_ms if ascending else event.event_ts_ms < position.time_ms:
+            return place - 0.5
+    return len(stored) - 0.5
+
+
+def by_magnitude(events: Sequence[Event], *, ascending: bool) -> list[Event]:
+    """The events in the order of magnitude."""
+    return sorted(events, key=lambda event: (event.mag, event.event_ts_ms, event.event_id), reverse=not ascending)
+
+
+def place_by_magnitude(stored: Sequence[Event], position: MagnitudePosition, *, ascending: bool) -> float:
+    """Where a position stands, of an event or not."""
+    for place, event in enumerate(stored):
+        own = event.mag, event.event_ts_ms, event.event_id
+        if own == position.place:
+            return place
+        if own > position.place if ascending else own < position.place:
             return place - 0.5
     return len(stored) - 0.5

@@ -1,6 +1,7 @@
 """Pages of the catalogue: the walk equals the store, and every page is the one that Relay defines."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from graph.domains.earthquakes.model import EVENTS, Event
 from graph.domains.earthquakes.selection import Selection
 from graph.store.contract import Delete
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ids, stored
-from tests.domains.earthquakes.oracle import Expected, expected_page, selects
+from tests.domains.earthquakes.oracle import Expected, expected_page, place_in_time, selects
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, positions, selections
 
 ALL = Selection()
@@ -95,7 +96,8 @@ async def test_a_page_is_the_one_that_relay_defines_for_any_cursors(
             )
             page = await catalogue.page(selection, paging, ascending=ascending)
             found = Expected(list(page.records), await await_maybe(page.has_next), await await_maybe(page.has_previous))
-            assert found == expected_page(order, selection, paging, ascending=ascending), paging
+            place_of = partial(place_in_time, order, ascending=ascending)
+            assert found == expected_page(order, selection, paging, place_of), paging
 
 
 @pytest.mark.parametrize("backward", [False, True])

@@ -15,6 +15,7 @@ from graph.core.paging import Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.magnitude_order import EventByMagnitude
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
@@ -90,6 +91,7 @@ def some_events() -> list[Event]:
 
 
 THE_EVENTS = some_events()
+MAGNITUDES = {event.position: EventByMagnitude(event.item).magnitude_position for event in THE_EVENTS}
 MORE = settings(A_FEW, max_examples=rounds(60))
 
 
@@ -141,6 +143,18 @@ async def test_a_page_costs_at_least_what_its_plan_reads(
     database: CountedDatabase, selection: Selection, paging: Paging[Position], ascending: bool
 ) -> None:
     await charged(database, lambda c: c.page(selection, paging, ascending=ascending), page=paging.size)
+
+
+@MORE
+@given(selection=selections, paging=pagings, ascending=st.booleans())
+async def test_a_page_by_magnitude_costs_at_least_what_its_plan_reads(
+    database: CountedDatabase, selection: Selection, paging: Paging[Position], ascending: bool
+) -> None:
+    after, before = (MAGNITUDES[at] if at else None for at in (paging.after, paging.before))
+    by_magnitude = Paging(paging.size, paging.backward, after, before)
+    await charged(
+        database, lambda c: c.page_by_magnitude(selection, by_magnitude, ascending=ascending), page=paging.size
+    )
 
 
 @MORE

@@ -4,8 +4,7 @@ By time, a page resumes at the position of the last event, so that page 1,000 co
 events out: whole days of them by the summaries' counts where these are exact, the rest one by one, without reading more
 than their positions.
 
-By magnitude, events have no index. The summaries say from which magnitude on there are enough, and only these are read
-and sorted, at most some thousands.
+By magnitude, the events up to the last one are read at once, at most some thousands.
 """
 
 from collections.abc import Sequence
@@ -14,16 +13,13 @@ from dataclasses import replace
 from graph.core.days import DAY_MS
 from graph.core.paging import Paging, Position
 from graph.domains.earthquakes.catalogue import Attributes, Catalogue, EventPage
-from graph.domains.earthquakes.entities import GREATEST_MAG, LEAST_MAG
-from graph.domains.earthquakes.fdsn.counting import plain
 from graph.domains.earthquakes.fdsn.errors import TooMuchData
 from graph.domains.earthquakes.fdsn.history import named_events
 from graph.domains.earthquakes.fdsn.query import FdsnQuery
-from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import PRESENT
 from graph.domains.earthquakes.selection import Selection
-from graph.work.account import charge_rows, give_way
+from graph.work.account import charge_rows
 
 PAGE_SIZE = 1000  # events; more would hold up other callers
 MOST_SORTED = 5000  # events in memory, some 8 MB
@@ -71,7 +67,7 @@ class Rows:
         if query.event_ids is not None:
             self._sorted = self._cut(await named_events(self._catalogue, query, query.event_ids))
         elif query.by_magnitude:
-            self._sorted = self._cut(await self._largest())
+            self._sorted = await self._by_magnitude()
         elif query.offset > 1 and (after := await self._position_of(query.offset - 1)) is None:
             self._sorted = []  # there are not so many
         elif query.offset > 1:
@@ -102,57 +98,27 @@ class Rows:
             view=self._query.view,
         )
 
-    async def _largest(self) -> list[Event]:
-        """The events that may be among the first ones by magnitude, in any order.
+    async def _by_magnitude(self) -> list[Event]:
+        """The events from `offset` on, up to `limit`.
 
         Raises:
             TooMuchData: There are too many to be sorted.
         """
-        query = self._query
-        selection = await self._narrowed(query)
-        bound = await self._exact(plain(selection))
-        if bound > MOST_SORTED and (selection.summarised or await self._exact(selection) > MOST_SORTED):
+        query, begin = self._query, self._query.offset - 1
+        size = MOST_SORTED if query.limit is None else min(begin + query.limit, MOST_SORTED)
+        await charge_rows(read=size)
+        page = await self._catalogue.page_by_magnitude(
+            query.selection, Paging(size), ascending=query.ascending, attributes=self._attributes, view=query.view
+        )
+        if page.has_more and (query.limit is None or begin + query.limit > MOST_SORTED):
             raise TooMuchData(
                 f"More than {MOST_SORTED:,} events would have to be sorted by magnitude. "
                 "Give a `limit`, a shorter time or greater magnitudes, or order by time."
             )
-        events: list[Event] = []
-        after = None
-        while True:
-            await charge_rows(read=PAGE_SIZE)
-            page = await self._page(selection, PAGE_SIZE, after, self._attributes)
-            events += page.records
-            if not page.has_more:
-                return events
-            after = page.records[-1].position
-            await give_way()
+        return list(page.records[begin:])
 
     async def _exact(self, selection: Selection) -> int:
         return await self._catalogue.count(selection, self._query.view)
-
-    async def _narrowed(self, query: FdsnQuery) -> Selection:
-        """The selection with the narrowest range of magnitudes, on tenths, that is known to hold enough events."""
-        selection = query.selection
-        if query.limit is None or not self._is_summarised:
-            return selection
-        enough = query.offset - 1 + query.limit
-        given = selection.magnitudes
-        low = LEAST_MAG if given.minimum is None else max(given.minimum, LEAST_MAG)
-        high = GREATEST_MAG if given.maximum is None else min(given.maximum, GREATEST_MAG)
-        least, most = 0, max(round((high - low) * 10), 0)  # tenths to leave out
-        narrowed = selection
-        while least < most:
-            middle = -((-least - most) // 2)
-            if query.ascending:
-                magnitudes = MagnitudeRange(given.minimum, round(high - middle / 10, 1))
-            else:
-                magnitudes = MagnitudeRange(round(low + middle / 10, 1), given.maximum)
-            trial = replace(selection, magnitudes=magnitudes)
-            if await self._exact(trial) >= enough:
-                least, narrowed = middle, trial
-            else:
-                most = middle - 1
-        return narrowed
 
     async def _position_of(self, number: int) -> Position | None:
         """The position of the event with this number, from 1; None if there is none."""

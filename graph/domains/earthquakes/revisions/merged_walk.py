@@ -12,12 +12,12 @@ version is found in at least one of them. If it is found in both, one is dropped
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Protocol
 
 from graph.core.days import day_span
-from graph.core.paging import Later, Page, Paging, Position
+from graph.core.paging import Page, Paging, Position
+from graph.domains.earthquakes.between import Between, Found, page_between
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.store.entity import Item
@@ -31,31 +31,6 @@ class WalkOf(Protocol):
 
     def __call__(self, selection: Selection, keep: Keep) -> Walk:
         """The walk through the selected versions that pass the rest of a filter, too."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Range:
-    """The part of a list between two positions."""
-
-    after: Position | None = None  # in order of time, whatever the direction of reading
-    before: Position | None = None
-    with_ends: bool = False
-
-    def select(self, selection: Selection) -> Selection | None:
-        """The selection between the positions' times; None if it is empty."""
-        first, last = selection.span
-        if self.after:
-            first = max(first, self.after.time_ms)
-        if self.before:
-            last = min(last, self.before.time_ms)
-        return replace(selection, start_ms=first, end_ms=last) if first <= last else None
-
-    def holds(self, item: Item) -> bool:
-        """Whether a version lies between the positions."""
-        place = _place(item)
-        if self.after and not (place > _place_of(self.after) or (self.with_ends and place == _place_of(self.after))):
-            return False
-        return not self.before or place < _place_of(self.before) or (self.with_ends and place == _place_of(self.before))
 
 
 class Days(Protocol):
@@ -75,32 +50,14 @@ class MergedWalk:
 
     async def page(self, paging: Paging[Position], *, forward: bool, record_of: Callable[[Item], Event]) -> Page[Event]:
         """A page in order of time, or with `forward=False` in reverse."""
-        direction = forward != paging.backward
-        first, last = (paging.after, paging.before) if forward else (paging.before, paging.after)
-        items, more, partitions = await self._read(paging.size, _Range(first, last), forward=direction)
-        records = list(map(record_of, items))
-        start = paging.before if paging.backward else paging.after
-        return Page(
-            records=records[::-1] if paging.backward else records,
-            partitions=partitions,
-            backward=paging.backward,
-            has_more=more,
-            has_behind=Later(partial(self._behind, items, start, forward=not direction)) if start else False,
-        )
+        return await page_between(self.read, paging, forward=forward, place_of=_place, record_of=record_of)
 
-    async def _behind(self, items: Sequence[Item], start: Position, *, forward: bool) -> bool:
-        """Whether anything precedes a page in this direction."""
-        first = Position(start.connection, *_place(items[0])) if items else start
-        within = _Range(first if forward else None, None if forward else first, with_ends=not items)
-        _, more, _ = await self._read(0, within, forward=forward)
-        return more
-
-    async def _read(self, size: int, within: _Range, *, forward: bool) -> tuple[list[Item], bool, int]:
-        """The first versions of a range, whether more follow, and the number of partitions that were read."""
+    async def read(self, size: int, within: Between, *, forward: bool) -> Found:
+        """The first versions between two places, which are times and event ids."""
         items: list[Item] = []
-        selection, partitions, more = within.select(self._selection), 0, False
+        selection, partitions, more = _select(self._selection, within), 0, False
         if selection is None:
-            return items, more, partitions
+            return Found(items, more, partitions)
         async with aclosing(self._windows(selection, size + 1, forward=forward)) as windows:
             async for window in windows:
                 found, more, read = await self._read_window(window, size - len(items), within, forward=forward)
@@ -108,7 +65,7 @@ class MergedWalk:
                 partitions += read
                 if more:
                     break
-        return items, more, partitions
+        return Found(items, more, partitions)
 
     async def _windows(self, selection: Selection, wanted: int, *, forward: bool) -> AsyncGenerator[Selection, None]:
         """Parts of a selection, one after the other: some days that may fill a page, then twice as many each time."""
@@ -130,10 +87,8 @@ class MergedWalk:
         if days:
             yield window()
 
-    async def _read_window(
-        self, selection: Selection, size: int, within: _Range, *, forward: bool
-    ) -> tuple[list[Item], bool, int]:
-        """The first versions of a part of the range, whether more follow in it, and the number of partitions."""
+    async def _read_window(self, selection: Selection, size: int, within: Between, *, forward: bool) -> Found:
+        """The first versions of a part of the range, and whether more follow in it."""
         readings = [await self._walk(of, selection, within).read(size + 1, forward=forward) for of in self._walks]
         merged = _merged([reading.items for reading in readings], forward=forward)
         if 0 < size < len(merged):
@@ -146,13 +101,23 @@ class MergedWalk:
                 ]
                 merged = _merged([merged, *(tie.items for tie in ties)], forward=forward)
         more = len(merged) > size or any(reading.more for reading in readings)
-        return merged[:size], more, sum(reading.partitions for reading in readings)
+        return Found(merged[:size], more, sum(reading.partitions for reading in readings))
 
-    def _walk(self, of: WalkOf, selection: Selection, within: _Range) -> Walk:
+    def _walk(self, of: WalkOf, selection: Selection, within: Between) -> Walk:
         own = selection.keep
         if own is None:
-            return of(selection, Keep(within.holds, frozenset()))
-        return of(selection, Keep(lambda item: within.holds(item) and own.holds(item), own.reads))
+            return of(selection, Keep(lambda item: within.holds(_place(item)), frozenset()))
+        return of(selection, Keep(lambda item: within.holds(_place(item)) and own.holds(item), own.reads))
+
+
+def _select(selection: Selection, within: Between) -> Selection | None:
+    """The selection between the times of two places; None if it is empty."""
+    first, last = selection.span
+    if within.after:
+        first = max(first, within.after[0])
+    if within.before:
+        last = min(last, within.before[0])
+    return replace(selection, start_ms=first, end_ms=last) if first <= last else None
 
 
 def _merged(streams: Sequence[Sequence[Item]], *, forward: bool) -> list[Item]:
@@ -163,7 +128,3 @@ def _merged(streams: Sequence[Sequence[Item]], *, forward: bool) -> list[Item]:
 
 def _place(item: Item) -> tuple[int, str]:
     return item["eventTsMs"], item["eventId"]
-
-
-def _place_of(position: Position) -> tuple[int, str]:
-    return position.time_ms, position.key

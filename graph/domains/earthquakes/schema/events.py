@@ -12,7 +12,7 @@ from strawberry.scalars import JSON
 from strawberry.types import Info
 
 from graph.api import relay
-from graph.api.connection_field import connection_field
+from graph.api.connection_field import CursorReader, connection_field
 from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
@@ -25,6 +25,7 @@ from graph.domains.earthquakes import model
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.export.formats import ExportFormat
+from graph.domains.earthquakes.magnitude_order import MagnitudeOrder
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
@@ -36,10 +37,29 @@ from graph.domains.earthquakes.selection import Selection
 from graph.store.ordering import PageRequest
 
 
-@strawberry.enum(description="The order of events in time.")
+@strawberry.enum(description="The order of events. Orders by time and orders by magnitude have different cursors.")
 class EventOrder(Enum):
     TIME_DESC = strawberry.enum_value("TIME_DESC", description="Newest first.")
     TIME_ASC = strawberry.enum_value("TIME_ASC", description="Oldest first.")
+    MAGNITUDE_DESC = strawberry.enum_value(
+        "MAGNITUDE_DESC", description="Largest first; of one magnitude the newest first."
+    )
+    MAGNITUDE_ASC = strawberry.enum_value("MAGNITUDE_ASC", description="The reverse of MAGNITUDE_DESC.")
+
+    @property
+    def ascending(self) -> bool:
+        """Whether the least comes first."""
+        return self.name.endswith("_ASC")
+
+    @property
+    def by_magnitude(self) -> bool:
+        """Whether events are ordered by magnitude, or else by time."""
+        return self.name.startswith("MAGNITUDE")
+
+    @property
+    def cursors(self) -> CursorReader:
+        """Reads the cursors of events in this order."""
+        return MagnitudeOrder() if self.by_magnitude else TimeOrder(model.EVENTS)
 
 
 describe_enum(ExportFormat, "A format of exports.", lambda each: each.description)
@@ -226,8 +246,8 @@ class EventConnection(relay.Connection[Event]):
 
     @strawberry.field(
         description="The address, relative to the service's root, that exports the events of all pages in one answer. "
-        "Null for `nearby`, and for lists as of a time of `published` or of the first versions, which exports do not "
-        "have. A caller with a token sends it there too.",
+        "Null for `nearby`, and for lists by magnitude, as of a time of `published` or of the first versions, which "
+        "exports do not have. A caller with a token sends it there too.",
         metadata=needs(),
     )
     @staticmethod
@@ -413,9 +433,9 @@ class EventQueries:
 
     @connection_field(
         EventConnection,
-        TimeOrder(model.EVENTS),
+        lambda arguments: arguments["order_by"].cursors,
         model.Event,
-        description="Events in time order, by default the newest first.",
+        description="Events in the order of time or of magnitude, by default the newest first.",
         directives=[RequiresScope(scope=EVENTS_READ), PAGE_SIZE],
         metadata=recorded(model.CATALOGUE_ROUTE, facts=_facts),
     )
@@ -444,8 +464,8 @@ class EventQueries:
         if updated_since:
             selection = replace(selection, updated_since_ms=millis_ceil(updated_since))
         view = View(as_of.value if as_of else None, deleted)
-        found = await _page(info, selection, page, ascending=order_by is EventOrder.TIME_ASC, view=view)
-        if view.as_of and view.as_of.recorded_ms is None:
+        found = await _page(info, selection, page, order_by, view)
+        if order_by.by_magnitude or (view.as_of and view.as_of.recorded_ms is None):
             return found
         link = partial(
             export_url,
@@ -462,15 +482,15 @@ async def _page(
     info: Info[Context, None],
     selection: Selection,
     page: PageRequest,
-    *,
-    ascending: bool = False,
+    order: EventOrder = EventOrder.TIME_DESC,
     view: View = PRESENT,
 ) -> EventPage:
     """A page of the selected events. It is not read where only its total is selected."""
     catalogue = info.context.service(Catalogue)
     if relay.selects_only_total(info):
         return catalogue.unread_page(selection, view)
-    return await catalogue.page(selection, page.paging, ascending=ascending, attributes=page.attributes, view=view)
+    read = catalogue.page_by_magnitude if order.by_magnitude else catalogue.page
+    return await read(selection, page.paging, ascending=order.ascending, attributes=page.attributes, view=view)
 
 
 async def events_by_key(

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from graph.api.scalars import millis_ceil, millis_floor
 from graph.api.text_arguments import Parameters, TextArguments
-from graph.core.errors import InvalidCursor
+from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Position, TimeOrder
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.export.source import ExportRequest
@@ -32,10 +32,12 @@ def _request(
     deleted: Deleted = Deleted.EXCLUDE,
     updated_since: datetime | None = None,
 ) -> ExportRequest:
+    if order_by.by_magnitude:
+        raise BadUserInput("An export is in order of time: `orderBy` must be TIME_DESC or TIME_ASC.")
     selection = filter.selection if filter else Selection()
     return ExportRequest(
         replace(selection, updated_since_ms=millis_ceil(updated_since)) if updated_since else selection,
-        ascending=order_by is EventOrder.TIME_ASC,
+        ascending=order_by.ascending,
         after=_after(after) if after is not None else None,
         as_of_ms=millis_floor(as_of) if as_of else None,
         deleted=deleted,

@@ -32,6 +32,7 @@ REFUSALS: dict[str, tuple[int, str]] = {
     f"{NDJSON}?minMagnitude=5&minMagnitude=6": (400, "BAD_USER_INPUT"),
     f"{NDJSON}?minMagnitude=5&maxMagnitude=4": (400, "BAD_USER_INPUT"),
     f"{NDJSON}?minMagnitude=NaN": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?orderBy=MAGNITUDE_DESC": (400, "BAD_USER_INPUT"),
     f"{NDJSON}?filter=5": (400, "BAD_USER_INPUT"),
     f"{NDJSON}?filter={{": (400, "BAD_USER_INPUT"),
     f"{NDJSON}?filter={{}}&minMagnitude=5": (400, "BAD_USER_INPUT"),
@@ -214,6 +215,12 @@ def test_nearby_events_have_no_address_of_an_export(week: Service) -> None:
     nearby = "{ events(first: 1) { nodes { nearby { exportUrl(format: CSV) } } } }"
 
     assert week.ask(nearby)["events"]["nodes"] == [{"nearby": {"exportUrl": None}}]
+
+
+def test_events_by_magnitude_have_no_address_of_an_export(week: Service) -> None:
+    by_magnitude = "{ events(first: 1, orderBy: MAGNITUDE_ASC) { exportUrl(format: CSV) } }"
+
+    assert week.ask(by_magnitude)["events"] == {"exportUrl": None}
 
 
 def test_an_export_as_of_a_moment_leaves_out_what_was_stored_later(own_week: Service, clock: HeldClock) -> None:

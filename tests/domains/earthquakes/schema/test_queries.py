@@ -104,6 +104,45 @@ def test_ascending_order_is_descending_order_reversed(any_week: Service, backwar
     assert found == selected()[::-1]
 
 
+@pytest.mark.parametrize("backward", [False, True])
+def test_the_orders_by_magnitude_are_of_magnitude_then_time_then_id(any_week: Service, backward: bool) -> None:
+    order = sorted(stored(), key=lambda event: (event.mag, event.event_ts_ms, event.event_id))
+    expected = [event.event_id for event in order]
+
+    for order_by, whole in (("MAGNITUDE_DESC", expected[::-1]), ("MAGNITUDE_ASC", expected)):
+        pages = list(walk(any_week, 250, backward=backward, orderBy=order_by))
+        found = [event_id for turned in (reversed(pages) if backward else pages) for event_id in ids(turned)]
+        assert found == whole
+        strong = page(any_week, first=3, orderBy=order_by, filter={"minMagnitude": 5.45, "types": ["earthquake"]})
+        assert set(ids(strong)) < set(whole)
+        assert strong["bucketsScanned"] <= 5
+
+
+def test_a_cursor_of_the_other_order_is_refused(week: Service) -> None:
+    by_time = page(week, first=1)["pageInfo"]["endCursor"]
+    by_magnitude = page(week, first=1, orderBy="MAGNITUDE_DESC")["pageInfo"]["endCursor"]
+
+    assert ids(page(week, first=1, orderBy="MAGNITUDE_ASC", before=by_magnitude)) == ids(
+        page(week, first=1, orderBy="MAGNITUDE_ASC")
+    )
+    for argument in ("after", "before"):
+        assert week.codes(EVENTS, {"orderBy": "MAGNITUDE_DESC", argument: by_time}) == ["INVALID_CURSOR"]
+        assert week.codes(EVENTS, {"orderBy": "TIME_DESC", argument: by_magnitude}) == ["INVALID_CURSOR"]
+
+
+def test_views_of_other_times_and_deleted_events_have_orders_by_magnitude(any_week: Service) -> None:
+    largest = """query($asOf: AsOf, $deleted: DeletedEvents!) {
+      events(first: 3, orderBy: MAGNITUDE_DESC, asOf: $asOf, deleted: $deleted) { nodes { eventId } totalCount }
+    }"""
+    now = any_week.ask(largest, {"deleted": "EXCLUDE"})["events"]
+    first = any_week.ask(largest, {"deleted": "INCLUDE", "asOf": {"first": True}})["events"]
+    none = any_week.ask(largest, {"deleted": "ONLY"})["events"]
+
+    assert first == now
+    assert now["totalCount"] == len(stored())
+    assert none == {"nodes": [], "totalCount": 0}
+
+
 def test_a_page_holds_fifty_by_default_and_a_thousand_at_most(week: Service) -> None:
     assert len(ids(page(week))) == 50
     assert len(ids(page(week, first=1000))) == len(ids(page(week, last=1000))) == 1000

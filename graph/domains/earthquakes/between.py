@@ -1,0 +1,102 @@
+"""Pages of a list whose reader finds the first items between two places.
+
+A place is a tuple that the list is ordered by, such as a time and an event id. It need not be that of an item.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from graph.core.paging import Later, Page, Paging
+from graph.domains.earthquakes.model import Event
+from graph.store.entity import Item
+
+Place = tuple[Any, ...]
+
+
+class Placed(Protocol):
+    """The position of a cursor."""
+
+    @property
+    def place(self) -> Place:
+        """Its place in the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The part of a list between two places, None for an end of the list."""
+
+    after: Place | None = None  # in ascending order, whatever the direction of reading
+    before: Place | None = None
+    with_ends: bool = False
+
+    def holds(self, place: Place) -> bool:
+        """Whether a place lies in this part."""
+        if self.after and not (place > self.after or (self.with_ends and place == self.after)):
+            return False
+        return not self.before or place < self.before or (self.with_ends and place == self.before)
+
+    def among(self, value: Any) -> "Between":
+        """The part of the places that begin with this value, by the rest of each place."""
+        return replace(self, after=_rest(self.after, value), before=_rest(self.before, value))
+
+
+def _rest(place: Place | None, value: Any) -> Place | None:
+    return place[1:] if place and place[0] == value else None
+
+
+class Found(NamedTuple):
+    """What a reading in one direction found."""
+
+    items: list[Item]  # in the direction of reading
+    more: bool  # whether more follow
+    partitions: int  # that were read
+
+
+class Read(Protocol):
+    """Reads a part of a list."""
+
+    async def __call__(self, size: int, within: Between, *, forward: bool) -> Found:
+        """The first items of the part, or with `forward=False` the last ones."""
+
+
+async def page_between(
+    read: Read,
+    paging: Paging[Any],
+    *,
+    forward: bool,
+    place_of: Callable[[Item], Place],
+    record_of: Callable[[Item], Event],
+) -> Page[Event]:
+    """A page of a list, or with `forward=False` of the reversed list.
+
+    Args:
+        paging: its positions are `Placed`.
+    """
+    direction = forward != paging.backward
+    after, before = _place_of(paging.after), _place_of(paging.before)
+    within = Between(after, before) if forward else Between(before, after)
+    items, more, partitions = await read(paging.size, within, forward=direction)
+    records = list(map(record_of, items))
+    start = before if paging.backward else after
+    behind: bool | Later[bool] = False
+    if start is not None:
+        end = place_of(items[0]) if items else start
+        beyond = Between(None, end, not items) if direction else Between(end, None, not items)
+        behind = Later(partial(_anything, read, beyond, forward=not direction))
+    return Page(
+        records=records[::-1] if paging.backward else records,
+        partitions=partitions,
+        backward=paging.backward,
+        has_more=more,
+        has_behind=behind,
+    )
+
+
+async def _anything(read: Read, within: Between, *, forward: bool) -> bool:
+    return (await read(0, within, forward=forward)).more
+
+
+def _place_of(position: Placed | None) -> Place | None:
+    return position.place if position else None
