@@ -12,7 +12,6 @@ from typing import Generic, NamedTuple, Self, TypeVar
 from graph.core.days import bucket_of, date_of, day_bucket, day_span, days_between
 
 T = TypeVar("T")
-D = TypeVar("D")
 
 
 class YearPart(NamedTuple, Generic[T]):
@@ -28,12 +27,6 @@ class YearPart(NamedTuple, Generic[T]):
     def is_whole(self) -> bool:
         """Whether the span covers the whole year."""
         return not self.cut and (self.first, self.last) == (f"{self.year}0101", f"{self.year}1231")
-
-    def whole_days(self, days: Mapping[str, D]) -> Iterator[tuple[str, D]]:
-        """The days that the span covers as a whole, in the order of `days`."""
-        for day, value in days.items():
-            if self.first <= day <= self.last and day not in self.cut:
-                yield day, value
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,26 +4,24 @@ A page costs only what it holds. The summaries name the days that can have a mat
 `graph.store.time_walk` reads only these, newest or oldest first, until the page is full.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from sys import maxsize
 from typing import Any
 
 from graph.core.days import day_bucket
 from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.between import page_between
+from graph.domains.earthquakes.by_id import EventsById
 from graph.domains.earthquakes.by_magnitude import MagnitudeWalk
-from graph.domains.earthquakes.entities import ALIAS, EVENT, REVISION
+from graph.domains.earthquakes.entities import EVENT, REVISION
 from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.magnitude_order import EventByMagnitude, MagnitudePosition, magnitude_place
-from graph.domains.earthquakes.model import Event, day_of, possible_id
-from graph.domains.earthquakes.planning import MostRead, Planner
+from graph.domains.earthquakes.model import Event, possible_id
+from graph.domains.earthquakes.planning import Planner
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
-from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.revisions.views import LATEST, PRESENT, AsOf, Stream, View
 from graph.domains.earthquakes.selection import Selection
@@ -32,16 +30,10 @@ from graph.domains.earthquakes.statistics.other_types import OtherTypes
 from graph.domains.earthquakes.statistics.population import Population
 from graph.domains.earthquakes.statistics.statistics import Statistics
 from graph.domains.earthquakes.summary_reader import Summaries
-from graph.store.conditions import all_of
+from graph.domains.earthquakes.totals import Totals
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.query import Query
-from graph.store.time_walk import Keep, Promise, Promises, Walk, count_of, items_of, reading_for
-
-MOST_ROWS_TESTED = 1_000_000  # by a store's own filter for a total; SQLite takes two tenths of a second
-MOST_ROWS_READ = 50_000  # for a total, where a part of the filter is tested here
-EVERYTHING = MostRead(maxsize, maxsize, maxsize)
-LOCATED = frozenset({"eventId", "dayBucket", "mergedInto"})
+from graph.store.time_walk import Keep, Walk
 
 Attributes = frozenset[str] | None
 """The needed attributes of each event, beside its position; None for all."""
@@ -80,8 +72,9 @@ class Catalogue:
         self._planner = Planner(self._summaries)
         self._other_types = OtherTypes(database, self._summaries)
         self._history = History(database)
-        most_days = database.quick_partitions if most_days_counted is None else most_days_counted
-        self._most_read = MostRead(most_days, rows=MOST_ROWS_TESTED, matches=MOST_ROWS_READ)
+        self._by_id = EventsById(database)
+        self._most_days = database.quick_partitions if most_days_counted is None else most_days_counted
+        self._totals = Totals(database, self._planner, most_days=self._most_days)
         self._most_statistics_events = most_statistics_events
 
     async def event(self, event_id: str, attributes: Attributes = None, as_of: AsOf | None = None) -> Event | None:
@@ -93,24 +86,12 @@ class Catalogue:
         if not possible_id(event_id):
             return None
         if as_of is None:
-            item = await self._found(event_id, _with_position(attributes))
+            item = await self._by_id.find(event_id, _with_position(attributes))
             return Event.reading(attributes)(item) if item else None
         await self._history.check(as_of)
-        latest = await self._found(event_id, None)
+        latest = await self._by_id.find(event_id)
         version = await self._history.version_as_of(latest, as_of) if latest else None
         return Event(version) if version else None
-
-    async def _found(self, event_id: str, attributes: Attributes) -> Item | None:
-        """The event with this id, or else the one that it is an alias of."""
-        item = await self._database.get(EVENT.key_for(event_id), attributes=attributes)
-        if item is not None or (alias := await self._database.get(ALIAS.key_for(event_id))) is None:
-            return item
-        needed = None if attributes is None else attributes | {"mergedInto"}
-
-        async def read(stored_id: str) -> Item | None:
-            return await self._database.get(EVENT.key_for(stored_id), attributes=needed)
-
-        return await follow_merges(await read(alias["eventId"]), read)
 
     async def revisions(self, event: Event, paging: Paging[Position]) -> Page[EventRevision]:
         """A page of an event's versions, the first one first.
@@ -168,7 +149,7 @@ class Catalogue:
             HistoryUnavailable: The view is of a time before the first ingest.
         """
         await self._history.check(view.as_of)
-        selection = await self._located(selection)
+        selection = await self._by_id.locate(selection)
         record_of = Event.reading(attributes)
         if len(view.streams) == 1:
             (stream,) = view.streams
@@ -196,14 +177,14 @@ class Catalogue:
             QueryTooComplex: The operation in progress may not read so many events.
         """
         await self._history.check(view.as_of)
-        selection = await self._located(selection)
+        selection = await self._by_id.locate(selection)
         needed = None if attributes is None else attributes | {"mag"}
         walk = MagnitudeWalk(
             self._database,
             self._planner,
             selection,
             view.streams,
-            query_of=partial(_selected, attributes=needed),
+            query_of=lambda selection, stream: stream.query(selection, needed),
             in_time=partial(self._merged_walk, view, needed, None),
         )
         page = await page_between(
@@ -229,7 +210,8 @@ class Catalogue:
             HistoryUnavailable: The view is of a time before the first ingest.
             QueryTooComplex: The operation in progress may not read so many events.
         """
-        return await self._counted(selection, view, self._most_read)
+        await self._history.check(view.as_of)
+        return await self._totals.within_limits(await self._by_id.locate(selection), view.streams)
 
     async def _total_with(self, page: Page[Event], paging: Paging[Any], selection: Selection, view: View) -> int | None:
         """The total, of a list whose page was read."""
@@ -244,47 +226,8 @@ class Catalogue:
             HistoryUnavailable: The view is of a time before the first ingest.
             QueryTooComplex: The operation in progress may not read so many events.
         """
-        return await self._counted(selection, view, EVERYTHING) or 0
-
-    async def _counted(self, selection: Selection, view: View, most: MostRead) -> int | None:
         await self._history.check(view.as_of)
-        selection = await self._located(selection)
-        total = 0
-        for stream in view.streams:
-            counted = await self._total_of(selection, stream, most)
-            if counted is None:
-                return None
-            total += counted
-        return total
-
-    async def _total_of(self, selection: Selection, stream: Stream, most: MostRead) -> int | None:
-        known = await self._planner.known(selection, stream, most)
-        if known is None:
-            return None
-        query = _selected(selection, stream, frozenset())
-        if (keep := selection.keep) is None:
-            return known.counted + await count_of(self._database, query, known.unsure)
-        counted = known.counted
-        async for items in items_of(self._database, reading_for(query, keep), known.unsure):
-            counted += sum(map(keep.holds, items))
-        return counted
-
-    async def _located(self, selection: Selection) -> Selection:
-        """The selection, with the days of the events that it names by their ids, and what these turned out to be."""
-        if selection.ids is None:
-            return selection
-
-        async def read(event_id: str) -> Item | None:
-            return await self._database.get(EVENT.key_for(event_id), attributes=LOCATED)
-
-        found = [await self._found(each, LOCATED) for each in selection.ids if possible_id(each)]
-        found += [await follow_merges(item, read) for item in found]
-        events = [item for item in found if item is not None]
-        return replace(
-            selection,
-            ids=tuple({item["eventId"] for item in events}),
-            days=frozenset(day_of(item["dayBucket"]) for item in events),
-        )
+        return await self._totals.always(await self._by_id.locate(selection), view.streams)
 
     async def statistics(self, selection: Selection, attributes: Attributes = None) -> Statistics:
         """Statistics of the selected events: of earthquakes alone, unless the selection names types.
@@ -297,7 +240,7 @@ class Catalogue:
         Raises:
             QueryTooComplex: Counting would read too many events.
         """
-        selection = await self._located(selection)
+        selection = await self._by_id.locate(selection)
         population = Population(
             self._database,
             self._summaries,
@@ -308,7 +251,7 @@ class Catalogue:
             most_events=self._most_statistics_events,
         )
         await population.bins()
-        return Statistics(self._database, population, most_days_read=self._most_read.days)
+        return Statistics(self._database, population, most_days_read=self._most_days)
 
     def _walk(
         self,
@@ -319,53 +262,13 @@ class Catalogue:
         keep: Keep | None,
     ) -> Walk:
         """The walk through the selected versions of a stream that pass the rest of a filter, too."""
-        query = replace(_selected(selection, stream, attributes), defaults=defaults)
+        query = replace(stream.query(selection, attributes), defaults=defaults)
         return Walk(self._database, query, partial(self._planner.days, selection, stream), keep)
 
     def _merged_walk(self, view: View, attributes: Attributes, defaults: Defaults, selection: Selection) -> MergedWalk:
         """The walk through the selected versions of a view."""
         walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
-        return MergedWalk(selection, partial(self._days, view.streams), walks)
-
-    async def _days(
-        self, streams: Sequence[Stream], selection: Selection, *, forward: bool
-    ) -> AsyncGenerator[tuple[str, int], None]:
-        """The days that may hold a selected version in any stream, each with the number that it probably holds.
-
-        A view has at most one version of an event, so that is the number of the first stream that has the day.
-        """
-        async with AsyncExitStack() as stack:
-            plans = [self._planner.days(selection, stream, forward=forward) for stream in streams]
-            planned = [_flattened(await stack.enter_async_context(aclosing(plan))) for plan in plans]
-            next_of = [await anext(days, None) for days in planned]
-            while heads := [_day_of(promise) for promise in next_of if promise]:
-                day = min(heads) if forward else max(heads)
-                at = [number for number, promise in enumerate(next_of) if promise and _day_of(promise) == day]
-                yield day, next(promise[1] for number in at if (promise := next_of[number]))
-                for number in at:
-                    next_of[number] = await anext(planned[number], None)
-
-
-async def _flattened(plan: AsyncGenerator[Promises, None]) -> AsyncGenerator[Promise, None]:
-    async for some in plan:
-        for promise in some:
-            yield promise
-
-
-def _day_of(promise: Promise) -> str:
-    """The day of a partition, whose name may have a prefix."""
-    return day_of(promise[0][0])
-
-
-def _selected(selection: Selection, stream: Stream, attributes: Attributes) -> Query:
-    """The query for the selected versions of any days."""
-    return Query(
-        entity=stream.entity,
-        index=TIME_ORDERED,
-        between=selection.span,
-        where=all_of(selection.condition, stream.condition),
-        attributes=attributes,
-    )
+        return MergedWalk(selection, partial(self._planner.days_of_any, view.streams), walks)
 
 
 def _place(position: Position, *, prefix: str = "") -> Item:

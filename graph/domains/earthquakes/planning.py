@@ -9,12 +9,14 @@ A day is read for a page if it may hold a match, and for a total only if the two
 
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from sys import maxsize
 from typing import NamedTuple
 
 from graph.core.spans import TimeSpan, YearPart
 from graph.domains.earthquakes.criteria import ByMagnitude, ChangedSince, Criterion, Range
+from graph.domains.earthquakes.model import day_of
 from graph.domains.earthquakes.revisions.views import LATEST, Stream
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Summary
@@ -86,6 +88,24 @@ class Planner:
                 some = []
                 await give_way()
         yield some
+
+    async def days_of_any(
+        self, streams: Sequence[Stream], selection: Selection, *, forward: bool
+    ) -> AsyncGenerator[tuple[str, int], None]:
+        """The days that may hold a selected version in any stream, each with the number that it probably holds.
+
+        A view has at most one version of an event, so that is the number of the first stream that has the day.
+        """
+        async with AsyncExitStack() as stack:
+            plans = [self.days(selection, stream, forward=forward) for stream in streams]
+            planned = [_flattened(await stack.enter_async_context(aclosing(plan))) for plan in plans]
+            next_of = [await anext(days, None) for days in planned]
+            while heads := [_day_of(promise) for promise in next_of if promise]:
+                day = min(heads) if forward else max(heads)
+                at = [number for number, promise in enumerate(next_of) if promise and _day_of(promise) == day]
+                yield day, next(promise[1] for number in at if (promise := next_of[number]))
+                for number in at:
+                    next_of[number] = await anext(planned[number], None)
 
     async def known(self, selection: Selection, stream: Stream, most: MostRead) -> Known | None:
         """What the summaries tell of the number of selected versions; None if more must be read for the others."""
@@ -178,3 +198,14 @@ def _joint_of_days(events: Sequence[int], bounds: Sequence[Bounds]) -> Bounds:
     lows = zip(events, *[each.low for each in bounds], strict=True)
     low = [max(sum(least) - others * of_day, 0) for of_day, *least in lows]
     return Bounds(low, list(map(min, *[each.high for each in bounds])))
+
+
+async def _flattened(plan: AsyncGenerator[Promises, None]) -> AsyncGenerator[Promise, None]:
+    async for some in plan:
+        for promise in some:
+            yield promise
+
+
+def _day_of(promise: Promise) -> str:
+    """The day of a partition, whose name may have a prefix."""
+    return day_of(promise[0][0])

@@ -209,10 +209,6 @@ class Summary:
             matching += self._on_edge(inner.stop)
         return matching
 
-    def count(self, name: str) -> int:
-        """The number of events of a type, by its name."""
-        return int(self.item.get(name, 0))
-
     def changed_since(self, time_ms: int | None) -> bool:
         """Whether it may have changed at this time or later. Version 0.1 did not store when."""
         return time_ms is None or bool(self.item.get("changedAt", time_ms) >= time_ms)

@@ -113,7 +113,7 @@ SOME = [
         (Selection(box=Box(35.5, 36, -118, -116)), (0, 3)),
         (Selection(box=Box(10, 20, -118, -116)), (0, 0)),
         (Selection(magnitudes=MagnitudeRange(4.5, 4.6)), (3, 3)),
-        (Selection(magnitudes=MagnitudeRange(4.55, 4.6)), (1, 3)),
+        (Selection(magnitudes=MagnitudeRange(4.55, 4.6)), (1, 2)),
     ],
 )
 async def test_the_bounds_of_a_day_are_close(engine: str, meant: Selection, expected: tuple[int, int]) -> None:

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 from graph.core.errors import BadUserInput
+from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
+from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Counted
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, all_of
 from graph.store.entity import Entity, Item
+from graph.store.query import Query
 
 RECORDED = ("recordedAt", "ingestedAt")
 PUBLISHED = ("publishedAt", "updated", "recordedAt", "ingestedAt")
@@ -94,6 +97,16 @@ class Stream:
     counted: Counted  # the counts of a summary that plan its days
     prefix: str = ""  # of its days' names in partitions
     condition: Condition | None = None
+
+    def query(self, selection: Selection, attributes: frozenset[str] | None) -> Query:
+        """The query for its selected versions of any days, with the needed attributes; None for all."""
+        return Query(
+            entity=self.entity,
+            index=TIME_ORDERED,
+            between=selection.span,
+            where=all_of(selection.condition, self.condition),
+            attributes=attributes,
+        )
 
 
 LATEST = Stream(EVENT, "bin")
