@@ -94,10 +94,8 @@ class Circle:
             raise BadUserInput(f"`circle` needs a radiusKm from 0 to {GREATEST_RADIUS_KM:,}.")
 
     def holds(self, item: Item) -> bool:
-        """Whether an event is inside. The haversine formula is exact at the poles and the dateline."""
-        lat, other = radians(self.lat), radians(item["lat"])
-        h = sin((other - lat) / 2) ** 2 + cos(lat) * cos(other) * sin(radians(item["lon"] - self.lon) / 2) ** 2
-        return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h))) <= self.radius_km
+        """Whether an event is inside."""
+        return distance_km(self.lat, self.lon, item) <= self.radius_km
 
     @property
     def condition(self) -> Condition | None:
@@ -134,6 +132,13 @@ class Circle:
         if abs(sin(lat)) < abs(cos(radius)) and south < (extreme := asin(sin(lat) / cos(radius))) < north:
             latitudes.append(extreme)
         return [_half_width(lat, other, radius) for other in latitudes]
+
+
+def distance_km(lat: float, lon: float, item: Item) -> float:
+    """The great-circle distance of an event. The haversine formula is exact at the poles and the dateline."""
+    north, other = radians(lat), radians(item["lat"])
+    h = sin((other - north) / 2) ** 2 + cos(north) * cos(other) * sin(radians(item["lon"] - lon) / 2) ** 2
+    return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h)))
 
 
 def _half_width(lat: float, other: float, radius: float) -> float:

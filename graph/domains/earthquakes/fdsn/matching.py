@@ -1,11 +1,10 @@
 """A selection of events with FDSN's further conditions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import asin, cos, radians, sin, sqrt
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.areas import EARTH_RADIUS_KM
+from graph.domains.earthquakes.areas import distance_km
 from graph.domains.earthquakes.fdsn.event_types import OTHER, quakeml_type
 from graph.domains.earthquakes.selection import Selection
 from graph.store.conditions import Condition, all_of
@@ -52,9 +51,7 @@ class Ring:
 
     def holds(self, item: Item) -> bool:
         """Whether an event lies in the area."""
-        lat, other = radians(self.lat), radians(item["lat"])
-        h = sin((other - lat) / 2) ** 2 + cos(lat) * cos(other) * sin(radians(item["lon"] - self.lon) / 2) ** 2
-        return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h))) >= self.least_km
+        return distance_km(self.lat, self.lon, item) >= self.least_km
 
 
 def keeps_types(words: Sequence[str]) -> Keep:
@@ -67,18 +64,9 @@ def keeps_types(words: Sequence[str]) -> Keep:
     for word in words:
         if quakeml_type(word) == OTHER and word.lower().replace("_", " ") not in (OTHER, "other"):
             raise BadUserInput(f"`eventtype` must be types of QuakeML, such as earthquake; {word[:50]!r} is none.")
-    return Keep(_optional("type", lambda word: quakeml_type(word) in wanted), frozenset(("type",)))
 
-
-def keeps_one_of(attribute: str, words: Sequence[str]) -> Keep:
-    """A test whether a text is one of these, without regard to case."""
-    wanted = frozenset(word.lower() for word in words)
-    return Keep(_optional(attribute, lambda word: word.lower() in wanted), frozenset((attribute,)))
-
-
-def _optional(attribute: str, test: Callable[[str], bool]) -> Callable[[Item], bool]:
     def holds(item: Item) -> bool:
-        word = item.get(attribute)
-        return word is not None and test(word)
+        word = item.get("type")
+        return word is not None and quakeml_type(word) in wanted
 
-    return holds
+    return Keep(holds, frozenset(("type",)))

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, Box, Circle
-from graph.domains.earthquakes.fdsn.matching import Matching, Ring, keeps_one_of, keeps_types
+from graph.domains.earthquakes.fdsn.matching import Matching, Ring, keeps_types
 from graph.domains.earthquakes.fdsn.public_ids import event_id_of
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
@@ -20,15 +20,12 @@ DELETED = {"false": Deleted.EXCLUDE, "true": Deleted.INCLUDE, "only": Deleted.ON
 ONE_DEGREE_KM = radians(1) * EARTH_RADIUS_KM
 
 _COMPARED: tuple[tuple[str, str, Operator], ...] = (
-    ("minfelt", "felt", ">="),
-    ("minsig", "sig", ">="),
     ("maxsig", "sig", "<="),
     ("mincdi", "cdi", ">="),
     ("maxcdi", "cdi", "<="),
     ("minmmi", "mmi", ">="),
     ("maxmmi", "mmi", "<="),
     ("mingap", "gap", ">="),
-    ("maxgap", "gap", "<="),
 )
 """Parameter, attribute, comparison. An event without the attribute does not match."""
 
@@ -79,17 +76,9 @@ def _selection(given: Mapping[str, Any]) -> Selection:
     ]
     if "catalog" in given:
         conditions.append(OneOf("source", given["catalog"]))
-    if "contributor" in given:
-        conditions.append(OneOf("net", given["contributor"]))
-    if "alertlevel" in given:
-        conditions.append(Compare("alert", "=", given["alertlevel"]))
-    if (status := given.get("reviewstatus", "all")) != "all":
-        conditions.append(Compare("status", "=", status))
     keeps = [ring.keep] if ring else []
     if "eventtype" in given:
         keeps.append(keeps_types(given["eventtype"]))
-    if "magnitudetype" in given:
-        keeps.append(keeps_one_of("magType", given["magnitudetype"]))
     least_depth, greatest_depth = given.get("mindepth"), given.get("maxdepth")
     if least_depth is not None and least_depth <= 0:
         conditions.append(_signed_depth(">=", least_depth))
@@ -105,6 +94,13 @@ def _selection(given: Mapping[str, Any]) -> Selection:
         "max_depth": greatest_depth,
         "box": _box(given),
         "circle": circle,
+        "networks": given.get("contributor"),
+        "mag_types": given.get("magnitudetype"),
+        "statuses": (status,) if (status := given.get("reviewstatus", "all")) != "all" else None,
+        "alerts": (given["alertlevel"],) if "alertlevel" in given else None,
+        "min_felt": given.get("minfelt"),
+        "min_sig": given.get("minsig"),
+        "max_gap": given.get("maxgap"),
         "updated_since_ms": given.get("updatedafter"),
     }
     if not any(conditions) and not keeps:
