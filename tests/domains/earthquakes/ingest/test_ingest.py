@@ -100,7 +100,9 @@ async def pages_of_seven(catalogue: Catalogue, *, backward: bool) -> AsyncIterat
 async def test_an_event_is_stored_as_the_documented_item(station: Station) -> None:
     await station.ingest.recent(RecentEvents(feed=UsgsFeed.M4_5_WEEK))
 
-    assert (await events_in(station.database))["us6000kxme"] == {
+    item = (await events_in(station.database))["us6000kxme"]
+    assert item.pop("arrival") in (1, 2), "the feed takes one transaction, or two"
+    assert item == {
         "pk": "EVENT#us6000kxme",
         "sk": "EVENT",
         "entity": "EVENT",
@@ -139,7 +141,6 @@ async def test_an_event_is_stored_as_the_documented_item(station: Station) -> No
         "mmi": 3.657,
         "title": "M 5.6 - 82 km SSW of Sand Point, Alaska",
         "detail": "https://earthquake.usgs.gov/earthquakes/feed/v1.0/detail/us6000kxme.geojson",
-        "arrival": 1,
         "revision": 1,
         "recordedAt": NOW,
         "publishedAt": 1_691_103_135_750,
