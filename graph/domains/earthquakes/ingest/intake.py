@@ -27,8 +27,8 @@ Read = Callable[[], Callable[[], None]]
 """Called when a chunk was read. Returns a function, which is called when that chunk is stored."""
 
 
-def untold() -> Callable[[], None]:
-    """Tell nobody of a chunk."""
+def without_progress() -> Callable[[], None]:
+    """Report no progress."""
     return lambda: None
 
 
@@ -44,7 +44,9 @@ class Intake:
         self._storing = Storing(database, event_sequence(database), clock, revises=revises)
         self._clock = clock
 
-    async def features(self, report: IngestReport, features: Iterable[RawFeature], read: Read = untold) -> None:
+    async def features(
+        self, report: IngestReport, features: Iterable[RawFeature], read: Read = without_progress
+    ) -> None:
         """Check and store features of USGS, counting in `report`."""
         await self.values(report, features, self._check, read)
 
@@ -62,7 +64,7 @@ class Intake:
         return partial(read_record, ingested_at=self._clock())
 
     async def values(
-        self, report: IngestReport, values: Iterable[T], check: Callable[[T], Incoming], read: Read = untold
+        self, report: IngestReport, values: Iterable[T], check: Callable[[T], Incoming], read: Read = without_progress
     ) -> None:
         """Check and store values, counting in `report`.
 

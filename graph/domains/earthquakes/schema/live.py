@@ -13,7 +13,8 @@ from graph.domains.earthquakes import model
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.revisions import model as versions
 from graph.domains.earthquakes.revisions.versions import RevisionKind
-from graph.domains.earthquakes.schema.events import Event, EventFilter, filter_facts
+from graph.domains.earthquakes.schema.events import Event
+from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import EventRevision
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection

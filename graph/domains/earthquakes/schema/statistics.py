@@ -16,7 +16,8 @@ from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
 from graph.domains.earthquakes.schema.b_values import BPositive, Confidence, GutenbergRichter
-from graph.domains.earthquakes.schema.events import Event, EventFilter, filter_facts
+from graph.domains.earthquakes.schema.events import Event
+from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.statistics_of_events import (
     DepthHistogram,
     EventRate,

@@ -96,7 +96,7 @@ SELECTED: dict[str, Callable[[Feature], bool]] = {
     "reviewstatus=all&minmagnitude=5": at_least("mag", 5),
     "updatedafter=2023-08-04": lambda feature: True,  # the catalogue has all of them since November
     "updatedafter=2024-08-04": lambda feature: False,
-    "eventid=us6000kxp7,nc73919986,nobody": lambda feature: feature["id"] in ("us6000kxp7", "nc73919986"),
+    "eventid=us6000kxp7,nc73919986,unknown1": lambda feature: feature["id"] in ("us6000kxp7", "nc73919986"),
     "eventid=quakeml:any.authority/event/us6000kxp7": lambda feature: feature["id"] == "us6000kxp7",
     "eventid=us6000kxp7,nc73919986&minmagnitude=5": lambda feature: feature["id"] == "us6000kxp7",
 }

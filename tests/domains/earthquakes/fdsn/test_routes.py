@@ -57,7 +57,7 @@ STATUSES = {
     f"{ROOT}/query?minmagnitude=9.9&nodata=404": 404,
     f"{ROOT}/query?minmagnitude=9.9&nodata=404&format=geojson": 404,
     f"{ROOT}/query?minmagnitude=9.9&format=geojson": 200,  # as USGS: a collection without features
-    f"{ROOT}/query?eventid=nobody": 204,
+    f"{ROOT}/query?eventid=unknown1": 204,
     f"{ROOT}/query?offset=2125": 204,
     f"{ROOT}/query?offset=999999999999999": 204,
     f"{ROOT}/query?starttime=0001-01-01&endtime=0001-01-02": 204,
