@@ -19,7 +19,7 @@ from graph.domains.earthquakes.entities import EVENT, REVISION
 from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.magnitude_order import EventByMagnitude, MagnitudePosition, magnitude_place
 from graph.domains.earthquakes.model import Event, possible_id
-from graph.domains.earthquakes.planning import Planner
+from graph.domains.earthquakes.planning import FEWEST_DAYS_FOR_FACETS, Planner
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.model import EventRevision
@@ -60,16 +60,18 @@ class Catalogue:
         *,
         most_days_counted: int | None = None,
         most_statistics_events: int = MOST_STATISTICS_EVENTS,
+        fewest_days_for_facets: int = FEWEST_DAYS_FOR_FACETS,
     ) -> None:
         """Prepare the access patterns.
 
         Args:
             most_days_counted: read for a total; None for as many as the store reads quickly.
             most_statistics_events: read for statistics.
+            fewest_days_for_facets: of a year; of fewer days, no facets are read.
         """
         self._database = database
         self._summaries = Summaries(database)
-        self._planner = Planner(self._summaries)
+        self._planner = Planner(self._summaries, fewest_days_for_facets=fewest_days_for_facets)
         self._other_types = OtherTypes(database, self._summaries)
         self._history = History(database)
         self._by_id = EventsById(database)

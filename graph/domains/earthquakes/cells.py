@@ -8,6 +8,7 @@ A column beyond the last, or before the first, is the one that lies there on the
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, floor
 
 LON_DEGREES = 2  # of a cell; of latitude it is one degree. So a day has at most 32,400 counts, which fit an item
@@ -16,7 +17,7 @@ COARSE_DEGREES = 10
 _COARSE_COLUMNS = 360 // COARSE_DEGREES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cells:
     """The cells of an area, as runs of consecutive cells along the parallels, in ascending order."""
 
@@ -33,7 +34,21 @@ class Cells:
             covered += _runs(row, whole)
         return cls(tuple(touched), tuple(covered))
 
-    @property
+    @cached_property
+    def crossed(self) -> tuple[range, ...]:
+        """The cells that the area touches and does not cover."""
+        crossed: list[range] = []
+        covered = iter(self.covered)
+        whole = next(covered, None)
+        for run in self.touched:
+            start = run.start
+            while whole and whole.start < run.stop:
+                crossed.append(range(start, whole.start))
+                start, whole = whole.stop, next(covered, None)
+            crossed.append(range(start, run.stop))
+        return tuple(filter(None, crossed))
+
+    @cached_property
     def coarse(self) -> frozenset[int]:
         """The coarse cells that the area may touch."""
         return frozenset(coarse for run in self.touched for coarse in range(coarse_of(run[0]), coarse_of(run[-1]) + 1))

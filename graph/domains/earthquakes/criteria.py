@@ -1,6 +1,7 @@
 """What the conditions of a selection tell about the number of matching events, of a year and of each day. No I/O."""
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -54,13 +55,9 @@ class ByFacet:
         return Range(sum([facets.get(name, 0) for name in self.names.sure]), high)
 
     def of_days(self, year: YearOfDays, places: range) -> Bounds:
-        low, high = [0] * len(places), [0] * len(places)
-        for name in self.names.possible:
-            entries = _facets(year).of(name, places)
-            add_entries(high, entries, places)
-            if name in self.names.sure:
-                add_entries(low, entries, places)
-        return _where_complete(year, places, low, high)
+        entries = {name: _facets(year).of(name, places) for name in self.names.possible}
+        sure = [entries.pop(name) for name in self.names.sure]
+        return _bounds(year, places, sure, entries.values())
 
     def price(self, year: YearOfDays, places: range) -> int:
         return len(places) + sum([len(_facets(year).of(name, places)) for name in self.names.possible])
@@ -80,14 +77,11 @@ class ByArea:
         return Range(0, sum([facets.get(coarse_name(cell), 0) for cell in self.cells.coarse]))
 
     def of_days(self, year: YearOfDays, places: range) -> Bounds:
-        low, high = [0] * len(places), [0] * len(places)
-        for counts, cells in ((high, self.cells.touched), (low, self.cells.covered)):
-            for entries in _facets(year).of_cells(cells):
-                add_entries(counts, entries, places)
-        return _where_complete(year, places, low, high)
+        of_cells = _facets(year).of_cells
+        return _bounds(year, places, of_cells(self.cells.covered), of_cells(self.cells.crossed))
 
     def price(self, year: YearOfDays, places: range) -> int:
-        return len(places) + 2 * sum(map(len, _facets(year).of_cells(self.cells.touched)))
+        return len(places) + sum(map(len, _facets(year).of_cells(self.cells.touched)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +126,28 @@ class ChangedSince:
         return summary.may_match(MagnitudeRange(), self.counted) if summary.changed_since(self.time_ms) else 0
 
 
-Criterion = ByMagnitude | ByFacet | ByArea | OnDays | ChangedSince | ByFacet | ByArea
+Criterion = ByMagnitude | ByFacet | ByArea | OnDays | ChangedSince
 
 
-def _facets(year: YearOfDays) -> Facets:
-    if year.facets is None:
-        raise AssertionError("the facets of the year were not read")
-    return year.facets
+def _bounds(year: YearOfDays, places: range, sure: Iterable["array[int]"], possible: Iterable["array[int]"]) -> Bounds:
+    """The bounds for some days, from the entries of events that surely match, and of others that may.
 
-
-def _where_complete(year: YearOfDays, places: range, low: list[int], high: list[int]) -> Bounds:
-    """The bounds. Facets tell nothing of a day if they do not count all its events."""
+    Facets tell nothing of a day if they do not count all its events.
+    """
+    counts = [0] * len(year.days)
+    add_entries(counts, sure)
+    low = counts[places.start : places.stop]
+    add_entries(counts, possible)
+    high = counts[places.start : places.stop]
     revisions = _facets(year).revisions
     for at, place in enumerate(places):
         revision = revisions.get(place)
         if revision is None or revision != year.summaries[place].item.get("revision"):
             low[at], high[at] = 0, year.events[place]
     return Bounds(low, high)
+
+
+def _facets(year: YearOfDays) -> Facets:
+    if year.facets is None:
+        raise AssertionError("the facets of the year were not read")
+    return year.facets

@@ -27,6 +27,7 @@ from graph.store.time_walk import Promise, Promises
 from graph.work.account import charge_rows, give_way
 
 DAYS_AT_ONCE = 100  # named by a plan before it gives way
+FEWEST_DAYS_FOR_FACETS = 32  # of a year: reading the facets of the year takes longer than reading fewer days
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,9 @@ class PlannedDays(NamedTuple):
 class Planner:
     """Plans the queries of a catalogue."""
 
-    def __init__(self, summaries: Summaries) -> None:
+    def __init__(self, summaries: Summaries, *, fewest_days_for_facets: int) -> None:
         self._summaries = summaries
+        self._fewest_days_for_facets = fewest_days_for_facets
 
     async def days(
         self,
@@ -156,15 +158,24 @@ class Planner:
 
     async def _days(self, part: YearPart[Summary], criteria: Sequence[Criterion]) -> PlannedDays:
         """The days of a part of a year."""
-        by_facets = any(criterion.by_facets for criterion in criteria)
-        year = await self._summaries.days(part.year, part.value, with_facets=by_facets)
+        year = await self._summaries.days(part.year, part.value)
         places = year.between(part.first, part.last)
-        await charge_rows(tested=len(places) + sum([year.price(criterion, places) for criterion in criteria]))
-        every = [year.bounds(criterion, places) for criterion in criteria]
+        chosen = criteria
+        if len(places) < self._fewest_days_for_facets:
+            chosen = [criterion for criterion in criteria if not criterion.by_facets]
+        if any(criterion.by_facets for criterion in chosen):
+            await self._summaries.read_facets(year)
+        await charge_rows(tested=len(places) + sum([year.price(criterion, places) for criterion in chosen]))
+        every = []
+        for criterion in chosen:
+            await give_way()
+            every.append(year.bounds(criterion, places))
         events = year.events[places.start : places.stop]
         joint = _joint_of_days(events, every)
+        if len(chosen) < len(criteria):
+            joint = Bounds([0] * len(places), joint.high)  # for all that is known, no event matches
         rows: Sequence[int] = events
-        for criterion, bounds in zip(criteria, every, strict=True):
+        for criterion, bounds in zip(chosen, every, strict=True):
             if isinstance(criterion, ByMagnitude):
                 rows = bounds.high  # an index by magnitude leads to these
         return PlannedDays(year.days[places.start : places.stop], joint, rows)

@@ -44,7 +44,7 @@ class Summaries:
             known |= {item["year"]: item for item in found.values()}
         return {year: known[year] for year, summary in years.items() if _belong(known.get(year), summary)}
 
-    async def days(self, year: str, summary: Summary, *, with_facets: bool = False) -> YearOfDays:
+    async def days(self, year: str, summary: Summary) -> YearOfDays:
         """The days of a year, as of this summary of it."""
         version = summary.item
         days = self._days.get(year)
@@ -55,14 +55,18 @@ class Summaries:
             if sum(days.events) == version["events"]:
                 self._days[year] = days
             # Otherwise an ingest wrote between the two reads: use these days once, but do not cache them.
-        if with_facets and days.facets is None:
-            await charge_rows(tested=min(days.version["events"], len(days.days) * CELLS_OF_A_DAY))
-            page = await self._database.query(Query(entity=DAY_FACETS, partitions=((year,),)))
-            await give_way()
-            places = {day: place for place, day in enumerate(days.days)}
-            days.facets = Facets((places[item["day"]], item) for item in page.items if item["day"] in places)
-            await give_way()
         return days
+
+    async def read_facets(self, year: YearOfDays) -> None:
+        """Read the facets of the days of a year, unless they were read."""
+        async with year.reading_facets:
+            if year.facets is not None:
+                return
+            await charge_rows(tested=min(year.version["events"], len(year.days) * CELLS_OF_A_DAY))
+            page = await self._database.query(Query(entity=DAY_FACETS, partitions=((year.version["year"],),)))
+            await give_way()
+            places = {day: place for place, day in enumerate(year.days)}
+            year.facets = Facets((places[item["day"]], item) for item in page.items if item["day"] in places)
 
 
 def _belong(facets: Item | None, summary: Summary) -> bool:

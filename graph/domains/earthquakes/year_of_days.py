@@ -1,10 +1,13 @@
 """The days of a year in columns, so that a plan of many years takes a microsecond a day. No I/O."""
 
 from array import array
+from asyncio import Lock
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from functools import partial
+from itertools import chain
 from typing import Protocol
 
 from cachetools import FIFOCache
@@ -48,21 +51,20 @@ class Facets:
     def __init__(self, days: Iterable[tuple[int, Item]]) -> None:
         """Take the facets of some days, each with its place, in order of time."""
         self.revisions: dict[int, int] = {}  # by place: of the summary whose events they count
-        entries: dict[str, list[int]] = {}
+        self._named: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
         for place, item in days:
-            self.revisions[place] = item.get("revision", 0)
+            counts = {**item}
+            del counts["year"], counts["day"]
+            self.revisions[place] = counts.pop("revision", 0)
             at = place << COUNT_BITS
-            for name, count in item.items():
-                if count.__class__ is int and count > 0:
-                    if name in entries:
-                        entries[name].append(at | count)
-                    else:
-                        entries[name] = [at | count]
-        cells = {int(name[len(CELL) :]): entries.pop(name) for name in list(entries) if name.startswith(CELL)}
-        self._named = {name: array("I", of_name) for name, of_name in entries.items()}
+            for name, count in counts.items():
+                self._named[name].append(at | count)
+        cells = {int(name[len(CELL) :]): self._named.pop(name) for name in list(self._named) if name.startswith(CELL)}
         self._cells = array("I", sorted(cells))
-        self._of_cells = array("I", chain.from_iterable(cells[cell] for cell in self._cells))
-        self._begins = array("I", accumulate((len(cells[cell]) for cell in self._cells), initial=0))
+        self._of_cells, self._begins = array("I"), array("I", [0])
+        for cell in self._cells:
+            self._of_cells.extend(cells[cell])
+            self._begins.append(len(self._of_cells))
 
     def of(self, name: str, places: range) -> "array[int]":
         """The entries of a name on some days."""
@@ -81,12 +83,10 @@ class Facets:
 _NONE: "array[int]" = array("I")
 
 
-def add_entries(counts: list[int], entries: Iterable[int], places: range) -> None:
-    """Add those entries that are on some days to the counts of these days."""
-    start, stop = places.start, places.stop
-    for entry in entries:
-        if start <= (place := entry >> COUNT_BITS) < stop:
-            counts[place - start] += entry & COUNT_MASK
+def add_entries(counts: list[int], entries: Iterable["array[int]"]) -> None:
+    """Add entries to the counts of the days of a year."""
+    for entry in chain.from_iterable(entries):
+        counts[entry >> COUNT_BITS] += entry & COUNT_MASK
 
 
 class YearOfDays:
@@ -98,6 +98,7 @@ class YearOfDays:
         self.days: list[str] = [summary.item["day"] for summary in self.summaries]  # day buckets
         self.events = [summary.events for summary in self.summaries]
         self.facets: Facets | None = None  # until a filter needs them
+        self.reading_facets = Lock()
         self._remembered: FIFOCache[tuple[DayCriterion, range], Bounds] = FIFOCache(BOUNDS_REMEMBERED)
 
     def summary(self, day: str) -> Summary | None:

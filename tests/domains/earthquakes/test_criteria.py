@@ -44,7 +44,8 @@ async def bounds_hold(summaries: Summaries, events: Sequence[Event], criterion: 
         for known in (facets[year], None):
             low, high = criterion.of_year(summary, known)
             assert low <= of_year <= high, (criterion, year)
-        days = await summaries.days(year, summary, with_facets=True)
+        days = await summaries.days(year, summary)
+        await summaries.read_facets(days)
         for places in (range(len(days.days)), range(1, len(days.days)), range(1)):
             bounds = criterion.of_days(days, places)
             numbers = [true.count(days.days[place]) for place in places]
@@ -122,6 +123,6 @@ async def test_the_bounds_of_a_day_are_close(engine: str, meant: Selection, expe
         summaries = Summaries(database)
         await bounds_hold(summaries, SOME, criterion, meant)
         ((year, summary),) = (await summaries.years()).items()
-        bounds = criterion.of_days(await summaries.days(year, summary, with_facets=True), range(1))
+        bounds = criterion.of_days(await summaries.days(year, summary), range(1))  # whose facets were read
 
     assert (bounds.low[0], bounds.high[0]) == expected

@@ -26,10 +26,12 @@ async def test_a_total_by_time_and_magnitude_is_exact(engine: str, events: list[
 
 
 @A_FEW
-@given(events=catalogues, many=st.lists(selections, min_size=1, max_size=20))
-async def test_a_total_by_any_filter_is_exact(engine: str, events: list[Event], many: list[Selection]) -> None:
+@given(events=catalogues, many=st.lists(selections, min_size=1, max_size=20), fewest_days=st.sampled_from([0, 3]))
+async def test_a_total_by_any_filter_is_exact(
+    engine: str, events: list[Event], many: list[Selection], fewest_days: int
+) -> None:
     async with stored(engine, events) as database:
-        catalogue = catalogue_of(database)
+        catalogue = catalogue_of(database, fewest_days_for_facets=fewest_days)
         for selection in many:
             expected = sum(selects(selection, event) for event in events)
             assert await catalogue.total(selection) == expected, selection
