@@ -1,9 +1,9 @@
-"""Tests the folded texts of a column in SQL: a million of about 45 characters in 0.3 s.
+"""Tests the folded texts of a column in SQL: a million names of networks in 0.2 s, a million places in 0.3 s.
 
-Python's `fold` alone would take 1.7 s, and it needs the interpreter for each text. So SQL calls it only for texts that
-SQLite cannot fold itself: with a character beyond ASCII, or with NUL, at which SQLite's functions end. They have more
-bytes than `length` counts characters. Even SQLite's own folding takes longer than all the rest. So it is only done for
-texts that pass a sieve: those of a possible length, or those that LIKE finds.
+Python's `fold` alone would take 1.7 s, and it needs the interpreter for each text. So SQL calls it only for unusual
+texts, which SQLite cannot fold itself: those with a character beyond ASCII, or with NUL, at which SQLite's functions
+end. They have more bytes than `length` counts characters. SQLite compares all others itself. To fold a long text takes
+it longer than all the rest, so it only folds those that LIKE finds.
 """
 
 from typing import Any
@@ -17,22 +17,22 @@ LONGEST_SIEVE = 100  # characters; SQLite refuses patterns of more than 50,000 b
 
 def folded_test(column: str, condition: SameText | HasText) -> tuple[str, list[Any]]:
     """The condition on a column in SQL, and the values that it binds. A `SameText` has at least one text."""
+    unusual = f"length({column}) <> length(CAST({column} AS BLOB))"
     match condition:
         case SameText(_, texts):
             wanted = list(dict.fromkeys(map(fold, texts)))
-            lengths = [len(text) for text in wanted]
-            folded = _folded(column, f"length({column}) BETWEEN ? AND ?")
-            return f"{folded} IN ({', '.join('?' * len(wanted))})", [min(lengths), max(lengths), *wanted]
+            usual = [text for text in wanted if text.isascii() and "\0" not in text]
+            spaced = f"replace({column}, '_', ' ')" if any(" " in text for text in usual) else column
+            same = f"{spaced} COLLATE NOCASE IN ({_places(usual)})"
+            return f"({same} OR ({unusual} AND {FOLD}({column}) IN ({_places(wanted)})))", usual + wanted
         case HasText(_, text):
             part = fold(text)
             # In LIKE, `_` is any character: one that folds to a space, or a `%`, which would make LIKE slow.
             pattern = part[:LONGEST_SIEVE].replace(" ", "_").replace("%", "_")
-            return f"instr({_folded(column, f'{column} LIKE ?')}, ?)", [f"%{pattern}%", part]
+            usual_folded = f"WHEN {column} LIKE ? THEN lower(replace({column}, '_', ' '))"
+            folded = f"CASE WHEN {unusual} THEN {FOLD}({column}) {usual_folded} END"
+            return f"instr({folded}, ?)", [f"%{pattern}%", part]
 
 
-def _folded(column: str, sieve: str) -> str:
-    """The folded text of a column, or NULL: without a text, or if the sieve for ASCII holds it back."""
-    return (
-        f"CASE WHEN length({column}) <> length(CAST({column} AS BLOB)) THEN {FOLD}({column}) "
-        f"WHEN {sieve} THEN lower(replace({column}, '_', ' ')) END"
-    )
+def _places(values: list[str]) -> str:
+    return ", ".join("?" * len(values))
