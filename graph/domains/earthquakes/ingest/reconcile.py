@@ -10,48 +10,30 @@ its finished parts are marked, as those of a back-fill.
 """
 
 import asyncio
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
 from graph.core.clock import Clock
 from graph.core.paging import Paging, Position
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, NoMarks
+from graph.domains.earthquakes.ingest.differences import Difference, DifferenceKind, differences_of
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import DELETED, SOURCE, Event
-from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.client import UsgsAnswer, UsgsClient
 from graph.domains.earthquakes.usgs.geojson import RawFeature
+from graph.domains.earthquakes.usgs.look_ups import LookUps, Pace
 from graph.domains.earthquakes.usgs.normalise import ids_of
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.store.contract import Database
-from graph.work.tasks import Sleep
 
-LOOK_UPS_AT_ONCE = 4
-LOOK_UPS_A_MINUTE = 100  # what libcomcat, USGS's own client, allows itself
 LOOK_UPS_STORED_AT_ONCE = 100  # after an interruption, at most so many are asked again
 EVENTS_A_PAGE = 1000
-
-DifferenceKind = Literal["created", "revised", "renamed", "merged", "deleted", "restored", "unknown", "other"]
-"""What is different: a kind of version; an id that USGS does not know, or that it has given to another event."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A difference between the catalogue and USGS."""
-
-    event_id: str  # of the catalogue
-    kind: DifferenceKind
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # attribute → before, after
-    now: str | None = None  # the event that it was merged into, or to which USGS has given the id
 
 
 @dataclass(slots=True)
@@ -62,31 +44,6 @@ class ReconcileReport:
     compared: int = 0  # stored events of the window
     looked_up: int = 0  # of these, asked for by id
     differences: Counter[DifferenceKind] = field(default_factory=Counter)
-
-
-class Pace:
-    """Spreads look-ups over time, after a first few at once."""
-
-    def __init__(
-        self,
-        a_minute: float = LOOK_UPS_A_MINUTE,
-        *,
-        at_once: int = 20,
-        sleep: Sleep = asyncio.sleep,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._every_s = 60 / a_minute
-        self._ahead_s = at_once * self._every_s
-        self._sleep = sleep
-        self._clock = clock  # seconds
-        self._due = clock() - self._ahead_s
-
-    async def take_turn(self) -> None:
-        """Wait until the next look-up may begin."""
-        now = self._clock()
-        self._due = max(self._due + self._every_s, now - self._ahead_s)
-        if self._due > now:
-            await self._sleep(self._due - now)
 
 
 class Reconciler:
@@ -172,8 +129,7 @@ class _Run:
         self._dry_run = dry_run
         self._found = found
         self._advanced = advanced
-        self._pace = reconciler._pace()
-        self._slots = asyncio.Semaphore(LOOK_UPS_AT_ONCE)
+        self._look_ups = LookUps(reconciler._usgs, reconciler._pace())
         self._told: set[tuple[str, DifferenceKind]] = set()  # an event that moved to another part is found in both
 
     async def work(self, report: IngestReport) -> None:
@@ -216,9 +172,7 @@ class _Run:
 
     async def _look_up(self, event_id: str) -> RawFeature | None:
         """What USGS says of one of our events, as a feature; None if it says nothing of it."""
-        async with self._slots:
-            await self._pace.take_turn()
-            event = await self._of._usgs.look_up(event_id)
+        event = await self._look_ups.look_up(event_id)
         self.report.looked_up += 1
         self.report.ingest.retries += event.retries
         if event.deleted:
@@ -235,7 +189,7 @@ class _Run:
     async def _learn(self, features: Sequence[RawFeature]) -> None:
         """Store what features change, and tell it."""
         for write in await self._of._ingest.intake.plan(features):
-            for difference in _differences(write):
+            for difference in differences_of(write):
                 self._tell(difference)
         if not self._dry_run:
             await self._of._ingest.intake.features(self.report.ingest, features)
@@ -246,18 +200,6 @@ class _Run:
         self._told.add(told)
         self.report.differences[difference.kind] += 1
         self._found(difference)
-
-
-def _differences(write: Write) -> Iterable[Difference]:
-    """The versions that a write makes."""
-    for step in write.versions:
-        item, stored = step.item, step.stored
-        kind: DifferenceKind = kind_of(item).value.lower()  # type: ignore[assignment]
-        if stored is None:
-            yield Difference(item["eventId"], kind)
-            continue
-        into = item.get("mergedInto") if kind_of(item) is RevisionKind.MERGED else None
-        yield Difference(item["eventId"], kind, changed(stored, item), into)
 
 
 def _deletion(event_id: str, *, at: int) -> RawFeature:

@@ -9,9 +9,11 @@ import pytest
 from graph.core.errors import UpstreamUnavailable
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import BACKFILL_PART, EVENT
-from graph.domains.earthquakes.ingest.reconcile import LOOK_UPS_A_MINUTE, Difference, Pace, Reconciler, ReconcileReport
+from graph.domains.earthquakes.ingest.differences import Difference
+from graph.domains.earthquakes.ingest.reconcile import Reconciler, ReconcileReport
 from graph.domains.earthquakes.model import Event, is_listed
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_A_MINUTE, Pace
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.domains.earthquakes.usgs.windows import Window
 from tests.domains.earthquakes.ingest.ingests import (

@@ -1,0 +1,51 @@
+"""Looks events up at USGS: a few at once, and no more a minute than USGS's own client does."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from graph.domains.earthquakes.usgs.client import UsgsClient, UsgsEvent
+from graph.work.tasks import Sleep
+
+LOOK_UPS_AT_ONCE = 4
+LOOK_UPS_A_MINUTE = 100  # what libcomcat, USGS's own client, allows itself
+
+
+class Pace:
+    """Spreads look-ups over time, after a first few at once."""
+
+    def __init__(
+        self,
+        a_minute: float = LOOK_UPS_A_MINUTE,
+        *,
+        at_once: int = 20,
+        sleep: Sleep = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._every_s = 60 / a_minute
+        self._ahead_s = at_once * self._every_s
+        self._sleep = sleep
+        self._clock = clock  # seconds
+        self._due = clock() - self._ahead_s
+
+    async def take_turn(self) -> None:
+        """Wait until the next look-up may begin."""
+        now = self._clock()
+        self._due = max(self._due + self._every_s, now - self._ahead_s)
+        if self._due > now:
+            await self._sleep(self._due - now)
+
+
+class LookUps:
+    """The look-ups of one reconciliation."""
+
+    def __init__(self, usgs: UsgsClient, pace: Pace) -> None:
+        self._usgs = usgs
+        self._pace = pace
+        self._slots = asyncio.Semaphore(LOOK_UPS_AT_ONCE)
+
+    async def look_up(self, event_id: str) -> UsgsEvent:
+        """Look up an event by any of its ids, as `UsgsClient.look_up` does."""
+        async with self._slots:
+            await self._pace.take_turn()
+            return await self._usgs.look_up(event_id)
