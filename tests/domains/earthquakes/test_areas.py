@@ -50,14 +50,16 @@ def cells_agree(area: Area, lat: float, lon: float, inside: bool) -> bool:
 
 
 def in_order(area: Area) -> bool:
-    """Whether the runs are disjoint, each within a row, and the covered cells are among those touched."""
+    """Whether the runs are disjoint, each within a row, and a touched cell is either covered or crossed."""
     cells = area.cells
-    touched, covered = ([cell for run in runs for cell in run] for runs in (cells.touched, cells.covered))
+    runs = (cells.touched, cells.covered, cells.crossed)
+    touched, covered, crossed = ([cell for run in some for cell in run] for some in runs)
     return (
         touched == sorted(set(touched))
         and covered == sorted(set(covered))
         and set(covered) <= set(touched) <= set(range(ROWS * COLUMNS))
-        and all(run[0] // COLUMNS == run[-1] // COLUMNS for run in cells.touched + cells.covered)
+        and crossed == sorted(set(touched) - set(covered))
+        and all(run[0] // COLUMNS == run[-1] // COLUMNS for some in runs for run in some)
     )
 
 
