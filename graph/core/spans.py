@@ -28,6 +28,11 @@ class YearPart(NamedTuple, Generic[T]):
         """Whether the span covers the whole year."""
         return not self.cut and (self.first, self.last) == (f"{self.year}0101", f"{self.year}1231")
 
+    @property
+    def days(self) -> int:
+        """The number of days in the span, some of which it may cover only in part."""
+        return (date_of(self.last) - date_of(self.first)).days + 1
+
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:

@@ -62,6 +62,7 @@ def test_years_and_days_hold_each_day_of_the_span_once(one: int, other: int, for
         within = [
             day for day in days if day[:4] == part.year and part.first <= day <= part.last and day not in part.cut
         ]
+        assert part.days == len(within) + len(part.cut)
         if part.is_whole:
             assert len(within) in (365, 366)
         whole += within if forward else within[::-1]

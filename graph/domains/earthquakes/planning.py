@@ -161,7 +161,7 @@ class Planner:
         year = await self._summaries.days(part.year, part.value)
         places = year.between(part.first, part.last)
         chosen = criteria
-        if len(places) < self._fewest_days_for_facets:
+        if part.days < self._fewest_days_for_facets:
             chosen = [criterion for criterion in criteria if not criterion.by_facets]
         if any(criterion.by_facets for criterion in chosen):
             await self._summaries.read_facets(year)

@@ -245,10 +245,10 @@ async def test_a_filter_reads_the_days_that_facets_name_and_others_only_where_th
 
 async def test_facets_are_not_read_for_a_few_days_of_a_year(engine: str) -> None:
     async with stored(engine, TEN_DAYS) as database:
-        for days, partitions in ((9, set()), (10, {("2023",)})):
+        for days, partitions in ((11, set()), (12, {("2023",)})):
             watched = WatchedDatabase(database)
-            catalogue = catalogue_of(watched, fewest_days_for_facets=10)
-            selection = Selection(end_ms=NOON + (days - 1) * DAY_MS, networks=("ci",))
+            catalogue = catalogue_of(watched, fewest_days_for_facets=12)
+            selection = Selection(start_ms=NOON, end_ms=NOON + (days - 1) * DAY_MS, networks=("ci",))
             page = await catalogue.page(selection, Paging(9))
             assert (ids(page.records), await page.total()) == (["us3"], 1)
             assert await catalogue.total(selection) == 1
