@@ -126,10 +126,11 @@ def _usgs() -> Iterator[UsgsServer]:
 
 
 @pytest.fixture
-def usgs(_usgs: UsgsServer) -> UsgsServer:
-    """The tests' USGS server, without earlier requests."""
+def usgs(_usgs: UsgsServer) -> Iterator[UsgsServer]:
+    """The tests' USGS server, without earlier requests. What a test has set ends with it: others ingest the week."""
     _usgs.forget()
-    return _usgs
+    yield _usgs
+    _usgs.forget()
 
 
 @pytest.fixture

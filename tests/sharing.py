@@ -4,9 +4,11 @@
 Files that tests only read are made once for all processes: `made_once`. Servers are started and stopped by the parent
 of all processes: see `tests.store.emulator`.
 
-Each client of httpx reads the certificates again, in 30 ms, and each session of botocore its data, in 50 ms. A service
-makes a client or two in its life; the tests make thousands. So here both are read once. The garbage collector leaves
-out what was collected, as it does in a service that has started: it would walk through six thousand tests each time.
+Each client of httpx reads the certificates again, in 30 ms, as does each of botocore, and each session of botocore its
+data, in 50 ms. A service makes a client or two in its life; the tests make thousands. So here httpx's certificates and
+botocore's data are read once, and botocore's certificates never: the emulator is reached without TLS. The garbage
+collector leaves out what was collected, as it does in a service that has started: it would walk through six thousand
+tests each time.
 """
 
 import ctypes
@@ -18,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import aiobotocore.httpsession
 import botocore.session
 import httpx._transports.default
 import pytest
@@ -31,6 +34,7 @@ _has_nodes = pytest.StashKey[bool]()
 
 httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
 botocore.session.create_loader = cache(botocore.session.create_loader)
+aiobotocore.httpsession.get_cert_path = lambda verify: None  # type: ignore[attr-defined]
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -19,7 +19,7 @@ from graph.domains.earthquakes.model import EVENTS, Event
 from graph.domains.earthquakes.revisions.views import PRESENT, AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.work.account import charged_to
-from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ids, stored
+from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, filled, ids, stored
 from tests.domains.earthquakes.oracle import Expected, by_magnitude, expected_page, place_by_magnitude, selects
 from tests.domains.earthquakes.revisions.histories import Record, Source, a_record, histories, listed
 from tests.domains.earthquakes.strategies import A_FEW, INSTANTS, catalogues, magnitudes, selections
@@ -29,7 +29,7 @@ from tests.store.engines import empty_database
 from tests.work.accounts import an_account
 
 ORDER = MagnitudeOrder()
-YEARS = range(at("1983-08-03T01:00:00"), at("2023-08-03T01:00:00"), 5 * DAY_MS)  # 2,922 days of forty years
+YEARS = range(at("1983-08-03T01:00:00"), at("2023-08-03T01:00:00"), 20 * DAY_MS)  # 731 days of forty years
 
 
 def position(event: Event) -> MagnitudePosition:
@@ -131,14 +131,14 @@ async def test_any_view_has_the_same_events_by_magnitude_as_by_time(
 
 
 def forty_years() -> list[Event]:
-    """A weak event every five days, and every 300 days a stronger one: 10 of M 7 and more in all."""
+    """A weak event every twenty days, and every 600 days a stronger one: 10 of M 7 and more in all."""
     weak = events_at(*YEARS, mag=2.0)
-    return weak + [an_event(f"us{n:02}", YEARS[60 * n] + 1, round(6.1 + n % 20 / 10, 1)) for n in range(20)]
+    return weak + [an_event(f"us{n:02}", YEARS[30 * n] + 1, round(6.1 + n % 20 / 10, 1)) for n in range(20)]
 
 
 async def test_the_ten_largest_of_forty_years_are_read_from_a_handful_of_days(engine: str) -> None:
     events = forty_years()
-    async with stored(engine, events) as database:
+    async with filled(engine, events) as database:
         watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
         page = await catalogue.page_by_magnitude(Selection(), Paging(10), attributes=frozenset({"place"}))
@@ -160,7 +160,7 @@ async def test_the_ten_largest_of_forty_years_are_read_from_a_handful_of_days(en
 
 
 async def test_the_largest_of_a_type_are_found_without_the_facets_of_days(engine: str) -> None:
-    async with stored(engine, forty_years()) as database:
+    async with filled(engine, forty_years()) as database:
         watched = WatchedDatabase(database)
         page = await catalogue_of(watched).page_by_magnitude(Selection(types=("earthquake",)), Paging(10))
 
@@ -171,8 +171,8 @@ async def test_the_largest_of_a_type_are_found_without_the_facets_of_days(engine
 @pytest.mark.parametrize("ascending", [False, True])
 async def test_a_page_deep_among_events_of_one_magnitude_reads_its_own_days(engine: str, ascending: bool) -> None:
     order = by_magnitude(forty_years(), ascending=ascending)
-    async with stored(engine, order) as database:
-        for first in (100, 2000):
+    async with filled(engine, order) as database:
+        for first in (100, 500):
             watched = WatchedDatabase(database)
             page = await catalogue_of(watched).page_by_magnitude(
                 Selection(), Paging(5, after=position(order[first - 1])), ascending=ascending

@@ -12,7 +12,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.store.query import Partition
-from tests.domains.earthquakes.builders import an_event, at, catalogue_of, events_at, ids, stored
+from tests.domains.earthquakes.builders import an_event, at, catalogue_of, events_at, filled, ids, stored
 from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
 
 TEN_YEARS = range(at("2013-08-03T01:00:00"), at("2023-08-03T01:00:00"), DAY_MS)  # 3,652 days
@@ -21,8 +21,9 @@ STRONG = Selection(TEN_YEARS[0], TEN_YEARS[-1] + DAY_MS, MagnitudeRange(6.5))
 
 
 def ten_years() -> list[Event]:
-    """An event on each day, and on a few of them a strong one an hour later."""
-    weak = events_at(*TEN_YEARS, mag=2.1)
+    """An event on every fifth day, and on a few days another one with a strong one an hour later."""
+    days = sorted({*range(0, len(TEN_YEARS), 5), *STRONG_DAYS})
+    weak = events_at(*(TEN_YEARS[day] for day in days), mag=2.1)
     return weak + [an_event(f"strong{day}", TEN_YEARS[day] + 3_600_000, 6.5) for day in STRONG_DAYS]
 
 
@@ -31,7 +32,7 @@ def partitions(days: tuple[int, ...]) -> set[Partition]:
 
 
 async def test_the_strong_events_of_ten_years_are_read_from_their_own_days(engine: str) -> None:
-    async with stored(engine, ten_years()) as database:
+    async with filled(engine, ten_years()) as database:
         watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
 
@@ -52,7 +53,7 @@ async def test_the_strong_events_of_ten_years_are_read_from_their_own_days(engin
 
 async def test_page_1000_costs_what_page_2_costs(engine: str) -> None:
     events = events_at(*TEN_YEARS[:1010])[::-1]
-    async with stored(engine, events) as database:
+    async with filled(engine, events) as database:
         shapes = []
         for page_number in (2, 1000):
             watched = WatchedDatabase(database)

@@ -110,7 +110,7 @@ def test_the_orders_by_magnitude_are_of_magnitude_then_time_then_id(any_week: Se
     expected = [event.event_id for event in order]
 
     for order_by, whole in (("MAGNITUDE_DESC", expected[::-1]), ("MAGNITUDE_ASC", expected)):
-        pages = list(walk(any_week, 250, backward=backward, orderBy=order_by))
+        pages = list(walk(any_week, 500, backward=backward, orderBy=order_by))
         found = [event_id for turned in (reversed(pages) if backward else pages) for event_id in ids(turned)]
         assert found == whole
         strong = page(any_week, first=3, orderBy=order_by, filter={"minMagnitude": 5.45, "types": ["earthquake"]})
