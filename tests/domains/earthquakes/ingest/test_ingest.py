@@ -74,23 +74,23 @@ async def test_the_real_week_is_walked_in_order_of_time_in_both_directions(stati
     await station.ingest.recent(THE_WEEK)
     catalogue = catalogue_of(station.database)
 
-    forward = [page async for page in pages_of_seven(catalogue, backward=False)]
-    backward = [page async for page in pages_of_seven(catalogue, backward=True)]
+    forward = [page async for page in pages_of_25(catalogue, backward=False)]
+    backward = [page async for page in pages_of_25(catalogue, backward=True)]
 
     walked = [event for page in forward for event in page]
     times = [event.event_ts_ms for event in walked]
     assert times == sorted(times, reverse=True)
     assert sorted(ids(walked)) == sorted(feature["id"] for feature in week_features())
     assert [event for page in reversed(backward) for event in page] == walked
-    assert [len(page) for page in forward] == [7] * 303 + [3]
-    assert [len(page) for page in backward] == [7] * 303 + [3]
+    assert [len(page) for page in forward] == [25] * 84 + [24]
+    assert [len(page) for page in backward] == [25] * 84 + [24]
 
 
-async def pages_of_seven(catalogue: Catalogue, *, backward: bool) -> AsyncIterator[list[Any]]:
+async def pages_of_25(catalogue: Catalogue, *, backward: bool) -> AsyncIterator[list[Any]]:
     """The pages of all events, as a client turns them."""
     cursor, more = None, True
     while more:
-        sizes: dict[str, Any] = {"last": 7, "before": cursor} if backward else {"first": 7, "after": cursor}
+        sizes: dict[str, Any] = {"last": 25, "before": cursor} if backward else {"first": 25, "after": cursor}
         page = await catalogue.page(Selection(), Paging.of(EVENTS, PageSizes(), **sizes))
         yield list(page.records)
         more = await await_maybe(page.has_previous if backward else page.has_next)
