@@ -38,7 +38,7 @@ aiobotocore.httpsession.get_cert_path = lambda verify: None  # type: ignore[attr
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    return (os.cpu_count() or 1) + 1
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_finish() -> None:

@@ -12,7 +12,7 @@ from graph.store.entity import Item
 from graph.store.values import InvalidItem
 from tests.effort import rounds
 from tests.store.one_entity import OneEntity
-from tests.store.samples import BY_NAME, key, sample
+from tests.store.samples import BY_NAME, SAMPLE, key, sample
 
 NUMBERS = [
     *(0, -0.0, 1, -1, 2.0, 0.5, 0.1, -0.1, 4.55, -117.6, 1e-7, 5e-13, 1 / 3, 123456789.12345679),
@@ -111,7 +111,7 @@ _values = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(_names, inner, max_size=4)),
     max_leaves=12,
 )
-_RESERVED = frozenset({"pk", "sk", "day", "at", "team", "name", "ttl"})
+_RESERVED = frozenset(attribute.name for attribute in SAMPLE.attributes)
 
 
 @settings(max_examples=rounds(60), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
