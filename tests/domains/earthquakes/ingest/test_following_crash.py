@@ -19,7 +19,8 @@ from tests.domains.earthquakes.usgs.usgs_history import UsgsHistory
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES, everything_in
 from tests.effort import rounds
-from tests.processes import TIMEOUT_S, started
+from tests.forking import forked
+from tests.processes import TIMEOUT_S
 from tests.store.engines import new_store
 
 KILLS = rounds(20)
@@ -69,13 +70,13 @@ def ingest(usgs: UsgsServer, store: str, place: Path, *, kill_at: int | None = N
     if kill_at is not None:
         usgs.answer_next(*[usgs.catalogue] * kill_at, note_and_answer)
     options = ("--updated-since", "2023-07-01", "--store", store)
-    with started("ingest", *options, folder=place, settings={"GRAPH_USGS_URL": usgs.url}) as process:
+    with forked("ingest", *options, folder=place, settings={"GRAPH_USGS_URL": usgs.url}) as process:
         if kill_at is not None:
             received.wait(TIMEOUT_S)
             process.kill()
-        process.communicate(timeout=TIMEOUT_S)
-    assert process.returncode in (0, -signal.SIGKILL)
-    return process.returncode != 0
+        process.join(TIMEOUT_S)
+        assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
 
 
 async def items_in(store: str) -> dict[tuple[str, str], Item]:
