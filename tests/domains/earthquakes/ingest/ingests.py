@@ -125,10 +125,12 @@ async def logs_in(database: Database) -> list[Item]:
 async def summaries_in(database: Database) -> dict[Key, Item]:
     """Every summary's counts by its key."""
     beside = {"year", "day", "revision", "changedAt"}
+    years = (await database.query(Query(entity=YEAR_SUMMARY, partitions=[()]))).items
+    days = [item async for item in database.scan(DAY_SUMMARY)]
     return {
         summary.key_of(item): {name: value for name, value in item.items() if name not in beside}
-        for summary in (DAY_SUMMARY, YEAR_SUMMARY)
-        async for item in database.scan(summary)
+        for summary, items in ((DAY_SUMMARY, days), (YEAR_SUMMARY, years))
+        for item in items
     }
 
 
@@ -147,8 +149,13 @@ async def counted_in(database: Database) -> dict[Key, Item]:
 
 async def recounted(database: Database) -> dict[Key, Item]:
     """The counts that the summaries must have, from the events alone."""
+    return recount((await events_in(database)).values())
+
+
+def recount(events: Iterable[Item]) -> dict[Key, Item]:
+    """The counts that the summaries of these events must have."""
     counts: dict[Key, Counter[str]] = {}
-    for item in (await events_in(database)).values():
+    for item in events:
         if not is_listed(item):
             continue
         day = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=item["eventTsMs"])).date()

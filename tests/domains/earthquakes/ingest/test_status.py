@@ -22,7 +22,7 @@ from graph.store.entity import Item, Key
 from graph.store.sqlite import open_sqlite
 from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_station, an_ingest, file_of, longest
-from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status, week_features
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.held_time import HeldTime
@@ -48,6 +48,7 @@ UNKNOWN = {
 @pytest.fixture
 async def station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
     async with a_station(engine, usgs, time) as station:
+        usgs.hold(week_features()[:50])  # the newest of the week, which is all that a status tells of it
         yield station
 
 

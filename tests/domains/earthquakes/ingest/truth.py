@@ -4,7 +4,7 @@ from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.model import Event, is_deleted, is_listed
 from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.store.contract import Database
-from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
+from tests.domains.earthquakes.ingest.ingests import counted_in, recount
 from tests.domains.earthquakes.usgs.usgs_history import UsgsHistory
 
 
@@ -21,11 +21,11 @@ async def assert_it_is_the_truth(database: Database, history: UsgsHistory) -> No
         theirs = {name: value for name, value in expected.item.items() if name not in ("eventId", "ingestedAt")}
         assert {name: ours[preferred].item.get(name) for name in theirs} == theirs
     by_id = {event.event_id: event for event in stored}
-    aliases = {item["alias"]: item["eventId"] async for item in database.scan(ALIAS)}
+    aliases = await database.get_many([ALIAS.key_for(name) for name in truth.names.keys() - by_id.keys()])
     for name, preferred in truth.names.items():
-        event = by_id.get(name) or by_id[aliases[name]]
+        event = by_id.get(name) or by_id[aliases[ALIAS.key_for(name)]["eventId"]]
         while event.merged_into is not None:
             event = by_id[event.merged_into]
         assert event.preferred_id == preferred, name
     assert all(is_deleted(by_id[name].item) for name in truth.deleted & by_id.keys())
-    assert await counted_in(database) == await recounted(database)
+    assert await counted_in(database) == recount(event.item for event in stored)
