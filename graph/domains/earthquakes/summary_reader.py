@@ -1,5 +1,7 @@
 """Reads summaries and facets, and keeps those of years that do not change."""
 
+from asyncio import Lock
+from collections import defaultdict
 from collections.abc import Mapping
 
 from cachetools import FIFOCache
@@ -22,6 +24,7 @@ class Summaries:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._days: FIFOCache[str, YearOfDays] = FIFOCache(CACHED_YEARS)
+        self._reading: defaultdict[str, Lock] = defaultdict(Lock)  # by year
         self._years: dict[str, Summary] = {}  # as of the database's revision
         self._facets_of_years: dict[str, Item] = {}
         self._revision: object | None = None
@@ -45,28 +48,36 @@ class Summaries:
         return {year: known[year] for year, summary in years.items() if _belong(known.get(year), summary)}
 
     async def days(self, year: str, summary: Summary) -> YearOfDays:
-        """The days of a year, as of this summary of it."""
+        """The days of a year, as of this summary of it. Queries that need them at the same time share one reading."""
         version = summary.item
-        days = self._days.get(year)
-        if days is None or (days.version is not version and days.version != version):
+        if (days := self._known_days(year, version)) is not None:
+            return days
+        async with self._reading[year]:
+            if (days := self._known_days(year, version)) is not None:
+                return days
             await give_way()
             page = await self._database.query(Query(entity=DAY_SUMMARY, partitions=((year,),)))
             days = YearOfDays(version, page.items)
             if sum(days.events) == version["events"]:
                 self._days[year] = days
             # Otherwise an ingest wrote between the two reads: use these days once, but do not cache them.
-        return days
+            return days
 
-    async def read_facets(self, year: YearOfDays) -> None:
+    async def read_facets(self, days: YearOfDays) -> None:
         """Read the facets of the days of a year, unless they were read."""
-        async with year.reading_facets:
-            if year.facets is not None:
+        year = days.version["year"]
+        async with self._reading[year]:
+            if days.facets is not None:
                 return
-            await charge_rows(tested=min(year.version["events"], len(year.days) * CELLS_OF_A_DAY))
-            page = await self._database.query(Query(entity=DAY_FACETS, partitions=((year.version["year"],),)))
+            await charge_rows(tested=min(days.version["events"], len(days.days) * CELLS_OF_A_DAY))
+            page = await self._database.query(Query(entity=DAY_FACETS, partitions=((year,),)))
             await give_way()
-            places = {day: place for place, day in enumerate(year.days)}
-            year.facets = Facets((places[item["day"]], item) for item in page.items if item["day"] in places)
+            places = {day: place for place, day in enumerate(days.days)}
+            days.facets = Facets((places[item["day"]], item) for item in page.items if item["day"] in places)
+
+    def _known_days(self, year: str, version: Item) -> YearOfDays | None:
+        days = self._days.get(year)
+        return days if days is not None and (days.version is version or days.version == version) else None
 
 
 def _belong(facets: Item | None, summary: Summary) -> bool:

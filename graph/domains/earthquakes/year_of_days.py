@@ -1,7 +1,6 @@
 """The days of a year in columns, so that a plan of many years takes a microsecond a day. No I/O."""
 
 from array import array
-from asyncio import Lock
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +97,6 @@ class YearOfDays:
         self.days: list[str] = [summary.item["day"] for summary in self.summaries]  # day buckets
         self.events = [summary.events for summary in self.summaries]
         self.facets: Facets | None = None  # until a filter needs them
-        self.reading_facets = Lock()
         self._remembered: FIFOCache[tuple[DayCriterion, range], Bounds] = FIFOCache(BOUNDS_REMEMBERED)
 
     def summary(self, day: str) -> Summary | None:

@@ -1,5 +1,6 @@
 """Facets count what is stored, and wherever they do not, filters are right all the same."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -253,6 +254,19 @@ async def test_facets_are_not_read_for_a_few_days_of_a_year(engine: str) -> None
             assert (ids(page.records), await page.total()) == (["us3"], 1)
             assert await catalogue.total(selection) == 1
             assert watched.read(DAY_FACETS) == partitions
+
+
+async def test_queries_at_the_same_time_share_one_reading_of_a_year(engine: str) -> None:
+    async with stored(engine, TEN_DAYS) as database:
+        watched = WatchedDatabase(database)
+        catalogue = catalogue_of(watched)
+        networks = [("ci",), ("us",), ("ci", "us"), ("nc",)]
+        some = [Selection(start_ms=NOON + 1, networks=each) for each in networks]
+        totals = await asyncio.gather(*map(catalogue.total, some))
+
+    assert totals == [1, 8, 9, 0]
+    read = [call.entity for call in watched.calls]
+    assert (read.count(DAY_SUMMARY), read.count(DAY_FACETS)) == (1, 1)
 
 
 async def test_a_total_without_facets_is_counted_from_the_days_and_null_beyond_their_limit(engine: str) -> None:
