@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from enum import Enum
 from functools import partial
 from typing import Annotated, Any, cast
 
@@ -12,7 +11,7 @@ from strawberry.scalars import JSON
 from strawberry.types import Info
 
 from graph.api import relay
-from graph.api.connection_field import CursorReader, connection_field
+from graph.api.connection_field import connection_field
 from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil
@@ -24,41 +23,15 @@ from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.export.formats import ExportFormat
-from graph.domains.earthquakes.magnitude_order import MagnitudeOrder
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
+from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.export_link import export_url
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import AsOfInput, Deletion, EventAlias, EventRevisionConnection
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
 from graph.store.ordering import PageRequest
-
-
-@strawberry.enum(description="The order of events. Orders by time and orders by magnitude have different cursors.")
-class EventOrder(Enum):
-    TIME_DESC = strawberry.enum_value("TIME_DESC", description="Newest first.")
-    TIME_ASC = strawberry.enum_value("TIME_ASC", description="Oldest first.")
-    MAGNITUDE_DESC = strawberry.enum_value(
-        "MAGNITUDE_DESC", description="Largest first; of one magnitude the newest first."
-    )
-    MAGNITUDE_ASC = strawberry.enum_value("MAGNITUDE_ASC", description="The reverse of MAGNITUDE_DESC.")
-
-    @property
-    def ascending(self) -> bool:
-        """Whether the least comes first."""
-        return self.name.endswith("_ASC")
-
-    @property
-    def by_magnitude(self) -> bool:
-        """Whether events are ordered by magnitude, or else by time."""
-        return self.name.startswith("MAGNITUDE")
-
-    @property
-    def cursors(self) -> CursorReader:
-        """Reads the cursors of events in this order."""
-        return MagnitudeOrder() if self.by_magnitude else TimeOrder(model.EVENTS)
-
 
 describe_enum(ExportFormat, "A format of exports.", lambda each: each.description)
 

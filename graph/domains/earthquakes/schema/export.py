@@ -10,7 +10,7 @@ from graph.core.paging import Position, TimeOrder
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.export.source import ExportRequest
 from graph.domains.earthquakes.revisions.views import Deleted
-from graph.domains.earthquakes.schema.events import EventOrder
+from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.earthquakes.selection import Selection
 
