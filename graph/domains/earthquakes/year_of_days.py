@@ -52,12 +52,11 @@ class Facets:
         self.revisions: dict[int, int] = {}  # by place: of the summary whose events they count
         self._named: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
         for place, item in days:
-            counts = {**item}
-            del counts["year"], counts["day"]
-            self.revisions[place] = counts.pop("revision", 0)
+            self.revisions[place] = item.get("revision", 0)
             at = place << COUNT_BITS
-            for name, count in counts.items():
-                self._named[name].append(at | count)
+            for name, count in item.items():
+                if count.__class__ is int and count > 0:
+                    self._named[name].append(at | count)
         cells = {int(name[len(CELL) :]): self._named.pop(name) for name in list(self._named) if name.startswith(CELL)}
         self._cells = array("I", sorted(cells))
         self._of_cells, self._begins = array("I"), array("I", [0])
