@@ -17,7 +17,6 @@ from math import copysign, inf, nextafter
 from typing import NamedTuple
 
 from graph.core.errors import QueryTooComplex
-from graph.domains.earthquakes.between import Between, Found
 from graph.domains.earthquakes.entities import GREATEST_MAG, LEAST_MAG
 from graph.domains.earthquakes.magnitude_order import MagnitudePlace, magnitude_place
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
@@ -25,6 +24,7 @@ from graph.domains.earthquakes.planning import Planner
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.views import Stream
 from graph.domains.earthquakes.selection import Selection
+from graph.store.between import Between, Found
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Query

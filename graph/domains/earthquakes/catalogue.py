@@ -12,7 +12,6 @@ from typing import Any
 from graph.core.days import day_bucket
 from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.between import page_between
 from graph.domains.earthquakes.by_id import EventsById
 from graph.domains.earthquakes.by_magnitude import MagnitudeWalk
 from graph.domains.earthquakes.entities import EVENT, REVISION
@@ -31,6 +30,7 @@ from graph.domains.earthquakes.statistics.population import Population
 from graph.domains.earthquakes.statistics.statistics import Statistics
 from graph.domains.earthquakes.summary_reader import Summaries
 from graph.domains.earthquakes.totals import Totals
+from graph.store.between import page_between
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, Walk
@@ -215,7 +215,7 @@ class Catalogue:
         await self._history.check(view.as_of)
         return await self._totals.within_limits(await self._by_id.locate(selection), view.streams)
 
-    async def _total_with(self, page: Page[Event], paging: Paging[Any], selection: Selection, view: View) -> int | None:
+    async def _total_with(self, page: Page[Any], paging: Paging[Any], selection: Selection, view: View) -> int | None:
         """The total, of a list whose page was read."""
         if page.has_more or paging.after or paging.before:
             return await self.total(selection, view)

@@ -17,9 +17,9 @@ from typing import Protocol
 
 from graph.core.days import day_span
 from graph.core.paging import Page, Paging, Position
-from graph.domains.earthquakes.between import Between, Found, page_between
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
+from graph.store.between import Between, Found, page_between
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, Walk
 

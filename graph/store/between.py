@@ -6,11 +6,12 @@ A place is a tuple that the list is ordered by, such as a time and an event id. 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from graph.core.paging import Later, Page, Paging
-from graph.domains.earthquakes.model import Event
 from graph.store.entity import Item
+
+T = TypeVar("T")
 
 Place = tuple[Any, ...]
 
@@ -67,8 +68,8 @@ async def page_between(
     *,
     forward: bool,
     place_of: Callable[[Item], Place],
-    record_of: Callable[[Item], Event],
-) -> Page[Event]:
+    record_of: Callable[[Item], T],
+) -> Page[T]:
     """A page of a list, or with `forward=False` of the reversed list.
 
     Args:
