@@ -121,8 +121,9 @@ class Broadcast(Generic[R]):
                 raise InvalidCursor("after")
             subscriber.number = self._records.number_of(record)
             if subscriber.number:
-                (change,) = await self._sequence.since(subscriber.number - 1, 1)
-                missed = change.behind(key)
+                changes = await self._sequence.since(subscriber.number - 1, 1)
+                if changes and changes[0].number == subscriber.number:  # else it has expired just now
+                    missed = changes[0].behind(key)
         return self._notices(subscriber, missed, latest, charge)
 
     async def end(self, seconds: float) -> None:

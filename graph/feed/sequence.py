@@ -32,15 +32,19 @@ class SequenceEntities:
     number: str  # attribute of a record: the number of its change; the record's entity declares it
 
     @classmethod
-    def of(cls, table: TableDesign, partition: str, name: str, *, keys: str, number: str) -> Self:
+    def of(
+        cls, table: TableDesign, partition: str, name: str, *, keys: str, number: str, expires: bool = False
+    ) -> Self:
         """Declare a sequence: its changes are in one partition, the latest number in another.
 
         Args:
             name: of the entity of a change.
+            expires: whether a change expires with its records, by the table's TTL.
         """
         key = Whole("number", least=1, digits=DIGITS, in_key_alone=True)
+        ttl = [Whole(table.ttl, unit="epoch seconds", optional=True)] if expires and table.ttl else []
         return cls(
-            Entity(name, table, key=(partition, "{number}"), attributes=(key, Document(keys))),
+            Entity(name, table, key=(partition, "{number}"), attributes=(key, Document(keys), *ttl)),
             Entity(
                 f"LATEST_{name}",
                 table,
@@ -96,10 +100,15 @@ class Reservation:
         """The records' items with the number of their change."""
         return [{**record, self.entities.number: self.number} for record in records]
 
-    def actions(self, keys: Sequence[str]) -> tuple[Put, Update]:
-        """The actions that take the number for these records. They belong into the transaction of the puts."""
+    def actions(self, keys: Sequence[str], *, ttl: int | None = None) -> tuple[Put, Update]:
+        """The actions that take the number for these records. They belong into the transaction of the puts.
+
+        Args:
+            ttl: when the last of the records expires, epoch seconds; None for never.
+        """
         of = self.entities
-        change = Put(of.change, {"number": self.number, of.keys: list(keys)})
+        expiry = {} if ttl is None else {str(of.change.table.ttl): ttl}
+        change = Put(of.change, {"number": self.number, of.keys: list(keys), **expiry})
         before = Compare("number", "=", self.number - 1) if self.number > 1 else Absent("number")
         return change, Update(of.latest.key_for(), set={"number": self.number}, condition=before)
 

@@ -1,0 +1,47 @@
+"""Service logs: written by any shipper, read by service, type and time."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from graph.domain import Domain, Node, Resources
+from graph.domains.service_logs import model
+from graph.domains.service_logs.access_patterns import ServiceLogs
+from graph.domains.service_logs.entities import ENTITIES
+from graph.domains.service_logs.live import ServiceLogBroadcast
+from graph.domains.service_logs.schema.live import ServiceLogSubscriptions
+from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries, logs_by_key
+from graph.domains.service_logs.schema.volumes import LogVolumeQueries
+from graph.domains.service_logs.schema.writing import ServiceLogMutations
+from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE
+from graph.domains.service_logs.services import LoggingServices
+from graph.domains.service_logs.settings import ServiceLogSettings
+from graph.domains.service_logs.writing import LogWriter
+
+
+@asynccontextmanager
+async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Open the logs, their services, their writer and their broadcast."""
+    settings = resources.settings.part(ServiceLogSettings)
+    database, clock = resources.database, resources.clock
+    services = LoggingServices(database, clock, hot=settings.hot_services, most=settings.max_services)
+    logs = ServiceLogs(database, services)
+    writer = LogWriter(database, services, settings, clock, resources.metrics)
+    async with ServiceLogBroadcast(writer.sequence, logs) as broadcast:
+        resources.endings.add(broadcast.end)
+        yield services, logs, writer, broadcast
+
+
+DOMAIN = Domain(
+    name="service_logs",
+    requires=("request_logs",),  # a request's log leads to its lines, and back
+    entities=ENTITIES,
+    scopes=(SERVICE_LOGS_READ, SERVICE_LOGS_WRITE),
+    settings=ServiceLogSettings,
+    open=open_services,
+    queries=(ServiceLogQueries, LogVolumeQueries),
+    mutations=(ServiceLogMutations,),
+    subscriptions=(ServiceLogSubscriptions,),
+    nodes=(Node(ServiceLog, record=model.ServiceLog, load=logs_by_key, scope=SERVICE_LOGS_READ),),
+    examples=Path(__file__).parent / "examples",
+)

@@ -1,0 +1,110 @@
+"""The access patterns of the service logs: by service and time, by type and time, and all recent ones.
+
+None of them is a scan. Logs of services are in the partitions of these services. All others are read by their type:
+there are three types, so the logs of all services are three partitions of the index, in one order.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from graph.core.paging import Page
+from graph.domains.service_logs.entities import SERVICE_LOG, TIMESTAMP_INDEX
+from graph.domains.service_logs.model import ServiceLog, key_of, node_key
+from graph.domains.service_logs.planning import Plan
+from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.services import LoggingServices
+from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy, Volumes
+from graph.store.between import Between, Found, page_between
+from graph.store.conditions import all_of
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.merging import MergedPartitions
+from graph.store.ordering import PageRequest
+from graph.store.query import Query
+from graph.work.account import charge_rows
+
+
+class ServiceLogs:
+    """The stored service logs."""
+
+    def __init__(self, database: Database, services: LoggingServices) -> None:
+        self._database = database
+        self._services = services
+        self._volumes = Volumes(database)
+
+    async def page(self, selection: LogSelection, request: PageRequest, *, forward: bool = False) -> Page[ServiceLog]:
+        """A page of the selected logs, newest first, or with `forward` oldest first.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many logs.
+        """
+        query = await self._query(selection, request.attributes)
+        return await page_between(
+            partial(self._read, selection, query),
+            request.paging,
+            forward=forward,
+            record_of=ServiceLog.reading(request.attributes),
+            place_of=MergedPartitions(self._database, query).place_of,
+        )
+
+    async def _query(self, selection: LogSelection, attributes: frozenset[str] | None) -> Query:
+        """The partitions that hold the selected logs, and what the store tests."""
+        if selection.services is None:
+            return Query(
+                entity=SERVICE_LOG,
+                index=TIMESTAMP_INDEX,
+                partitions=[(log_type.value,) for log_type in selection.possible_types],
+                between=selection.bounds,
+                where=selection.condition,
+                attributes=attributes,
+            )
+        known = await self._services.named(selection.services)
+        return Query(
+            entity=SERVICE_LOG,
+            partitions=[(name,) for service in known for name in service.partitions],
+            between=selection.bounds,
+            where=all_of(selection.of_types, selection.condition),
+            attributes=attributes,
+        )
+
+    async def _read(self, selection: LogSelection, query: Query, size: int, within: Between, *, forward: bool) -> Found:
+        """The first logs between two places. A filter is tested on one part of the time range after the other."""
+        keep = selection.keep
+        if not query.partitions or (query.where is None and keep is None):
+            return await MergedPartitions(self._database, query).read(size, within, forward=forward)
+        items: list[Item] = []
+        more, partitions = False, 0
+        plan = Plan(self._volumes, selection.within(within))
+        async for part in plan.parts(size + 1, forward=forward):
+            await charge_rows(tested=part.rows)
+            some = replace(query, between=selection.between(*part.slots).bounds)
+            found = await MergedPartitions(self._database, some, keep).read(size - len(items), within, forward=forward)
+            items += found.items
+            partitions += found.partitions
+            if more := found.more:
+                break
+        return Found(items, more, partitions)
+
+    async def by_key(self, keys: Sequence[str], attributes: frozenset[str] | None = None) -> Mapping[str, ServiceLog]:
+        """The existing logs with these keys of nodes.
+
+        Args:
+            attributes: the needed ones of each log, beside its position; None for all.
+        """
+        wanted = [key for each in keys if (key := key_of(each))]
+        needed = None if attributes is None else attributes.union(SERVICE_LOG.key_names)
+        items = await self._database.get_many(wanted, attributes=needed) if wanted else {}
+        record_of = ServiceLog.reading(attributes)
+        return {node_key(item["service_name"], item["timestamp"]): record_of(item) for item in items.values()}
+
+    async def volume(
+        self, interval: LogInterval, by: VolumeBy, first: int, last: int, services: Sequence[str] | None = None
+    ) -> list[LogVolume]:
+        """The number of logs by period, see `Volumes.volume`. Without `services`, of all of them."""
+        if services is not None:
+            return await self._volumes.volume(interval, by, first, last, services)
+        if by is VolumeBy.SERVICE:
+            names = [service.name for service in await self._services.all()]
+            return await self._volumes.volume(interval, by, first, last, names)
+        return await self._volumes.volume(interval, by, first, last)

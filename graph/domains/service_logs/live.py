@@ -1,0 +1,37 @@
+"""The broadcast of logs: their sequence, and their subscribers."""
+
+from collections.abc import AsyncGenerator
+from operator import attrgetter
+
+from graph.domains.service_logs.access_patterns import ServiceLogs
+from graph.domains.service_logs.model import LogOrder, ServiceLog, change_of, node_key
+from graph.domains.service_logs.selection import LogSelection
+from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
+from graph.feed.sequence import ChangeSequence
+
+
+class ServiceLogBroadcast(Broadcast[ServiceLog]):
+    """Sends logs as any process stores them."""
+
+    def __init__(self, sequence: ChangeSequence, logs: ServiceLogs) -> None:
+        super().__init__(
+            sequence,
+            Records(
+                load=logs.by_key,
+                number_of=lambda log: change_of(log.item),
+                cursor_of=attrgetter("cursor"),
+                key_of_cursor=_key_of_cursor,
+            ),
+        )
+
+    async def logs(
+        self, selection: LogSelection, after: str | None = None, charge: Charge = free_of_charge
+    ) -> AsyncGenerator[Notice[ServiceLog], None]:
+        """Subscribe to the selected logs, see `subscribe`."""
+        admits = selection.admits
+        return await self.subscribe(lambda log: admits(log.item), after, charge)
+
+
+def _key_of_cursor(cursor: str) -> str:
+    position = LogOrder().place_of(cursor, "after")
+    return node_key(position.service_name, position.timestamp)

@@ -1,0 +1,223 @@
+"""A service log, before it is stored and as it is stored. No I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any, NamedTuple
+
+from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
+from graph.store.entity import Item, Key
+from graph.store.ordering import Ordering
+from graph.store.records import Record, Stored
+
+MICROSECONDS = 1_000_000  # of a second
+DAY_S = 86_400
+SHARDS = 10  # partitions of a hot service: `checkout#0` to `checkout#9`
+INFO = 9  # the severity number of a log without one
+
+
+class ServiceLogType(Enum):
+    """The category of a log."""
+
+    APPLICATION = "application"
+    SYSTEM = "system"
+    AUDIT = "audit"
+
+
+class LogLevel(Enum):
+    """The level of a log. Its value is the least severity number of OpenTelemetry that is stored under this level."""
+
+    DEBUG = 1
+    INFO = 9
+    WARN = 13
+    ERROR = 17
+
+    @classmethod
+    def of(cls, severity: int) -> "LogLevel":
+        """The level of a severity number, 1 to 24."""
+        return _LEVELS[severity]
+
+    @property
+    def usual_severity(self) -> int:
+        """The severity number of a log that only names its level."""
+        return 5 if self is LogLevel.DEBUG else self.value
+
+
+MOST_SEVERE = 24  # the greatest severity number of OpenTelemetry
+_LEVELS = [
+    [level for level in LogLevel if level.value <= max(severity, 1)][-1]  # in ascending order
+    for severity in range(MOST_SEVERE + 1)
+]
+
+
+class Problem(Enum):
+    """Why a log is rejected."""
+
+    SERVICE_INVALID = "SERVICE_INVALID"
+    TOO_MANY_SERVICES = "TOO_MANY_SERVICES"
+    TIME_INVALID = "TIME_INVALID"
+    TIME_IN_FUTURE = "TIME_IN_FUTURE"
+    EXPIRED = "EXPIRED"
+    LOG_ID_INVALID = "LOG_ID_INVALID"
+    MESSAGE_TOO_LONG = "MESSAGE_TOO_LONG"
+    METADATA_INVALID = "METADATA_INVALID"
+    TRACE_INVALID = "TRACE_INVALID"
+    LOG_INVALID = "LOG_INVALID"  # it cannot be read, or breaks another rule
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A log that was not stored."""
+
+    index: int  # in the batch, from 0
+    code: Problem
+    message: str
+
+
+@dataclass(slots=True)
+class NewLog:
+    """A log as its sender gives it. Nothing is checked yet."""
+
+    service: str
+    message: str
+    time_ns: int  # epoch nanoseconds
+    log_type: ServiceLogType = ServiceLogType.APPLICATION
+    severity: int = INFO  # 1 to 24
+    log_id: str | None = None  # UUID; None for one that is derived
+    metadata: Mapping[str, Any] | None = None
+    trace_id: str | None = None  # 32 hexadecimal digits
+    span_id: str | None = None  # 16 hexadecimal digits
+    event_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """What became of a batch."""
+
+    accepted: int
+    skipped: int  # logs that were stored already
+    rejections: tuple[Rejection, ...]
+
+    @property
+    def rejected(self) -> int:
+        """The number of rejected logs."""
+        return len(self.rejections)
+
+
+def service_of(service_name: str) -> str:
+    """The service of a stored `service_name`, which may name one of the partitions of a hot service."""
+    return service_name[:-2] if is_shard(service_name) else service_name
+
+
+def is_shard(service_name: str) -> bool:
+    """Whether a name is that of one partition of a hot service."""
+    return service_name[-2:-1] == "#" and service_name[-1] in "0123456789"
+
+
+def shard_of(service: str, slot: int) -> str:
+    """The partition of a hot service that holds a slot.
+
+    The document derives it from the log's id. Derived from the slot, it keeps slots unique among all partitions, so
+    logs of one microsecond keep their order, and a log that is sent again is found.
+    """
+    return f"{service}#{(slot * 2_654_435_761 % 2**32) * SHARDS >> 32}"
+
+
+def partitions_of(service: str, *, is_spread: bool) -> list[str]:
+    """The values of `service_name` that logs of a service may have."""
+    return [service, *(f"{service}#{shard}" for shard in range(SHARDS))] if is_spread else [service]
+
+
+def timestamp_of(slot: int) -> float:
+    """A slot in epoch microseconds as epoch seconds, which a double holds exactly enough to read it back."""
+    return slot / MICROSECONDS
+
+
+def slot_of(timestamp: float) -> int:
+    """The slot of a timestamp, epoch microseconds."""
+    return round(timestamp * MICROSECONDS)
+
+
+def time_of(time_unix_nano: str) -> datetime:
+    """The time of epoch nanoseconds, rounded down to microseconds."""
+    seconds, rest = divmod(int(time_unix_nano), 1_000_000_000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // 1000)
+
+
+def node_key(service_name: str, timestamp: float) -> str:
+    """The key of a log in its global id and in the sequence of changes."""
+    return f"{slot_of(timestamp)}@{service_name}"
+
+
+def key_of(node_key: str) -> Key | None:
+    """The primary key that a global id names; None if no log can have it."""
+    slot, at, service_name = node_key.partition("@")
+    if not (at and service_name and slot.isascii() and slot.isdigit() and len(slot) <= 17):
+        return None
+    return SERVICE_LOG.key_for(service_name, timestamp_of(int(slot)))
+
+
+class ServiceLog(Record):
+    """A stored log. It never changes."""
+
+    __slots__ = ()
+    by_position = frozenset({"identity", "cursor", "service"})
+
+    service_name = Stored[str]("service_name")
+    timestamp = Stored("timestamp", float)  # the slot, epoch seconds
+    log_id = Stored[str]("log_id")
+    log_type = Stored("log_type", ServiceLogType)
+    level = Stored("level", LogLevel.__getitem__)
+    message = Stored[str]("message")
+    metadata = Stored[Mapping[str, Any] | None]("metadata", optional=True)
+    time_unix_nano = Stored[str]("time_unix_nano")
+    time = Stored("time_unix_nano", time_of)
+    severity_number = Stored[int]("severity_number")
+    trace_id = Stored[str | None]("trace_id", optional=True)
+    span_id = Stored[str | None]("span_id", optional=True)
+    event_name = Stored[str | None]("event_name", optional=True)
+    expires_at = Stored[datetime | None]("ttl", lambda ttl: datetime.fromtimestamp(ttl, UTC), optional=True)
+
+    @property
+    def service(self) -> str:
+        """The service that wrote it."""
+        return service_of(self.service_name)
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key, unique in the graph."""
+        return "ServiceLog", node_key(self.service_name, self.timestamp)
+
+    @property
+    def cursor(self) -> str:
+        """Its position, as text."""
+        return _ORDER.cursor_of(self.item)
+
+
+def change_of(item: Item) -> int:
+    """The number of a log's change."""
+    return CHANGES.number_of(item)
+
+
+_ORDER = Ordering("servicelogs", SERVICE_LOG, SERVICE_LOG.table.primary)
+
+
+class LogPosition(NamedTuple):
+    """The position of a log in every list of logs."""
+
+    timestamp: float
+    service_name: str
+
+    @property
+    def place(self) -> tuple[float, str]:
+        """What lists of logs are ordered by."""
+        return self.timestamp, self.service_name
+
+
+class LogOrder:
+    """Reads the cursors of logs. They suit lists by service, by type and of all logs, in either order."""
+
+    def place_of(self, cursor: str, argument: str) -> LogPosition:
+        """The position that a cursor holds; InvalidCursor for any other text."""
+        return LogPosition(**_ORDER.place_of(cursor, argument))

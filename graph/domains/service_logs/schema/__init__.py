@@ -1,0 +1,1 @@
+"""The service logs in the graph: their types and resolvers."""

@@ -1,0 +1,86 @@
+"""The filter of service logs, and their enums."""
+
+from datetime import datetime
+from enum import Enum
+
+import strawberry
+
+from graph.api.scalars import describe_enum
+from graph.domains.service_logs import model
+from graph.domains.service_logs.model import LogLevel, ServiceLogType
+from graph.domains.service_logs.selection import LogSelection, first_slot, last_slot
+
+describe_enum(
+    ServiceLogType,
+    "The category of a service log.",
+    {
+        ServiceLogType.APPLICATION: "What a program does.",
+        ServiceLogType.SYSTEM: "What the system below it does.",
+        ServiceLogType.AUDIT: "Who did what.",
+    }.__getitem__,
+)
+
+describe_enum(
+    LogLevel,
+    "The level of a service log.",
+    {
+        LogLevel.DEBUG: "For developers; severity numbers 1 … 8.",
+        LogLevel.INFO: "What usually happens; 9 … 12.",
+        LogLevel.WARN: "Something unexpected; 13 … 16.",
+        LogLevel.ERROR: "A failure; 17 … 24.",
+    }.__getitem__,
+)
+
+
+@strawberry.enum(description="The order of service logs. Their cursors are valid in both orders.")
+class ServiceLogOrder(Enum):
+    TIME_DESC = strawberry.enum_value("TIME_DESC", description="Newest first.")
+    TIME_ASC = strawberry.enum_value("TIME_ASC", description="Oldest first.")
+
+
+@strawberry.input(description="A name and a value of a log's metadata.")
+class MetadataInput:
+    key: str = strawberry.field(description="The name.")
+    value: str = strawberry.field(description="The value as text: 500 is `500`, true is `true`.")
+
+
+@strawberry.input(description="The selected logs: those that fulfil all given conditions.")
+class ServiceLogFilter:
+    services: list[str] | None = strawberry.field(default=None, description="Names of services, at most 100.")
+    types: list[ServiceLogType] | None = strawberry.field(default=None, description="Types of logs.")
+    levels: list[LogLevel] | None = strawberry.field(default=None, description="Levels of logs.")
+    min_severity: int | None = strawberry.field(
+        default=None, description=f"Least severity number of OpenTelemetry, 1 … {model.MOST_SEVERE}, inclusive."
+    )
+    text: str | None = strawberry.field(
+        default=None, description="Text in the message, without regard to case and accents."
+    )
+    trace_id: str | None = strawberry.field(default=None, description="Trace id, 32 hexadecimal digits.")
+    metadata: list[MetadataInput] | None = strawberry.field(
+        default=None, description="Metadata that a log has, all of them; at most 100."
+    )
+    start_time: datetime | None = strawberry.field(default=None, description="Earliest time, inclusive.")
+    end_time: datetime | None = strawberry.field(
+        default=None,
+        description="Latest time, inclusive. A date includes that whole day, a millisecond all of its microseconds.",
+    )
+
+    @property
+    def selection(self) -> LogSelection:
+        """The filter as a selection."""
+        return LogSelection(
+            first=first_slot(self.start_time) if self.start_time else None,
+            last=last_slot(self.end_time) if self.end_time else None,
+            services=None if self.services is None else tuple(self.services),
+            types=None if self.types is None else tuple(self.types),
+            levels=None if self.levels is None else tuple(self.levels),
+            min_severity=self.min_severity,
+            text=self.text,
+            trace_id=self.trace_id,
+            metadata=tuple((each.key, each.value) for each in self.metadata or ()),
+        )
+
+
+def selection_of(filter: ServiceLogFilter | None) -> LogSelection:
+    """The selection of a filter; all logs without one."""
+    return filter.selection if filter else LogSelection()

@@ -1,0 +1,86 @@
+"""The numbers of service logs over time."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api.context import Context
+from graph.api.scalars import describe_enum
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import Cost, ListSize
+from graph.core.days import datetime_of
+from graph.domains.service_logs import volumes
+from graph.domains.service_logs.access_patterns import ServiceLogs
+from graph.domains.service_logs.model import MICROSECONDS, LogLevel, ServiceLogType
+from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
+from graph.domains.service_logs.selection import LogSelection, first_slot, last_slot
+from graph.domains.service_logs.volumes import LogInterval, VolumeBy
+
+USUAL_COUNTS = 100  # for the price of a volume
+
+describe_enum(
+    LogInterval,
+    "The length of the periods of a volume.",
+    {LogInterval.MINUTE: "A minute.", LogInterval.HOUR: "An hour.", LogInterval.DAY: "A day, UTC."}.__getitem__,
+)
+
+describe_enum(
+    VolumeBy,
+    "What the logs of a volume are counted by.",
+    {
+        VolumeBy.LEVEL: "Their level.",
+        VolumeBy.TYPE: "Their type.",
+        VolumeBy.SERVICE: "The service that wrote them.",
+    }.__getitem__,
+    name="LogVolumeBy",
+)
+
+
+@strawberry.type(description="The number of logs of one level, type or service in one period.")
+class LogVolume:
+    count: int = strawberry.field(description="The number of logs, 1 or more.")
+    level: LogLevel | None = strawberry.field(description="Their level; null unless counted by it.")
+    log_type: ServiceLogType | None = strawberry.field(
+        name="type", description="Their type; null unless counted by it."
+    )
+    service: str | None = strawberry.field(description="Their service; null unless counted by it.")
+
+    @strawberry.field(description="The beginning of the period.")
+    @staticmethod
+    def start(volume: strawberry.Parent[volumes.LogVolume]) -> datetime:
+        return datetime_of(1000 * volume.start)
+
+
+@strawberry.type
+class LogVolumeQueries:
+    @strawberry.field(
+        description="The number of logs over time, in order of time. Periods without logs are left out. A period is "
+        "counted whole, also if the time range begins or ends inside it.",
+        graphql_type=list[LogVolume],
+        directives=[
+            RequiresScope(scope=SERVICE_LOGS_READ),
+            Cost(weight="10"),
+            ListSize(assumed_size=USUAL_COUNTS),
+        ],
+    )
+    async def log_volume(
+        self,
+        info: Info[Context, None],
+        interval: Annotated[LogInterval, strawberry.argument(description="The length of a period.")],
+        by: Annotated[VolumeBy, strawberry.argument(description="What logs are counted by.")],
+        start_time: Annotated[datetime, strawberry.argument(description="Earliest time, inclusive.")],
+        end_time: Annotated[
+            datetime | None, strawberry.argument(description="Latest time, inclusive; by default now.")
+        ] = None,
+        services: Annotated[
+            list[str] | None, strawberry.argument(description="Names of services, at most 100; by default all.")
+        ] = None,
+    ) -> Any:
+        now = 1000 * info.context.clock()
+        named = None if services is None else tuple(services)
+        selected = LogSelection(first_slot(start_time), last_slot(end_time) if end_time else None, services=named)
+        first = max(first_slot(start_time) // MICROSECONDS, 0)
+        last = (now if selected.last is None else selected.last) // MICROSECONDS
+        return await info.context.service(ServiceLogs).volume(interval, by, first, last, selected.services)

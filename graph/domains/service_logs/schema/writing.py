@@ -1,0 +1,119 @@
+"""The mutation that writes service logs."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.scalars import JSON
+from strawberry.types import Info
+
+from graph.api.context import Context
+from graph.api.scalars import describe_enum
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import ListSize
+from graph.core.errors import BadUserInput
+from graph.domains.service_logs import model
+from graph.domains.service_logs.model import LogLevel, NewLog, Problem, Rejection, ServiceLogType
+from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
+from graph.domains.service_logs.selection import first_slot
+from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
+
+describe_enum(
+    Problem,
+    "Why a log is rejected.",
+    {
+        Problem.SERVICE_INVALID: "Its service has no valid name.",
+        Problem.TOO_MANY_SERVICES: "Its service is new, and there may be no more services.",
+        Problem.TIME_INVALID: "Its time cannot be stored.",
+        Problem.TIME_IN_FUTURE: "Its time is more than two hours ahead.",
+        Problem.EXPIRED: "It is older than its type is kept.",
+        Problem.LOG_ID_INVALID: "Its id is no UUID.",
+        Problem.MESSAGE_TOO_LONG: "Its message is too long.",
+        Problem.METADATA_INVALID: "Its metadata cannot be stored.",
+        Problem.TRACE_INVALID: "Its trace id or span id is no such id.",
+        Problem.LOG_INVALID: "It cannot be read, or breaks another rule.",
+    }.__getitem__,
+    name="ServiceLogProblem",
+)
+
+
+@strawberry.input(description="A log to write.")
+class LogInput:
+    service: str = strawberry.field(description="The service that writes it, 1 to 64 characters, none a control.")
+    message: str = strawberry.field(description="What happened, at most 65,536 characters. Stored as it is.")
+    log_type: ServiceLogType = strawberry.field(
+        name="type", default=ServiceLogType.APPLICATION, description="Its category."
+    )
+    level: LogLevel = strawberry.field(default=LogLevel.INFO, description="Its level.")
+    time: datetime | None = strawberry.field(
+        default=None, description="When it happened, exact to the microsecond; by default now."
+    )
+    log_id: strawberry.ID | None = strawberry.field(
+        default=None,
+        description="A UUID. A log that is sent again with the same id and time is skipped. By default, the id is "
+        "derived from service, time and message, and the log's ordinal among equal ones of the call.",
+    )
+    metadata: JSON | None = strawberry.field(
+        default=None, description="Additional context: an object with at most 128 names, at most 65,536 bytes."
+    )
+    trace_id: str | None = strawberry.field(default=None, description="Trace id, 32 hexadecimal digits.")
+    span_id: str | None = strawberry.field(default=None, description="Span id, 16 hexadecimal digits.")
+
+    def log(self, index: int, now: int) -> NewLog | Rejection:
+        """The log; `now` in epoch milliseconds."""
+        metadata: Any = self.metadata
+        if not isinstance(metadata, dict | None):
+            return Rejection(index, Problem.METADATA_INVALID, "The metadata must be an object.")
+        return NewLog(
+            service=self.service,
+            message=self.message,
+            time_ns=1000 * first_slot(self.time) if self.time else 1_000_000 * now,
+            log_type=self.log_type,
+            severity=self.level.usual_severity,
+            log_id=self.log_id,
+            metadata=metadata,
+            trace_id=self.trace_id,
+            span_id=self.span_id,
+        )
+
+
+@strawberry.input(description="Logs to write.")
+class WriteLogsInput:
+    logs: list[LogInput] = strawberry.field(description=f"At most {MOST_LOGS:,}.")
+
+
+@strawberry.type(description="A log that was not stored.")
+class LogRejection:
+    index: int = strawberry.field(description="Its place among the given logs, from 0.")
+    code: Problem = strawberry.field(description="Why, as a stable code.")
+    message: str = strawberry.field(description="Why, in words.")
+
+
+@strawberry.type(description="What became of the logs. Each is judged by itself.")
+class WriteLogsPayload:
+    accepted: int = strawberry.field(description="Number of stored logs.")
+    skipped: int = strawberry.field(description="Number of logs that were stored already.")
+    rejected: int = strawberry.field(description="Number of logs that break a rule.")
+    rejections: list[LogRejection] = strawberry.field(description="The rejected ones, with reasons.")
+
+
+@strawberry.type
+class ServiceLogMutations:
+    @strawberry.mutation(
+        description="Write logs. To write the same logs again is safe: those that are stored are skipped.",
+        graphql_type=WriteLogsPayload,
+        directives=[
+            RequiresScope(scope=SERVICE_LOGS_WRITE),
+            ListSize(slicing_arguments=["input.logs"], sized_fields=["rejections"]),
+        ],
+    )
+    async def write_logs(
+        self,
+        info: Info[Context, None],
+        input: Annotated[WriteLogsInput, strawberry.argument(description="The logs.")],
+    ) -> model.WriteReport:
+        if len(input.logs) > MOST_LOGS:
+            raise BadUserInput(f"`logs` takes at most {MOST_LOGS:,} logs.")
+        now = info.context.clock()
+        logs = [each.log(index, now) for index, each in enumerate(input.logs)]
+        return await info.context.service(LogWriter).write(logs)

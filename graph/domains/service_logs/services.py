@@ -1,0 +1,79 @@
+"""The services that write logs. Each is stored once, before its first log."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from graph.core.clock import Clock
+from graph.domains.service_logs.entities import LOGGING_SERVICE
+from graph.domains.service_logs.model import partitions_of
+from graph.store.contract import Database, Put, Update
+from graph.store.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class LoggingService:
+    """A service that writes logs."""
+
+    name: str
+    since: int  # when its first log was stored, epoch milliseconds
+    is_spread: bool  # whether logs of it were ever spread over partitions
+
+    @property
+    def partitions(self) -> list[str]:
+        """The values of `service_name` that its logs may have."""
+        return partitions_of(self.name, is_spread=self.is_spread)
+
+
+class LoggingServices:
+    """The known services."""
+
+    def __init__(self, database: Database, clock: Clock, *, hot: Collection[str], most: int) -> None:
+        """Prepare to read and write.
+
+        Args:
+            hot: the names of services whose logs are spread over partitions.
+            most: the most services.
+        """
+        self._database = database
+        self._clock = clock
+        self._hot = frozenset(hot)
+        self._most = most
+        self._stored: set[str] = set()  # by this process, or found by it; at most `most`
+
+    def is_hot(self, service: str) -> bool:
+        """Whether logs of a service are spread over partitions now."""
+        return service in self._hot
+
+    async def all(self) -> list[LoggingService]:
+        """All services, by name."""
+        page = await self._database.query(Query(entity=LOGGING_SERVICE))
+        return [_service_of(item) for item in page.items]
+
+    async def named(self, names: Collection[str]) -> list[LoggingService]:
+        """The known ones of these services."""
+        items = await self._database.get_many([LOGGING_SERVICE.key_for(name) for name in dict.fromkeys(names)])
+        return [_service_of(item) for item in items.values()]
+
+    async def ensure(self, names: Collection[str]) -> set[str]:
+        """Store services that are not known yet. Returns those that are too many."""
+        missing = sorted(set(names) - self._stored)
+        if not missing:
+            return set()
+        known = {service.name: service for service in await self.all()}
+        refused = set()
+        for name in missing:
+            if name not in known:
+                if len(known) >= self._most:
+                    refused.add(name)
+                    continue
+                item = {"service": name, "since": self._clock()}
+                await self._database.put(Put(LOGGING_SERVICE, item, if_absent=True))
+                known[name] = _service_of(item)
+            if self.is_hot(name) and not known[name].is_spread:
+                await self._database.update(Update(LOGGING_SERVICE.key_for(name), set={"is_spread": True}))
+            self._stored.add(name)
+        return refused
+
+
+def _service_of(item: dict[str, object]) -> LoggingService:
+    return LoggingService(str(item["service"]), int(str(item["since"])), bool(item.get("is_spread", False)))

@@ -1,0 +1,42 @@
+"""The settings of the service logs."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+from pydantic_settings import NoDecode
+
+from graph.settings import SettingsPart
+
+MOST_DAYS = 36_500
+
+
+def _names(text: Any) -> Any:
+    return tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
+
+
+class ServiceLogSettings(SettingsPart):
+    """How long service logs are kept, and how they are spread."""
+
+    application_log_days: int = Field(
+        90, ge=0, le=MOST_DAYS, description="Days that a service log of the type application is kept; 0 for ever."
+    )
+    system_log_days: int = Field(
+        90, ge=0, le=MOST_DAYS, description="Days that a service log of the type system is kept; 0 for ever."
+    )
+    audit_log_days: int = Field(
+        90, ge=0, le=MOST_DAYS, description="Days that a service log of the type audit is kept; 0 for ever."
+    )
+    hot_services: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)] = Field(
+        (),
+        description="Names of services, separated by commas, that write so many logs that each is spread over ten "
+        "partitions of DynamoDB.",
+    )
+    max_services: int = Field(
+        1000,
+        ge=1,
+        le=10_000,
+        description="Maximum number of services that write logs; the logs of others are rejected.",
+    )
+    own_logs: bool = Field(
+        False, description="Whether the service keeps its own log lines as service logs, of the service `quakegraph`."
+    )

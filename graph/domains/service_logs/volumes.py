@@ -1,0 +1,158 @@
+"""The numbers of logs over time: counters of minutes, hours and days, kept in the transaction of the logs.
+
+There is one for each service and type, and one for each type of all services. All logs of a type and a UTC day expire
+together, at the end of a later day. Their counters expire at the same moment, so they are exact at any time.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from graph.core.errors import BadUserInput
+from graph.domains.service_logs.entities import LEVELS, LOG_VOLUME
+from graph.domains.service_logs.model import DAY_S, LogLevel, ServiceLogType
+from graph.store.contract import Database, Put, Update
+from graph.store.entity import Item, Key
+from graph.store.query import Query
+from graph.work.account import charge_rows, give_way
+
+ALL_SERVICES = ""
+MOST_PERIODS = 10_000  # of one volume
+
+
+class LogInterval(Enum):
+    """The length of the periods of a volume, in seconds."""
+
+    MINUTE = 60
+    HOUR = 3600
+    DAY = DAY_S
+
+    def start_of(self, seconds: int) -> int:
+        """The start of the period that holds a time, epoch seconds."""
+        return seconds - seconds % self.value
+
+
+class VolumeBy(Enum):
+    """What the logs of a volume are counted by."""
+
+    LEVEL = "LEVEL"
+    TYPE = "TYPE"
+    SERVICE = "SERVICE"
+
+
+@dataclass(frozen=True, slots=True)
+class LogVolume:
+    """The number of logs of one level, type or service in one period. Those that are not counted by are None."""
+
+    start: int  # of the period, epoch seconds
+    count: int
+    level: LogLevel | None = None
+    log_type: ServiceLogType | None = None
+    service: str | None = None
+
+
+class VolumeTally:
+    """Counts the logs of a transaction."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str, int], Counter[str]] = defaultdict(Counter)
+        self._ttls: dict[tuple[str, int], int | None] = {}
+
+    @staticmethod
+    def most_actions(minutes: int) -> int:
+        """The most actions that logs of so many services, types and minutes may need."""
+        return 2 * len(LogInterval) * minutes
+
+    def add(self, service: str, log_type: str, second: int, level: str, ttl: int | None) -> None:
+        """Count a log."""
+        minute = second - second % 60
+        self._counts[service, log_type, minute][level] += 1
+        self._ttls[log_type, minute] = ttl
+
+    def updates(self) -> list[Update]:
+        """The changes of the counters."""
+        added: dict[Key, Counter[str]] = defaultdict(Counter)
+        ttls: dict[Key, int | None] = {}
+        for (service, log_type, minute), counts in self._counts.items():
+            for interval in LogInterval:
+                for of in (service, ALL_SERVICES):
+                    key = LOG_VOLUME.key_for(interval.name, log_type, of, interval.start_of(minute))
+                    added[key] += counts
+                    ttls[key] = self._ttls[log_type, minute]
+        return [
+            Update(key, add=counts, set={} if ttls[key] is None else {"ttl": ttls[key]})
+            for key, counts in added.items()
+        ]
+
+
+def without_logs(update: Update) -> Put:
+    """A new counter in place of an expired one. An expired item can only be replaced."""
+    names = LOG_VOLUME.key_names
+    return Put(LOG_VOLUME, {**dict(zip(names, update.key.values, strict=True)), **update.set}, if_absent=True)
+
+
+class Volumes:
+    """Reads the counters."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def counted(
+        self,
+        interval: LogInterval,
+        services: Iterable[str],
+        types: Collection[ServiceLogType],
+        first: int,
+        last: int,
+    ) -> AsyncIterator[Item]:
+        """The counters of the periods that begin from `first` to `last`, epoch seconds, in no order."""
+        for service in services:
+            for log_type in types:
+                partition = interval.name, log_type.value, service
+                query = Query(entity=LOG_VOLUME, partitions=[partition], between=(first, last))
+                page = await self._database.query(query)
+                for item in page.items:
+                    yield item
+            await give_way()
+
+    async def volume(
+        self,
+        interval: LogInterval,
+        by: VolumeBy,
+        first: int,
+        last: int,
+        services: Sequence[str] = (ALL_SERVICES,),
+    ) -> list[LogVolume]:
+        """The number of logs by period. Periods without logs are left out.
+
+        Args:
+            first, last: the first and the last second, epoch seconds; periods are counted whole.
+            services: those that are counted.
+
+        Raises:
+            BadUserInput: There may be too many periods.
+        """
+        first = interval.start_of(first)
+        if (last - first) // interval.value >= MOST_PERIODS:
+            raise BadUserInput(
+                f"A volume has at most {MOST_PERIODS:,} periods: choose a longer `interval`, or a shorter time range."
+            )
+        counts: Counter[tuple[int, str]] = Counter()
+        await charge_rows(read=len(services))
+        async for item in self.counted(interval, services, tuple(ServiceLogType), first, last):
+            for level in LEVELS:
+                if number := item.get(level):
+                    series = {VolumeBy.LEVEL: level, VolumeBy.TYPE: item["log_type"], VolumeBy.SERVICE: item["service"]}
+                    counts[item["start"], series[by]] += number
+        return [_volume_of(by, start, series, counts[start, series]) for start, series in sorted(counts)]
+
+
+def _volume_of(by: VolumeBy, start: int, series: str, count: int) -> LogVolume:
+    match by:
+        case VolumeBy.LEVEL:
+            return LogVolume(start, count, level=LogLevel[series])
+        case VolumeBy.TYPE:
+            return LogVolume(start, count, log_type=ServiceLogType(series))
+        case VolumeBy.SERVICE:
+            return LogVolume(start, count, service=series)

@@ -1,0 +1,133 @@
+"""Writes batches of logs.
+
+    logs → checked → in order of service and time → slots → transactions
+
+One transaction holds some logs, the counters of their volumes, and the number of their change. So a crash loses no
+count. A batch that takes several transactions may be stored in part when the process dies. It is not acknowledged
+then, and sent again: what is stored is skipped.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from graph.core.clock import Clock
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.service_logs.checking import Checks, Draft
+from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
+from graph.domains.service_logs.model import NewLog, Problem, Rejection, WriteReport
+from graph.domains.service_logs.services import LoggingServices
+from graph.domains.service_logs.settings import ServiceLogSettings
+from graph.domains.service_logs.slots import Slots
+from graph.domains.service_logs.volumes import VolumeTally, without_logs
+from graph.feed.sequence import ChangeSequence
+from graph.observability.metrics import Metrics
+from graph.store.contract import Action, Database, Put
+from graph.work.account import give_way
+
+MOST_LOGS = 1000  # of one mutation
+DRAFTS_AT_ONCE = 100  # before giving way to other work
+ROUNDS = 20  # for one transaction; a further round is due to other writers of the same service
+
+
+class LogWriter:
+    """Stores service logs."""
+
+    def __init__(
+        self,
+        database: Database,
+        services: LoggingServices,
+        settings: ServiceLogSettings,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self.sequence = ChangeSequence(database, CHANGES)
+        self._database = database
+        self._services = services
+        self._checks = Checks(settings, clock)
+        self._counted = metrics.counter("service_logs", "Service logs that were sent, by outcome.", "outcome")
+
+    async def write(self, logs: Sequence[NewLog | Rejection]) -> WriteReport:
+        """Store logs, each of which is judged by itself.
+
+        Args:
+            logs: a rejection stands for a log that could not be read.
+
+        Raises:
+            DatabaseUnavailable: Some may be stored. Writing all of them again completes the work.
+        """
+        rejections: list[Rejection] = []
+        drafts: list[Draft] = []
+        ids: dict[str, int] = {}
+        for at in range(0, len(logs), DRAFTS_AT_ONCE):
+            for index, log in enumerate(logs[at : at + DRAFTS_AT_ONCE], at):
+                draft = log if isinstance(log, Rejection) else self._checks.draft(index, log, ids)
+                if isinstance(draft, Rejection):
+                    rejections.append(draft)
+                else:
+                    drafts.append(draft)
+            await give_way()
+        if too_many := await self._services.ensure({draft.service for draft in drafts}):
+            rejections += [_of_one_too_many(draft) for draft in drafts if draft.service in too_many]
+            drafts = [draft for draft in drafts if draft.service not in too_many]
+        drafts.sort(key=lambda draft: (draft.service, draft.time_ns))  # equal times keep their order
+        slots = Slots(self._database, self._services)
+        placed, skipped = slots.place(drafts)
+        accepted = 0
+        for some in self._transactions(placed):
+            stored = await self._store(some, slots)
+            accepted += stored
+            skipped += len(some) - stored
+        for outcome, number in (("accepted", accepted), ("skipped", skipped), ("rejected", len(rejections))):
+            self._counted.labels(outcome).inc(number)
+        return WriteReport(accepted, skipped, tuple(sorted(rejections, key=lambda rejection: rejection.index)))
+
+    def _transactions(self, drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
+        """The logs in parts that fit one transaction with their counters."""
+        limit = self._database.transaction_limit - ChangeSequence.ACTIONS
+        part: list[Draft] = []
+        minutes = set[tuple[str, str, int]]()
+        for draft in drafts:
+            minutes.add((draft.service, draft.item["log_type"], draft.slot // 60_000_000))
+            if part and len(part) + 1 + VolumeTally.most_actions(len(minutes)) > limit:
+                yield part
+                part, minutes = [], {(draft.service, draft.item["log_type"], draft.slot // 60_000_000)}
+            part.append(draft)
+        if part:
+            yield part
+
+    async def _store(self, drafts: list[Draft], slots: Slots) -> int:
+        """Store placed logs. Returns how many were new."""
+        for _ in range(ROUNDS):
+            drafts, _ = slots.place(drafts)  # what was learned of slots meanwhile may concern these logs too
+            if not drafts or (refused := await self._transact(drafts)) is None:
+                return len(drafts)
+            if refused:
+                await slots.look_up(refused)
+        raise DatabaseUnavailable("other writers kept taking the slots of the same service")
+
+    async def _transact(self, drafts: Sequence[Draft]) -> list[Draft] | None:
+        """Apply one transaction. None if it was applied; otherwise the logs whose slots are taken."""
+        tally, keys, puts = VolumeTally(), [], []
+        last_ttl: int | None = 0
+        for draft in drafts:
+            item, ttl = draft.item, draft.item.get("ttl")
+            tally.add(draft.service, item["log_type"], draft.slot // 1_000_000, item["level"], ttl)
+            keys.append(f"{draft.slot}@{item['service_name']}")
+            puts.append(Put(SERVICE_LOG, item, if_absent=True))
+            last_ttl = None if ttl is None or last_ttl is None else max(last_ttl, ttl)
+        counters = tally.updates()
+        async with self.sequence.reserve() as reservation:
+            for draft in drafts:
+                draft.item["change"] = reservation.number
+            actions: list[Action] = [*puts, *counters, *reservation.actions(keys, ttl=last_ttl)]
+            if not (refused := await self._database.transact(actions)):
+                return None
+            self.sequence.missed(reservation)
+        for at in refused:
+            if len(puts) <= at < len(puts) + len(counters):
+                await self._database.put(without_logs(counters[at - len(puts)]))
+        return [drafts[at] for at in refused if at < len(puts)]
+
+
+def _of_one_too_many(draft: Draft) -> Rejection:
+    message = "There are too many services: GRAPH_MAX_SERVICES is their greatest number."
+    return Rejection(draft.index, Problem.TOO_MANY_SERVICES, message)

@@ -1,0 +1,115 @@
+"""Reads several partitions of an index as one list, in order of the sort key.
+
+Every partition is read some items at a time. What lies before the place that all of them have reached is complete,
+and can be put in order. Only the partitions that are furthest behind are read on. So a page costs little more than
+its own items, however many partitions there are.
+
+Items with equal sort keys are ordered by the rest of their primary key: the order that a store has for them in one
+partition says nothing about those of another.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+from graph.store.between import Between, Found, Place
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Bounds, Partition, Query
+from graph.store.time_walk import READ_AT_LEAST, Keep, reading_for
+from graph.work.account import charge_rows, give_way
+
+AT_LEAST = 8  # items of a partition at a time
+GROWTH = 2  # of a reading over the one before it
+
+
+@dataclass(slots=True)
+class _Stream:
+    """A partition that is being read."""
+
+    partition: Partition
+    last: Item | None = None  # the reading goes on behind it
+    more: bool = True  # whether anything may follow
+
+
+class MergedPartitions:
+    """The matching items of a query's partitions as one list."""
+
+    def __init__(self, database: Database, query: Query, keep: Keep | None = None) -> None:
+        """Prepare to read.
+
+        Args:
+            query: its partitions, in any order, with bounds and filter.
+            keep: the part of the filter that stores cannot test.
+        """
+        self._database = database
+        self._query = query if keep is None else reading_for(query, keep)
+        self._keep = keep
+        templates = query.entity.templates[query.by]
+        (self._sort,) = templates.sort.names
+        self._rest = tuple(name for name in query.entity.key_names if name != self._sort)
+
+    def place_of(self, item: Item) -> Place:
+        """The place of an item in the list."""
+        return item[self._sort], *[item[name] for name in self._rest]
+
+    async def read(self, size: int, within: Between, *, forward: bool) -> Found:
+        """The first items of a part of the list, or with `forward=False` the last ones, in reverse."""
+        bounds, wanted = self._bounds(within), size + 1
+        streams = [_Stream(partition) for partition in self._query.partitions]
+        at_once = wanted + 1 if len(streams) == 1 else max(ceil(GROWTH * wanted / max(len(streams), 1)), AT_LEAST)
+        if self._keep:
+            at_once = max(at_once, READ_AT_LEAST)
+        found: list[Item] = []
+        behind, end = streams, None
+        while behind:
+            for items in await self._read_all(behind, bounds, forward, at_once):
+                found += [item for item in items if self._is_wanted(item, within)]
+            unfinished = [stream for stream in streams if stream.more and stream.last]
+            if not unfinished:
+                end = None
+                break
+            reached = [stream.last[self._sort] for stream in unfinished if stream.last]
+            end = min(reached) if forward else max(reached)
+            if sum(self._is_before(item, end, forward) for item in found) >= wanted:
+                break
+            behind = [stream for stream in unfinished if stream.last and stream.last[self._sort] == end]
+            at_once *= GROWTH
+            await give_way()
+        complete = found if end is None else [item for item in found if self._is_before(item, end, forward)]
+        complete.sort(key=self.place_of, reverse=not forward)
+        return Found(complete[:size], len(complete) > size, len(streams))
+
+    async def _read_all(
+        self, streams: Sequence[_Stream], bounds: Bounds, forward: bool, at_once: int
+    ) -> list[list[Item]]:
+        if self._keep:
+            await charge_rows(read=at_once * len(streams))
+        if len(streams) == 1:
+            return [await self._read(streams[0], bounds, forward, at_once)]
+        return list(await asyncio.gather(*[self._read(each, bounds, forward, at_once) for each in streams]))
+
+    async def _read(self, stream: _Stream, bounds: Bounds, forward: bool, at_once: int) -> list[Item]:
+        partition = replace(self._query, partitions=[stream.partition], between=bounds, forward=forward)
+        page = await self._database.query(replace(partition, start=stream.last, limit=at_once))
+        stream.more = page.last_key is not None
+        stream.last = page.items[-1] if page.items else stream.last
+        return page.items
+
+    def _bounds(self, within: Between) -> Bounds:
+        """The bounds of the query, narrowed to a part of the list."""
+        low, high = self._query.between
+        if within.after:
+            low = within.after[0] if low is None else max(low, within.after[0])
+        if within.before:
+            high = within.before[0] if high is None else min(high, within.before[0])
+        return low, high
+
+    def _is_wanted(self, item: Item, within: Between) -> bool:
+        return within.holds(self.place_of(item)) and (self._keep is None or self._keep.holds(item))
+
+    def _is_before(self, item: Item, end: Any, forward: bool) -> bool:
+        at = item[self._sort]
+        return bool(at < end if forward else at > end)
