@@ -7,7 +7,7 @@ Each kind checks its values. SQLite keeps text, numbers and truth values in type
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from graph.store.values import InvalidItem, check_number, check_text, check_value
+from graph.store.values import InvalidItem, bytes_at_most, check_number, check_text, value_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +127,14 @@ class Truth(Attribute):
 class Document(Attribute):
     """A list or a mapping of attribute values."""
 
+    largest: int | None = None  # bytes
+
     def check(self, value: Any) -> None:
-        if not isinstance(value, list | dict):
+        if type(value) is not dict and not isinstance(value, list | dict):  # the first test is much faster
             raise self._refuse("a list or a mapping")
-        check_value(value)
+        most = bytes_at_most(value)
+        if self.largest is not None and most > self.largest and (size := value_bytes(value)) > self.largest:
+            raise InvalidItem(f"`{self.name}` has {size} bytes, but may have at most {self.largest}")
 
 
 def _check_bounds(attribute: Attribute, value: float, least: float | None, greatest: float | None) -> None:

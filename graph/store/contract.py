@@ -40,6 +40,7 @@ class Put:
     item: Item
     if_absent: bool = False
     condition: Condition | None = None  # not together with `if_absent`
+    is_checked: bool = False  # whether the caller has checked the item; a bulk write rejects each bad record by itself
 
     @property
     def key(self) -> Key:
@@ -182,7 +183,8 @@ def check_actions(actions: Sequence[Action], limit: int) -> None:
             case Put(entity, item, if_absent, condition):
                 if if_absent and condition is not None:
                     raise InvalidItem("a put has a condition and should be absent")
-                entity.check(item)
+                if not action.is_checked:
+                    entity.check(item)
             case Update():
                 check_update(action)
             case _:

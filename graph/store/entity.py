@@ -279,12 +279,15 @@ class Entity:
     def _always_fits(self) -> bool:
         """Whether the attributes' bounds guarantee that no item is too large."""
         if self.open or any(
-            isinstance(a, Document) or (isinstance(a, Text) and a.longest is None) for a in self.attributes
+            (isinstance(a, Document) and a.largest is None) or (isinstance(a, Text) and a.longest is None)
+            for a in self.attributes
         ):
             return False
         texts = sum(a.longest or 0 for a in self.attributes if isinstance(a, Text))
+        documents = sum(a.largest or 0 for a in self.attributes if isinstance(a, Document))
         names = sum(len(a.name) for a in self.attributes)
-        return texts * _CHARACTER_BYTES + names + len(self.attributes) * _NUMBER_BYTES < ITEM_BYTES - 4096
+        most = texts * _CHARACTER_BYTES + documents + names + len(self.attributes) * _NUMBER_BYTES
+        return most < ITEM_BYTES - 4096
 
 
 def _is_possible(template: Template) -> bool:
@@ -292,6 +295,7 @@ def _is_possible(template: Template) -> bool:
     if template.key.type == "N":
         return True
     longest = 0
+    is_never_empty = any(template.literals) or any(isinstance(each, Text) and each.shortest for each in template.fields)
     for each in template.fields:
         if isinstance(each, Text) and each.longest is not None:
             longest += each.longest * _CHARACTER_BYTES
@@ -301,7 +305,7 @@ def _is_possible(template: Template) -> bool:
             return False
     literals = sum(len(literal) * _CHARACTER_BYTES for literal in template.literals)
     return (
-        any(template.literals)
+        is_never_empty
         and longest + literals <= template.most_bytes
         and not any(isinstance(each, Whole) and each.digits is not None for each in template.fields)
     )

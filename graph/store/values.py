@@ -38,7 +38,17 @@ def check_size(values: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]
 
 def check_value(value: Any) -> None:
     """Raise `InvalidItem` unless the value can be an attribute's."""
-    _bytes_at_most([value], 1)
+    bytes_at_most(value)
+
+
+def bytes_at_most(value: Any) -> int:
+    """An upper bound of a value's size, which is cheap to compute.
+
+    Raises:
+        InvalidItem: The value cannot be an attribute's.
+    """
+    kind = type(value)
+    return _bytes_at_most(value, 2) if kind is dict or kind is list else _bytes_at_most([value], 1)
 
 
 def check_text(value: str) -> None:
@@ -61,7 +71,7 @@ def check_number(value: int | float) -> None:
 
 def _bytes_at_most(container: Mapping[str, Any] | Sequence[Any], depth: int) -> int:
     """Check all elements, and return an upper bound of their bytes."""
-    if isinstance(container, Mapping):
+    if type(container) is dict or isinstance(container, Mapping):  # the first test is much faster
         characters = _check_names(container)
         values: Any = container.values()
     else:
@@ -99,7 +109,8 @@ def _check_names(mapping: Mapping[str, Any]) -> int:
         names = "".join(mapping)
     except TypeError:
         raise InvalidItem("an attribute's name must be a text") from None
-    check_text(names)
+    if not names.isascii():
+        check_text(names)
     if "" in mapping:
         raise InvalidItem("an attribute's name is empty")
     if len(names) * _BYTES_PER_CHARACTER > NAME_BYTES and max(len(name.encode()) for name in mapping) > NAME_BYTES:
@@ -113,10 +124,11 @@ def item_bytes(item: Mapping[str, Any]) -> int:
     Source: "DynamoDB item sizes and formats" of the Developer Guide. The rule for numbers is
     DynamoDB Local's, which stores their digits in pairs on either side of the decimal point.
     """
-    return sum(len(name.encode()) + _value_bytes(value) for name, value in item.items())
+    return sum(len(name.encode()) + value_bytes(value) for name, value in item.items())
 
 
-def _value_bytes(value: Any) -> int:
+def value_bytes(value: Any) -> int:
+    """The size of a value that can be stored, as `item_bytes` counts it."""
     match value:
         case None | bool():
             return 1
@@ -129,4 +141,4 @@ def _value_bytes(value: Any) -> int:
         case dict():
             return _NEST_BYTES + len(value) + item_bytes(value)
         case _:
-            return _NEST_BYTES + sum(1 + _value_bytes(element) for element in value)
+            return _NEST_BYTES + sum(1 + value_bytes(element) for element in value)

@@ -1,26 +1,42 @@
 """Checks a log of a sender, and makes the item that is stored. A log is judged by itself, never by its neighbours."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
-import orjson
-
-from graph.core.clock import Clock
-from graph.domains.service_logs.entities import LONGEST_EVENT_NAME, LONGEST_MESSAGE, LONGEST_SERVICE
+from graph.domains.service_logs.entities import LONGEST_EVENT_NAME, LONGEST_MESSAGE, LONGEST_SERVICE, SERVICE_LOG
 from graph.domains.service_logs.model import DAY_S, LogLevel, NewLog, Problem, Rejection, ServiceLogType, is_shard
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.store.entity import Item
-from graph.store.values import InvalidItem, check_text, check_value
+from graph.store.values import InvalidItem, check_text
 
 MOST_AHEAD_S = 2 * 3600  # of the service's clock; as CloudWatch Logs has it
-MOST_METADATA_BYTES = 65_536  # as JSON; as Loki's structured metadata
-MOST_METADATA_NAMES = 128
+MOST_METADATA_NAMES = 128  # as in Loki's structured metadata
 LAST_NS = 2**63 - 1
 
+_METADATA = SERVICE_LOG.named["metadata"]
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TRACE = re.compile(r"[0-9a-fA-F]{32}")
 _SPAN = re.compile(r"[0-9a-fA-F]{16}")
+
+
+class Retention:
+    """How long logs are kept, by their type."""
+
+    def __init__(self, settings: ServiceLogSettings) -> None:
+        self._days = {
+            ServiceLogType.APPLICATION: settings.application_log_days,
+            ServiceLogType.SYSTEM: settings.system_log_days,
+            ServiceLogType.AUDIT: settings.audit_log_days,
+        }
+
+    def ttl(self, log_type: ServiceLogType, second: int) -> int | None:
+        """When a log expires, epoch seconds: so many days after the end of its day. None for never."""
+        days = self._days[log_type]
+        return (second // DAY_S + 1 + days) * DAY_S if days else None
 
 
 @dataclass(slots=True)
@@ -43,133 +59,119 @@ class _Refused(Exception):
 
 
 class Checks:
-    """The rules for logs, with how long each type is kept."""
+    """Checks the logs of one batch."""
 
-    def __init__(self, settings: ServiceLogSettings, clock: Clock) -> None:
-        self._clock = clock
-        self._days = {
-            ServiceLogType.APPLICATION: settings.application_log_days,
-            ServiceLogType.SYSTEM: settings.system_log_days,
-            ServiceLogType.AUDIT: settings.audit_log_days,
-        }
+    def __init__(self, retention: Retention, now: int) -> None:
+        """Prepare to check; `now` in epoch seconds."""
+        self._retention = retention
+        self._now = now
+        self._derived: dict[str, int] = {}  # ids, and how often each was derived
 
-    def ttl(self, log_type: ServiceLogType, second: int) -> int | None:
-        """When a log expires, epoch seconds: so many days after the end of its day. None for never."""
-        days = self._days[log_type]
-        return (second // DAY_S + 1 + days) * DAY_S if days else None
-
-    def draft(self, index: int, log: NewLog, ids: dict[str, int]) -> Draft | Rejection:
-        """The item of a log, without slot and number.
-
-        Args:
-            ids: the derived ids of this batch, and how often each was derived.
-        """
+    def draft(self, index: int, log: NewLog) -> Draft | Rejection:
+        """The item of a log, without slot and number."""
         try:
-            return self._draft(index, log, ids)
+            return self._draft(index, log)
         except _Refused as refusal:
             return Rejection(index, refusal.code, str(refusal))
 
-    def _draft(self, index: int, log: NewLog, ids: dict[str, int]) -> Draft:
-        service, time_ns, message = log.service, log.time_ns, log.message
-        if not 0 < len(service) <= LONGEST_SERVICE or not service.isprintable():
-            raise _Refused(
-                Problem.SERVICE_INVALID,
-                f"The service must have 1 to {LONGEST_SERVICE} characters, none of them a control.",
-            )
-        if is_shard(service):
-            raise _Refused(
-                Problem.SERVICE_INVALID,
-                "The service must not end with `#` and a digit, which name a part of a service.",
-            )
-        if not 0 <= time_ns <= LAST_NS:
-            raise _Refused(Problem.TIME_INVALID, "The time must lie between the years 1970 and 2262.")
-        second, now = time_ns // 1_000_000_000, self._clock() // 1000
-        if second > now + MOST_AHEAD_S:
-            raise _Refused(
-                Problem.TIME_IN_FUTURE, "The time is more than two hours ahead: set the sender's clock right."
-            )
-        ttl = self.ttl(log.log_type, second)
-        if ttl is not None and ttl <= now:
-            raise _Refused(
-                Problem.EXPIRED,
-                f"The log is too old: the type {log.log_type.value} is kept {self._days[log.log_type]} days.",
-            )
+    def _draft(self, index: int, log: NewLog) -> Draft:
+        service, message, severity = log.service, log.message, log.severity
+        _check_service(service)
+        ttl = self._checked_ttl(log)
         if len(message) > LONGEST_MESSAGE:
             raise _Refused(Problem.MESSAGE_TOO_LONG, f"The message must have at most {LONGEST_MESSAGE:,} characters.")
+        if not message.isascii():
+            _check_unicode(message)
         item: Item = {
-            "log_id": _log_id(log, ids),
+            "log_id": self._log_id(log),
             "log_type": log.log_type.value,
-            "level": LogLevel.of(log.severity).name,
+            "level": LogLevel.name_of(severity),
             "message": message,
-            "time_unix_nano": str(time_ns),
-            "severity_number": log.severity,
+            "time_unix_nano": str(log.time_ns),
+            "severity_number": severity,
         }
         if ttl is not None:
             item["ttl"] = ttl
         if log.metadata:
-            item["metadata"] = _checked_metadata(log)
-        if log.trace_id or log.span_id:
-            _add_trace(item, log)
+            item["metadata"] = _checked_metadata(log.metadata)
+        if log.trace_id:
+            item["trace_id"] = _checked_digits(log.trace_id, _TRACE, "The trace id must have 32 hexadecimal digits.")
+        if log.span_id:
+            item["span_id"] = _checked_digits(log.span_id, _SPAN, "The span id must have 16 hexadecimal digits.")
         if log.event_name:
-            if len(log.event_name) > LONGEST_EVENT_NAME:
-                raise _Refused(
-                    Problem.LOG_INVALID, f"The event's name must have at most {LONGEST_EVENT_NAME} characters."
-                )
-            item["event_name"] = log.event_name
-        if not (message.isascii() and service.isascii()):
-            _check_unicode(message, service)
-        return Draft(index, service, time_ns, item, time_ns // 1000)
+            item["event_name"] = _checked_event_name(log.event_name)
+        return Draft(index, service, log.time_ns, item, log.time_ns // 1000)
+
+    def _checked_ttl(self, log: NewLog) -> int | None:
+        """When the log expires."""
+        if not 0 <= log.time_ns <= LAST_NS:
+            raise _Refused(Problem.TIME_INVALID, "The time must lie between the years 1970 and 2262.")
+        second = log.time_ns // 1_000_000_000
+        if second > self._now + MOST_AHEAD_S:
+            raise _Refused(
+                Problem.TIME_IN_FUTURE, "The time is more than two hours ahead: set the sender's clock right."
+            )
+        ttl = self._retention.ttl(log.log_type, second)
+        if ttl is not None and ttl <= self._now:
+            raise _Refused(Problem.EXPIRED, f"The log is older than logs of the type {log.log_type.value} are kept.")
+        return ttl
+
+    def _log_id(self, log: NewLog) -> str:
+        """The log's id, or one that is derived from service, time, message, and its ordinal among equal ones."""
+        if log.log_id is not None:
+            return _checked_digits(log.log_id, _UUID, "The log's id must be a UUID.", Problem.LOG_ID_INVALID)
+        text = f"{log.service}\0{log.time_ns}\0{log.message}"
+        log_id = uuid_of(text)
+        if before := self._derived.get(log_id, 0):
+            self._derived[log_id] = before + 1
+            return uuid_of(f"{text}\0{before}")
+        self._derived[log_id] = 1
+        return log_id
 
 
-def _log_id(log: NewLog, ids: dict[str, int]) -> str:
-    """The log's id, or one that is derived from service, time, message, and its ordinal among equal ones."""
-    if log.log_id is not None:
-        if not _UUID.fullmatch(log.log_id):
-            raise _Refused(Problem.LOG_ID_INVALID, "The log's id must be a UUID, such as those of `uuidgen`.")
-        return log.log_id.lower()
-    text = f"{log.service}\0{log.time_ns}\0{log.message}"
-    derived = _uuid_of(text)
-    before = ids.get(derived, 0)
-    ids[derived] = before + 1
-    return _uuid_of(f"{text}\0{before}") if before else derived
-
-
-def _uuid_of(text: str) -> str:
-    """A UUID of version 8 (RFC 9562) from a text."""
-    digits = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def uuid_of(text: str) -> str:
+    """A UUID of version 8 (RFC 9562) that is derived from a text."""
+    digits = blake2b(text.encode(), digest_size=16).hexdigest()
     return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
-def _checked_metadata(log: NewLog) -> dict[str, object]:
-    metadata = dict(log.metadata or {})
-    try:
-        check_value(metadata)
-        size = len(orjson.dumps(metadata))
-    except (InvalidItem, orjson.JSONEncodeError) as error:
-        raise _Refused(Problem.METADATA_INVALID, f"The metadata cannot be stored: {error}.") from error
+@lru_cache(10_000)
+def _check_service(service: str) -> None:
+    if not 0 < len(service) <= LONGEST_SERVICE or not service.isprintable():
+        raise _Refused(
+            Problem.SERVICE_INVALID, f"The service must have 1 to {LONGEST_SERVICE} characters, none of them a control."
+        )
+    if is_shard(service):
+        raise _Refused(
+            Problem.SERVICE_INVALID, "The service must not end with `#` and a digit, which name a part of a service."
+        )
+
+
+def _checked_metadata(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(metadata) > MOST_METADATA_NAMES:
         raise _Refused(Problem.METADATA_INVALID, f"The metadata must have at most {MOST_METADATA_NAMES} names.")
-    if size > MOST_METADATA_BYTES:
-        raise _Refused(
-            Problem.METADATA_INVALID, f"The metadata must have at most {MOST_METADATA_BYTES:,} bytes as JSON."
-        )
+    try:
+        _METADATA.check(metadata)
+    except InvalidItem as error:
+        raise _Refused(Problem.METADATA_INVALID, f"The metadata cannot be stored: {error}.") from error
     return metadata
 
 
-def _add_trace(item: Item, log: NewLog) -> None:
-    if log.trace_id:
-        if not _TRACE.fullmatch(log.trace_id):
-            raise _Refused(Problem.TRACE_INVALID, "The trace id must have 32 hexadecimal digits.")
-        item["trace_id"] = log.trace_id.lower()
-    if log.span_id:
-        if not _SPAN.fullmatch(log.span_id):
-            raise _Refused(Problem.TRACE_INVALID, "The span id must have 16 hexadecimal digits.")
-        item["span_id"] = log.span_id.lower()
+def _checked_digits(text: str, pattern: re.Pattern[str], message: str, code: Problem = Problem.TRACE_INVALID) -> str:
+    if not pattern.fullmatch(text):
+        raise _Refused(code, message)
+    return text.lower()
 
 
-def _check_unicode(*texts: str) -> None:
+def _checked_event_name(name: str) -> str:
+    if len(name) > LONGEST_EVENT_NAME:
+        raise _Refused(Problem.LOG_INVALID, f"The event's name must have at most {LONGEST_EVENT_NAME} characters.")
+    _check_unicode(name)
+    return name
+
+
+def _check_unicode(text: str) -> None:
     try:
-        for text in texts:
-            check_text(text)
+        check_text(text)
     except InvalidItem as error:
         raise _Refused(Problem.LOG_INVALID, "The log has a text that is no valid Unicode.") from error

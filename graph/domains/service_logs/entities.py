@@ -11,6 +11,7 @@ from graph.store.entity import Entity
 
 LONGEST_SERVICE = 64  # characters; names are part of global ids
 LONGEST_MESSAGE = 65_536  # characters; four bytes each still fit DynamoDB's 400 KB
+LARGEST_METADATA = 65_536  # bytes
 LONGEST_EVENT_NAME = 256  # characters
 SECOND_DIGITS = 11  # of epoch seconds
 
@@ -41,7 +42,7 @@ SERVICE_LOG = Entity(
         Text("log_type", shortest=1, longest=11),
         Text("level", longest=5),
         Text("message", longest=LONGEST_MESSAGE),
-        Document("metadata", optional=True),
+        Document("metadata", largest=LARGEST_METADATA, optional=True),
         Text("time_unix_nano", longest=19, unit="epoch ns"),
         Whole("severity_number", least=1, greatest=24, unit="as of OpenTelemetry"),
         Text("trace_id", longest=32, unit="hexadecimal", optional=True),

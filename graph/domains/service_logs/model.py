@@ -33,10 +33,15 @@ class LogLevel(Enum):
     WARN = 13
     ERROR = 17
 
-    @classmethod
-    def of(cls, severity: int) -> "LogLevel":
+    @staticmethod
+    def of(severity: int) -> "LogLevel":
         """The level of a severity number, 1 to 24."""
         return _LEVELS[severity]
+
+    @staticmethod
+    def name_of(severity: int) -> str:
+        """The name of its level."""
+        return _NAMES[severity]
 
     @property
     def usual_severity(self) -> int:
@@ -49,6 +54,7 @@ _LEVELS = [
     [level for level in LogLevel if level.value <= max(severity, 1)][-1]  # in ascending order
     for severity in range(MOST_SEVERE + 1)
 ]
+_NAMES = [level.name for level in _LEVELS]
 
 
 class Problem(Enum):

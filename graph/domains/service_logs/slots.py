@@ -29,6 +29,11 @@ class Slots:
         self._taken: dict[Slot, str] = {}  # by stored logs: the log's id
         self._stored: dict[tuple[str, str], int] = {}  # service and log id → slot
 
+    @property
+    def are_known(self) -> bool:
+        """Whether anything is known of what is stored."""
+        return bool(self._taken)
+
     def place(self, drafts: Iterable[Draft]) -> tuple[list[Draft], int]:
         """Give logs free slots, as far as is known.
 

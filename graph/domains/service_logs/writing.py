@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.service_logs.checking import Checks, Draft
+from graph.domains.service_logs.checking import Checks, Draft, Retention
 from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
 from graph.domains.service_logs.model import NewLog, Problem, Rejection, WriteReport
 from graph.domains.service_logs.services import LoggingServices
@@ -42,7 +42,8 @@ class LogWriter:
         self.sequence = ChangeSequence(database, CHANGES)
         self._database = database
         self._services = services
-        self._checks = Checks(settings, clock)
+        self._retention = Retention(settings)
+        self._clock = clock
         self._counted = metrics.counter("service_logs", "Service logs that were sent, by outcome.", "outcome")
 
     async def write(self, logs: Sequence[NewLog | Rejection]) -> WriteReport:
@@ -56,10 +57,10 @@ class LogWriter:
         """
         rejections: list[Rejection] = []
         drafts: list[Draft] = []
-        ids: dict[str, int] = {}
+        checks = Checks(self._retention, self._clock() // 1000)
         for at in range(0, len(logs), DRAFTS_AT_ONCE):
             for index, log in enumerate(logs[at : at + DRAFTS_AT_ONCE], at):
-                draft = log if isinstance(log, Rejection) else self._checks.draft(index, log, ids)
+                draft = log if isinstance(log, Rejection) else checks.draft(index, log)
                 if isinstance(draft, Rejection):
                     rejections.append(draft)
                 else:
@@ -97,7 +98,8 @@ class LogWriter:
     async def _store(self, drafts: list[Draft], slots: Slots) -> int:
         """Store placed logs. Returns how many were new."""
         for _ in range(ROUNDS):
-            drafts, _ = slots.place(drafts)  # what was learned of slots meanwhile may concern these logs too
+            if slots.are_known:  # what is stored may concern these logs too
+                drafts, _ = slots.place(drafts)
             if not drafts or (refused := await self._transact(drafts)) is None:
                 return len(drafts)
             if refused:
@@ -112,7 +114,7 @@ class LogWriter:
             item, ttl = draft.item, draft.item.get("ttl")
             tally.add(draft.service, item["log_type"], draft.slot // 1_000_000, item["level"], ttl)
             keys.append(f"{draft.slot}@{item['service_name']}")
-            puts.append(Put(SERVICE_LOG, item, if_absent=True))
+            puts.append(Put(SERVICE_LOG, item, if_absent=True, is_checked=True))
             last_ttl = None if ttl is None or last_ttl is None else max(last_ttl, ttl)
         counters = tally.updates()
         async with self.sequence.reserve() as reservation:

@@ -46,7 +46,7 @@ def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_a
     for begin in range(0, len(items), at_once):
         some = items[begin : begin + at_once]
         columns = table.columns_of(some)
-        values = [value for item in some for value in table.row(item, columns)]
+        values = table.values(some, columns)
         if not if_absent:
             db.execute(table.put(columns, len(some)), values)
             continue
@@ -82,7 +82,7 @@ def _apply(db: sqlite3.Connection, tables: Tables, action: Action, now: int) -> 
 
 def _replace(db: sqlite3.Connection, table: EntityTable, item: Item) -> None:
     columns = table.columns_of([item])
-    db.execute(table.put(columns), table.row(item, columns))
+    db.execute(table.put(columns), table.values([item], columns))
 
 
 def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int) -> bool:
@@ -108,7 +108,7 @@ def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int
 def _changed_columns(table: EntityTable, item: Item, names: Sequence[str]) -> dict[str, Any]:
     """Column → value of the changed columns only, so that other indexes are not written."""
     columns = table.columns_of([item])
-    row = dict(zip(columns, table.row(item, columns), strict=True))
+    row = dict(zip(columns, table.values([item], columns), strict=True))
     changed = [name if name in table.entity.named else OTHERS for name in names]
     return {name: row[name] for name in changed}
 

@@ -90,21 +90,25 @@ class EntityTable:
         present = set[str]().union(*items)
         return (*(name for name in self.entity.named if name in present), *([OTHERS] if self.entity.open else []))
 
-    def row(self, item: Mapping[str, Any], columns: Sequence[str]) -> list[Any]:
-        """The values of an item's columns."""
-        values: list[Any] = list(map(item.get, columns))
-        for name in self._documents:
-            if item.get(name) is not None:
-                values[columns.index(name)] = to_json(item[name])
-        if self.entity.open:
-            named = self.entity.named
-            others = {name: value for name, value in item.items() if name not in named}
-            values[-1] = to_json(others) if others else None
+    def values(self, items: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> list[Any]:
+        """The values of items' columns, one item after the other."""
+        documents = [at for at, name in enumerate(columns) if name in self._documents]
+        named = self.entity.named
+        values: list[Any] = []
+        for item in items:
+            row: list[Any] = list(map(item.get, columns))
+            for at in documents:
+                if row[at] is not None:
+                    row[at] = to_json(row[at])
+            if self.entity.open:
+                others = {name: value for name, value in item.items() if name not in named}
+                row[-1] = to_json(others) if others else None
+            values += row
         return values
 
     @cached_property
-    def _documents(self) -> tuple[str, ...]:
-        return tuple(each.name for each in self.entity.attributes if isinstance(each, Document))
+    def _documents(self) -> frozenset[str]:
+        return frozenset(each.name for each in self.entity.attributes if isinstance(each, Document))
 
     def get(self, projection: Projection) -> str:
         """The statement that looks up one key."""
