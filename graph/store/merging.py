@@ -1,8 +1,8 @@
 """Reads several partitions of an index as one list, in order of the sort key.
 
 Every partition is read some items at a time. What lies before the place that all of them have reached is complete,
-and can be put in order. Only the partitions that are furthest behind are read on. So a page costs little more than
-its own items, however many partitions there are.
+and can be put in order. Only the partitions that are furthest behind are read on, each more items at a time than
+before. So a page costs little more than its own items, and a few of each partition.
 
 Items with equal sort keys are ordered by the rest of their primary key: the order that a store has for them in one
 partition says nothing about those of another.
@@ -22,7 +22,7 @@ from graph.store.time_walk import READ_AT_LEAST, Keep, reading_for
 from graph.work.account import charge_rows, give_way
 
 AT_LEAST = 8  # items of a partition at a time
-GROWTH = 2  # of a reading over the one before it
+GROWTH = 2  # of a reading over the one before it of the same partition
 
 
 @dataclass(slots=True)
@@ -30,6 +30,7 @@ class _Stream:
     """A partition that is being read."""
 
     partition: Partition
+    at_once: int  # items of its next reading
     last: Item | None = None  # the reading goes on behind it
     more: bool = True  # whether anything may follow
 
@@ -58,14 +59,13 @@ class MergedPartitions:
     async def read(self, size: int, within: Between, *, forward: bool) -> Found:
         """The first items of a part of the list, or with `forward=False` the last ones, in reverse."""
         bounds, wanted = self._bounds(within), size + 1
-        streams = [_Stream(partition) for partition in self._query.partitions]
-        at_once = wanted + 1 if len(streams) == 1 else max(ceil(GROWTH * wanted / max(len(streams), 1)), AT_LEAST)
-        if self._keep:
-            at_once = max(at_once, READ_AT_LEAST)
+        partitions = self._query.partitions
+        at_once = self._at_once(wanted, len(partitions))
+        streams = [_Stream(partition, at_once) for partition in partitions]
         found: list[Item] = []
         behind, end = streams, None
         while behind:
-            for items in await self._read_all(behind, bounds, forward, at_once):
+            for items in await self._read_all(behind, bounds, forward):
                 found += [item for item in items if self._is_wanted(item, within)]
             unfinished = [stream for stream in streams if stream.more and stream.last]
             if not unfinished:
@@ -76,24 +76,30 @@ class MergedPartitions:
             if sum(self._is_before(item, end, forward) for item in found) >= wanted:
                 break
             behind = [stream for stream in unfinished if stream.last and stream.last[self._sort] == end]
-            at_once *= GROWTH
             await give_way()
         complete = found if end is None else [item for item in found if self._is_before(item, end, forward)]
         complete.sort(key=self.place_of, reverse=not forward)
         return Found(complete[:size], len(complete) > size, len(streams))
 
-    async def _read_all(
-        self, streams: Sequence[_Stream], bounds: Bounds, forward: bool, at_once: int
-    ) -> list[list[Item]]:
-        if self._keep:
-            await charge_rows(read=at_once * len(streams))
-        if len(streams) == 1:
-            return [await self._read(streams[0], bounds, forward, at_once)]
-        return list(await asyncio.gather(*[self._read(each, bounds, forward, at_once) for each in streams]))
+    def _at_once(self, wanted: int, partitions: int) -> int:
+        """The items of each partition's first reading."""
+        if partitions == 1:
+            at_once = wanted + 2  # one at the place behind which the page begins, and one that shows a tie's end
+        else:
+            at_once = max(ceil(GROWTH * wanted / max(partitions, 1)), AT_LEAST)
+        return max(at_once, READ_AT_LEAST) if self._keep else at_once
 
-    async def _read(self, stream: _Stream, bounds: Bounds, forward: bool, at_once: int) -> list[Item]:
+    async def _read_all(self, streams: Sequence[_Stream], bounds: Bounds, forward: bool) -> list[list[Item]]:
+        if self._keep:
+            await charge_rows(read=sum(stream.at_once for stream in streams))
+        if len(streams) == 1:
+            return [await self._read(streams[0], bounds, forward)]
+        return list(await asyncio.gather(*[self._read(each, bounds, forward) for each in streams]))
+
+    async def _read(self, stream: _Stream, bounds: Bounds, forward: bool) -> list[Item]:
         partition = replace(self._query, partitions=[stream.partition], between=bounds, forward=forward)
-        page = await self._database.query(replace(partition, start=stream.last, limit=at_once))
+        page = await self._database.query(replace(partition, start=stream.last, limit=stream.at_once))
+        stream.at_once *= GROWTH
         stream.more = page.last_key is not None
         stream.last = page.items[-1] if page.items else stream.last
         return page.items

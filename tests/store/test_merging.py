@@ -1,0 +1,243 @@
+"""Several partitions are read as one list, in one order, at the price of a page. Every test runs on every engine."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph.store.between import Between, Found, Place
+from graph.store.conditions import Compare
+from graph.store.contract import Database, Put
+from graph.store.entity import Item
+from graph.store.merging import AT_LEAST, MergedPartitions
+from graph.store.query import UNBOUNDED, Bounds, Page, Query
+from graph.store.time_walk import READ_AT_LEAST, Keep
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.effort import rounds
+from tests.store.engines import empty_database
+from tests.store.samples import BY_TIME, SAMPLE
+
+DAYS = ("mon", "tue", "wed", "thu")
+EVERYTHING = Between()
+
+
+@pytest.fixture
+async def database(engine: str) -> AsyncIterator[Database]:
+    async with empty_database(engine, [SAMPLE]) as database:
+        yield database
+
+
+async def put(database: Database, items: Sequence[Item]) -> None:
+    await database.put_many([Put(SAMPLE, item) for item in items])
+
+
+def place(item: Item) -> Place:
+    """The place of a sample in the list: its time, and then its key."""
+    return item["at"], item["pk"], item["sk"]
+
+
+def merged(
+    database: Database, days: Sequence[str], *, between: Bounds = UNBOUNDED, keep: Keep | None = None, **others: Any
+) -> MergedPartitions:
+    """The samples of some days."""
+    partitions = [(day,) for day in days]
+    return MergedPartitions(
+        database, Query(entity=SAMPLE, index=BY_TIME, partitions=partitions, between=between, **others), keep
+    )
+
+
+class Counting(WatchedDatabase):
+    """A real database that counts the items that it returns."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.items = 0
+
+    async def query(self, query: Query) -> Page:
+        page = await super().query(query)
+        self.items += len(page.items)
+        return page
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A reading of the list, and what narrows it."""
+
+    size: int
+    within: Between
+    forward: bool
+    days: list[str]
+    between: Bounds
+    least: float | None  # magnitude, which the store tests
+    kinds: str | None  # which Python tests
+
+    def expected(self, items: Sequence[Item]) -> Found:
+        """What it must return."""
+        low, high = self.between
+        matching = [
+            item
+            for item in items
+            if item["day"] in self.days
+            and (low is None or item["at"] >= low)
+            and (high is None or item["at"] <= high)
+            and (self.least is None or item["mag"] >= self.least)
+            and (self.kinds is None or item["kind"] in self.kinds)
+            and self.within.holds(place(item))
+        ]
+        matching.sort(key=place, reverse=not self.forward)
+        return Found(matching[: self.size], len(matching) > self.size, len(self.days))
+
+
+times = st.integers(0, 6)  # so that most items share theirs with others
+samples = st.builds(
+    lambda day, at, mag, kind: {"day": day, "at": at, "mag": mag, "kind": kind},
+    st.sampled_from(DAYS),
+    times,
+    st.integers(0, 3),
+    st.sampled_from("abc"),
+)
+many_samples = st.lists(samples, max_size=40).map(
+    lambda items: [{"pk": f"p{n % 3}", "sk": f"{n * 7 % 41:02}", **item} for n, item in enumerate(items)]
+)
+places = st.none() | st.tuples(times, st.sampled_from(["p0", "p1", "p2"]), st.integers(0, 40).map("{:02}".format))
+readings = st.builds(
+    Reading,
+    size=st.integers(0, 12),
+    within=st.builds(Between, places, places, st.booleans()),
+    forward=st.booleans(),
+    days=st.lists(st.sampled_from(DAYS), unique=True),
+    between=st.tuples(st.none() | times, st.none() | times),
+    least=st.none() | st.integers(0, 3),
+    kinds=st.none() | st.sampled_from(["a", "ab", ""]),
+)
+
+
+@settings(max_examples=rounds(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(items=many_samples, wanted=st.lists(readings, min_size=8, max_size=8))
+async def test_a_reading_between_any_two_places_equals_the_sorted_list(
+    engine: str, items: list[Item], wanted: list[Reading]
+) -> None:
+    async with empty_database(engine, [SAMPLE]) as database:
+        await put(database, items)
+        for reading in wanted:
+            kinds = reading.kinds
+            found = await merged(
+                database,
+                reading.days,
+                between=reading.between,
+                keep=None
+                if kinds is None
+                else Keep(lambda item, kinds=kinds: item["kind"] in kinds, frozenset({"kind"})),
+                where=None if reading.least is None else Compare("mag", ">=", reading.least),
+            ).read(reading.size, reading.within, forward=reading.forward)
+            assert found == reading.expected(items), reading
+
+
+@pytest.mark.parametrize("forward", [True, False])
+async def test_a_tie_longer_than_any_reading_comes_whole_and_in_order(database: Database, forward: bool) -> None:
+    items = [{"pk": f"{n % 7}", "sk": f"{n:03}", "day": DAYS[n % 4], "at": 5} for n in range(200)]
+    await put(database, items)
+    expected = sorted(items, key=place, reverse=not forward)
+
+    seen: list[Item] = []
+    within, more = EVERYTHING, True
+    while more:
+        found = await merged(database, DAYS).read(30, within, forward=forward)
+        seen += found.items
+        more = found.more
+        within = Between(after=place(seen[-1])) if forward else Between(before=place(seen[-1]))
+
+    assert seen == expected
+
+
+async def test_only_the_needed_attributes_and_those_of_the_filter_are_read(database: Database) -> None:
+    await put(
+        database, [{"pk": "p", "sk": f"{n}", "day": "mon", "at": n, "mag": n, "kind": "ab"[n % 2]} for n in range(4)]
+    )
+    odd = Keep(lambda item: bool(item["kind"] == "b"), frozenset({"kind"}))
+
+    found = await merged(database, ["mon"], keep=odd, attributes=frozenset({"mag"})).read(5, EVERYTHING, forward=True)
+
+    position = {"pk": "p", "day": "mon"}
+    assert found.items == [{**position, "sk": f"{n}", "at": n, "mag": n, "kind": "b"} for n in (1, 3)]
+
+
+# What a page costs
+
+
+def spread(number: int, days: Sequence[str]) -> list[Item]:
+    """Items whose days take turns in time."""
+    return [{"pk": "p", "sk": f"{n:05}", "day": days[n % len(days)], "at": n} for n in range(number)]
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize(("partitions", "number"), [(1, 400), (10, 400), (10, 1200), (60, 1200)])
+async def test_a_page_reads_about_its_own_items_and_each_partition_once(
+    database: Database, partitions: int, number: int, forward: bool
+) -> None:
+    days = [f"day{n:02}" for n in range(partitions)]
+    await put(database, spread(number, days))
+    size, watched = 50, Counting(database)
+    middle = (number // 2, "p", f"{number // 2:05}")
+
+    found = await merged(watched, days).read(
+        size, Between(after=middle) if forward else Between(before=middle), forward=forward
+    )
+
+    assert [item["at"] for item in found.items] == [number // 2 + (n if forward else -n) for n in range(1, size + 1)]
+    assert len(watched.calls) == partitions
+    assert watched.items <= max(3 * size, AT_LEAST * partitions)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+async def test_a_page_of_one_busy_partition_among_quiet_ones_reads_about_its_own_items(
+    database: Database, forward: bool
+) -> None:
+    quiet = [f"quiet{n}" for n in range(12)]
+    far = 10_000 if forward else -10_000
+    items = [{"pk": "p", "sk": f"{n:05}", "day": "busy", "at": n} for n in range(800)]
+    items += [{"pk": "q", "sk": f"{n:05}", "day": quiet[n % 12], "at": far + n} for n in range(240)]
+    await put(database, items)
+    size, watched = 100, Counting(database)
+
+    found = await merged(watched, [*quiet, "busy"]).read(size, EVERYTHING, forward=forward)
+
+    assert {item["day"] for item in found.items} == {"busy"}
+    assert watched.items <= 13 * 2 * size // 13 + AT_LEAST * 13 + 4 * size
+
+
+@pytest.mark.parametrize("forward", [True, False])
+async def test_partitions_that_are_busy_one_after_the_other_are_each_read_on_by_themselves(
+    database: Database, forward: bool
+) -> None:
+    """The reading of one does not grow because others were read on before it."""
+    days, burst = [f"day{n:02}" for n in range(20)], 20
+    bursts = range(len(days))
+    # The bursts follow each other. Each partition goes on densely behind all of them.
+    starts = {n: n * burst for n in bursts}
+    items = [{"day": days[n], "at": starts[n] + at} for n in bursts for at in range(burst)]
+    items += [{"day": days[n], "at": 100_000 + at} for n in bursts for at in range(100)]
+    items = [{"pk": "p", "sk": f"{n:05}", **item} for n, item in enumerate(items)]
+    if not forward:
+        items = [{**item, "at": -item["at"]} for item in items]
+    await put(database, items)
+    size, watched = 180, Counting(database)
+
+    found = await merged(watched, days).read(size, EVERYTHING, forward=forward)
+
+    assert found.items == sorted(items, key=place, reverse=not forward)[:size]
+    assert watched.items <= 5 * size
+
+
+async def test_a_filter_in_python_reads_many_items_at_a_time(database: Database) -> None:
+    await put(database, spread(2 * READ_AT_LEAST, ["mon"]))
+    last = Keep(lambda item: bool(item["at"] == 2 * READ_AT_LEAST - 1), frozenset())
+    watched = Counting(database)
+
+    found = await merged(watched, ["mon"], keep=last).read(1, EVERYTHING, forward=True)
+
+    assert ([item["at"] for item in found.items], found.more) == ([2 * READ_AT_LEAST - 1], False)
+    assert len(watched.calls) == 2
