@@ -1,0 +1,83 @@
+"""A page of any list is the one that Relay defines, wherever its cursors point."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.paging import Paging
+from graph.store.between import Between, Found, Place, page_between
+from graph.store.entity import Item
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """The position of a cursor. No item need be there."""
+
+    place: Place
+
+
+@dataclass(frozen=True)
+class SortedList:
+    """A list in memory, as a store reads it."""
+
+    places: Sequence[Place]  # in ascending order
+
+    async def read(self, size: int, within: Between, *, forward: bool) -> Found:
+        items = [{"place": place} for place in self.places if within.holds(place)][:: 1 if forward else -1]
+        return Found(items[:size], len(items) > size, 3)
+
+
+def place_of(item: Item) -> Place:
+    place: Place = item["place"]
+    return place
+
+
+places = st.tuples(st.integers(0, 6), st.sampled_from("abc"))
+pointers = st.none() | places.map(Pointer)
+pagings: st.SearchStrategy[Paging[Any]] = st.builds(Paging, st.integers(0, 5), st.booleans(), pointers, pointers)
+
+
+@given(st.lists(places, unique=True).map(sorted), pagings, st.booleans())
+async def test_a_page_is_the_one_that_relay_defines(listed: list[Place], paging: Paging[Any], forward: bool) -> None:
+    page = await page_between(SortedList(listed).read, paging, forward=forward, record_of=place_of, place_of=place_of)
+
+    order = listed if forward else listed[::-1]
+    after = [n for n, place in enumerate(order) if paging.after and not _is_behind(place, paging.after, forward)]
+    before = [
+        n
+        for n, place in enumerate(order)
+        if paging.before and not _is_behind(paging.before.place, Pointer(place), forward)
+    ]
+    first, end = len(after), len(order) - len(before)
+    window = range(first, max(first, end))
+    shown = window[max(len(window) - paging.size, 0) :] if paging.backward else window[: paging.size]
+
+    assert page.records == [order[n] for n in shown]
+    assert page.partitions == 3
+    cut = len(window) > paging.size
+    # Without records, what lies on the far side of the cursor that the page begins at precedes it.
+    if paging.backward:
+        assert page.has_previous is cut
+        beyond = order[shown[-1] + 1 :] if shown else before
+        assert await await_maybe(page.has_next) is (paging.before is not None and bool(beyond))
+    else:
+        assert page.has_next is cut
+        beyond = order[: shown[0]] if shown else after
+        assert await await_maybe(page.has_previous) is (paging.after is not None and bool(beyond))
+
+
+def _is_behind(place: Place, pointer: Pointer, forward: bool) -> bool:
+    return place > pointer.place if forward else place < pointer.place
+
+
+@given(places, places, places, st.booleans())
+def test_the_part_of_a_place_s_first_value_holds_the_rest_of_the_places(
+    low: Place, high: Place, place: Place, with_ends: bool
+) -> None:
+    within = Between(low, high, with_ends)
+    between = low[0] <= place[0] <= high[0]
+    assert within.holds(place) == (between and within.among(place[0]).holds(place[1:]))
