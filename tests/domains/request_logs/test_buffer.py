@@ -8,16 +8,12 @@ import pytest
 
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import Amount, LogBudget, LogLimits
-from graph.domains.request_logs.buffer import (
-    CAPACITY,
-    FLUSH_EVERY_S,
-    LOGS_PER_FLUSH,
-    LogBuffer,
-)
+from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.entities import LOG
 from graph.domains.request_logs.model import RequestLog
 from graph.store.contract import Database
 from graph.store.query import Query
+from graph.work.write_buffer import CAPACITY, FLUSH_EVERY_S, VALUES_PER_WRITE
 from tests.domains.request_logs.builders import MIDNIGHT, NOW, a_log, now
 from tests.domains.request_logs.held import HeldDatabase, held_database, held_graph
 from tests.domains.request_logs.recorder import log_buffer
@@ -60,7 +56,7 @@ def logged_values(record: logging.LogRecord, *keywords: str) -> tuple[object, ..
 async def test_all_that_wait_are_written_in_order_a_thousand_at_a_time(
     database: HeldDatabase, logs: RequestLogs
 ) -> None:
-    waiting = some_logs(LOGS_PER_FLUSH * 2 + 1)
+    waiting = some_logs(VALUES_PER_WRITE * 2 + 1)
 
     await filled(logs, waiting).flush()
 
