@@ -133,22 +133,23 @@ def _console_line(logger: object, method: str, event: EventDict) -> str:
     """The line, and below it the indented trace. No line of the trace can pass for a line of the log."""
     trace = event.pop("exception", None)
     time, level, name, message = (event.pop(key) for key in ("timestamp", "level", "logger", "event"))
-    values = "".join(f" {_escaped(key)}={_value(value)}" for key, value in event.items())
-    lines = [f"{time} {level:<8} {_escaped(name)}: {_escaped(str(message))}{values}"]
+    values = "".join(f" {escaped(key)}={shown(value)}" for key, value in event.items())
+    lines = [f"{time} {level:<8} {escaped(name)}: {escaped(str(message))}{values}"]
     if trace:
-        lines += [f"    {_escaped(line)}" for line in trace.split("\n")]
+        lines += [f"    {escaped(line)}" for line in trace.split("\n")]
     return "\n".join(lines)
 
 
-def _value(value: object) -> str:
+def shown(value: object) -> str:
     """A value as the line shows it, in quotes if its end would not be clear."""
     if isinstance(value, str):
         bare = value and value.isprintable() and LOOKS_LIKE_SYNTAX.isdisjoint(value)
         return value if bare else repr(value)
-    return _escaped(repr(value))
+    return escaped(repr(value))
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text with what cannot be printed as escapes of Python, so that it is one line and harmless to a terminal."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
