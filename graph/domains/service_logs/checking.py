@@ -4,21 +4,27 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
-from graph.domains.service_logs.entities import LONGEST_EVENT_NAME, LONGEST_MESSAGE, LONGEST_SERVICE, SERVICE_LOG
+from graph.domains.service_logs.entities import (
+    LARGEST_METADATA,
+    LONGEST_EVENT_NAME,
+    LONGEST_MESSAGE,
+    LONGEST_SERVICE,
+    SERVICE_LOG,
+)
+from graph.domains.service_logs.ids import is_uuid, uuid_of
 from graph.domains.service_logs.model import DAY_S, LogLevel, NewLog, Problem, Rejection, ServiceLogType, is_shard
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.store.entity import Item
-from graph.store.values import InvalidItem, check_text
+from graph.store.values import InvalidItem, bytes_at_most, check_text
 
 MOST_AHEAD_S = 2 * 3600  # of the service's clock; as CloudWatch Logs has it
 MOST_METADATA_NAMES = 128  # as in Loki's structured metadata
 LAST_NS = 2**63 - 1
+BYTES_BESIDE = 2_000  # of an item, without message and metadata
+BYTES_PER_CHARACTER = 4  # the most that UTF-8 takes
 
-_METADATA = SERVICE_LOG.named["metadata"]
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TRACE = re.compile(r"[0-9a-fA-F]{32}")
 _SPAN = re.compile(r"[0-9a-fA-F]{16}")
 
@@ -48,6 +54,7 @@ class Draft:
     time_ns: int
     item: Item
     slot: int  # epoch microseconds; until it is placed, that of its time
+    size: int  # bytes that the item takes at most
 
 
 class _Refused(Exception):
@@ -59,13 +66,18 @@ class _Refused(Exception):
 
 
 class Checks:
-    """Checks the logs of one batch."""
+    """Checks the logs of a batch."""
 
-    def __init__(self, retention: Retention, now: int) -> None:
-        """Prepare to check; `now` in epoch seconds."""
+    def __init__(self, retention: Retention, now: int, ids: dict[str, int]) -> None:
+        """Prepare to check.
+
+        Args:
+            now: epoch seconds.
+            ids: those that were derived for the same source, and how often each was derived.
+        """
         self._retention = retention
         self._now = now
-        self._derived: dict[str, int] = {}  # ids, and how often each was derived
+        self._ids = ids
 
     def draft(self, index: int, log: NewLog) -> Draft | Rejection:
         """The item of a log, without slot and number."""
@@ -83,24 +95,26 @@ class Checks:
         if not message.isascii():
             _check_unicode(message)
         item: Item = {
-            "log_id": self._log_id(log),
             "log_type": log.log_type.value,
             "level": LogLevel.name_of(severity),
             "message": message,
             "time_unix_nano": str(log.time_ns),
             "severity_number": severity,
         }
+        size = BYTES_BESIDE + len(message) * (1 if message.isascii() else BYTES_PER_CHARACTER)
         if ttl is not None:
             item["ttl"] = ttl
         if log.metadata:
-            item["metadata"] = _checked_metadata(log.metadata)
+            size += _checked_size(log.metadata)
+            item["metadata"] = log.metadata
         if log.trace_id:
             item["trace_id"] = _checked_digits(log.trace_id, _TRACE, "The trace id must have 32 hexadecimal digits.")
         if log.span_id:
             item["span_id"] = _checked_digits(log.span_id, _SPAN, "The span id must have 16 hexadecimal digits.")
         if log.event_name:
             item["event_name"] = _checked_event_name(log.event_name)
-        return Draft(index, service, log.time_ns, item, log.time_ns // 1000)
+        item["log_id"] = self._log_id(log)  # last, since a refused log is none of the equal ones
+        return Draft(index, service, log.time_ns, item, log.time_ns // 1000, size)
 
     def _checked_ttl(self, log: NewLog) -> int | None:
         """When the log expires."""
@@ -119,20 +133,14 @@ class Checks:
     def _log_id(self, log: NewLog) -> str:
         """The log's id, or one that is derived from service, time, message, and its ordinal among equal ones."""
         if log.log_id is not None:
-            return _checked_digits(log.log_id, _UUID, "The log's id must be a UUID.", Problem.LOG_ID_INVALID)
+            if not is_uuid(log.log_id):
+                raise _Refused(Problem.LOG_ID_INVALID, "The log's id must be a UUID.")
+            return log.log_id.lower()
         text = f"{log.service}\0{log.time_ns}\0{log.message}"
         log_id = uuid_of(text)
-        if before := self._derived.get(log_id, 0):
-            self._derived[log_id] = before + 1
-            return uuid_of(f"{text}\0{before}")
-        self._derived[log_id] = 1
-        return log_id
-
-
-def uuid_of(text: str) -> str:
-    """A UUID of version 8 (RFC 9562) that is derived from a text."""
-    digits = blake2b(text.encode(), digest_size=16).hexdigest()
-    return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
+        before = self._ids.get(log_id, 0)
+        self._ids[log_id] = before + 1
+        return uuid_of(f"{text}\0{before}") if before else log_id
 
 
 @lru_cache(10_000)
@@ -147,19 +155,22 @@ def _check_service(service: str) -> None:
         )
 
 
-def _checked_metadata(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+def _checked_size(metadata: Mapping[str, Any]) -> int:
+    """An upper bound of the metadata's bytes."""
     if len(metadata) > MOST_METADATA_NAMES:
         raise _Refused(Problem.METADATA_INVALID, f"The metadata must have at most {MOST_METADATA_NAMES} names.")
     try:
-        _METADATA.check(metadata)
+        size = bytes_at_most(metadata)
+        if size > LARGEST_METADATA:
+            SERVICE_LOG.named["metadata"].check(metadata)  # measures it exactly
     except InvalidItem as error:
         raise _Refused(Problem.METADATA_INVALID, f"The metadata cannot be stored: {error}.") from error
-    return metadata
+    return size
 
 
-def _checked_digits(text: str, pattern: re.Pattern[str], message: str, code: Problem = Problem.TRACE_INVALID) -> str:
+def _checked_digits(text: str, pattern: re.Pattern[str], message: str) -> str:
     if not pattern.fullmatch(text):
-        raise _Refused(code, message)
+        raise _Refused(Problem.TRACE_INVALID, message)
     return text.lower()
 
 

@@ -13,7 +13,14 @@ from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.service_logs.checking import Checks, Draft, Retention
 from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
-from graph.domains.service_logs.model import NewLog, Problem, Rejection, WriteReport
+from graph.domains.service_logs.model import (
+    MICROSECONDS,
+    NewLog,
+    Problem,
+    Rejection,
+    ServiceLogType,
+    WriteReport,
+)
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.service_logs.slots import Slots
@@ -24,6 +31,8 @@ from graph.store.contract import Action, Database, Put
 from graph.work.account import give_way
 
 MOST_LOGS = 1000  # of one mutation
+MOST_BYTES = 4_000_000  # of a transaction's logs; DynamoDB takes 4 MB
+MINUTE = 60 * MICROSECONDS
 DRAFTS_AT_ONCE = 100  # before giving way to other work
 ROUNDS = 20  # for one transaction; a further round is due to other writers of the same service
 
@@ -46,18 +55,20 @@ class LogWriter:
         self._clock = clock
         self._counted = metrics.counter("service_logs", "Service logs that were sent, by outcome.", "outcome")
 
-    async def write(self, logs: Sequence[NewLog | Rejection]) -> WriteReport:
+    async def write(self, logs: Sequence[NewLog | Rejection], ids: dict[str, int] | None = None) -> WriteReport:
         """Store logs, each of which is judged by itself.
 
         Args:
             logs: a rejection stands for a log that could not be read.
+            ids: the ids that were derived for the batches of the same source before, and how often each was derived.
+                Those of this batch are added. Without it, equal logs of different batches are one log.
 
         Raises:
             DatabaseUnavailable: Some may be stored. Writing all of them again completes the work.
         """
         rejections: list[Rejection] = []
         drafts: list[Draft] = []
-        checks = Checks(self._retention, self._clock() // 1000)
+        checks = Checks(self._retention, self._clock() // 1000, {} if ids is None else ids)
         for at in range(0, len(logs), DRAFTS_AT_ONCE):
             for index, log in enumerate(logs[at : at + DRAFTS_AT_ONCE], at):
                 draft = log if isinstance(log, Rejection) else checks.draft(index, log)
@@ -72,34 +83,39 @@ class LogWriter:
         drafts.sort(key=lambda draft: (draft.service, draft.time_ns))  # equal times keep their order
         slots = Slots(self._database, self._services)
         placed, skipped = slots.place(drafts)
-        accepted = 0
-        for some in self._transactions(placed):
-            stored = await self._store(some, slots)
-            accepted += stored
-            skipped += len(some) - stored
+        accepted = await self._store(placed, slots)
+        skipped += len(placed) - accepted
         for outcome, number in (("accepted", accepted), ("skipped", skipped), ("rejected", len(rejections))):
             self._counted.labels(outcome).inc(number)
         return WriteReport(accepted, skipped, tuple(sorted(rejections, key=lambda rejection: rejection.index)))
+
+    async def _store(self, drafts: Sequence[Draft], slots: Slots) -> int:
+        """Store placed logs. Returns how many were new."""
+        return sum([await self._store_part(part, slots) for part in self._transactions(drafts)])
 
     def _transactions(self, drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
         """The logs in parts that fit one transaction with their counters."""
         limit = self._database.transaction_limit - ChangeSequence.ACTIONS
         part: list[Draft] = []
-        minutes = set[tuple[str, str, int]]()
+        minutes, size = set[tuple[str, str, int]](), 0
         for draft in drafts:
-            minutes.add((draft.service, draft.item["log_type"], draft.slot // 60_000_000))
-            if part and len(part) + 1 + VolumeTally.most_actions(len(minutes)) > limit:
+            minute = draft.service, draft.item["log_type"], draft.slot // MINUTE
+            minutes.add(minute)
+            size += draft.size
+            if part and (len(part) + 1 + VolumeTally.most_actions(len(minutes)) > limit or size > MOST_BYTES):
                 yield part
-                part, minutes = [], {(draft.service, draft.item["log_type"], draft.slot // 60_000_000)}
+                part, minutes, size = [], {minute}, draft.size
             part.append(draft)
         if part:
             yield part
 
-    async def _store(self, drafts: list[Draft], slots: Slots) -> int:
-        """Store placed logs. Returns how many were new."""
+    async def _store_part(self, drafts: list[Draft], slots: Slots) -> int:
+        """Store placed logs that fit one transaction. Returns how many were new."""
         for _ in range(ROUNDS):
             if slots.are_known:  # what is stored may concern these logs too
                 drafts, _ = slots.place(drafts)
+                if len(list(self._transactions(drafts))) > 1:  # some were moved into other minutes
+                    return await self._store(drafts, slots)
             if not drafts or (refused := await self._transact(drafts)) is None:
                 return len(drafts)
             if refused:
@@ -111,23 +127,34 @@ class LogWriter:
         tally, keys, puts = VolumeTally(), [], []
         last_ttl: int | None = 0
         for draft in drafts:
-            item, ttl = draft.item, draft.item.get("ttl")
-            tally.add(draft.service, item["log_type"], draft.slot // 1_000_000, item["level"], ttl)
+            item = draft.item
+            ttl = self._expiry(draft)
+            tally.add(draft.service, item["log_type"], draft.slot // MICROSECONDS, item["level"], ttl)
             keys.append(f"{draft.slot}@{item['service_name']}")
             puts.append(Put(SERVICE_LOG, item, if_absent=True, is_checked=True))
             last_ttl = None if ttl is None or last_ttl is None else max(last_ttl, ttl)
         counters = tally.updates()
-        async with self.sequence.reserve() as reservation:
-            for draft in drafts:
-                draft.item["change"] = reservation.number
-            actions: list[Action] = [*puts, *counters, *reservation.actions(keys, ttl=last_ttl)]
-            if not (refused := await self._database.transact(actions)):
-                return None
-            self.sequence.missed(reservation)
+        refused: tuple[int, ...] = ()
+        while not any(at < len(puts) + len(counters) for at in refused):  # else another change has taken the number
+            async with self.sequence.reserve() as reservation:
+                for draft in drafts:
+                    draft.item["change"] = reservation.number
+                actions: list[Action] = [*puts, *counters, *reservation.actions(keys, ttl=last_ttl)]
+                if not (refused := await self._database.transact(actions)):
+                    return None
+                self.sequence.missed(reservation)
         for at in refused:
             if len(puts) <= at < len(puts) + len(counters):
                 await self._database.put(without_logs(counters[at - len(puts)]))
         return [drafts[at] for at in refused if at < len(puts)]
+
+    def _expiry(self, draft: Draft) -> int | None:
+        """When a placed log expires: with all logs of the day of its slot, which may follow the day of its time."""
+        ttl: int | None = draft.item.get("ttl")
+        if ttl is not None and draft.slot > draft.time_ns // 1000:
+            ttl = self._retention.ttl(ServiceLogType(draft.item["log_type"]), draft.slot // MICROSECONDS)
+            draft.item["ttl"] = ttl
+        return ttl
 
 
 def _of_one_too_many(draft: Draft) -> Rejection:
