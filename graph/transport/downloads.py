@@ -40,7 +40,7 @@ from graph.observability.requests import ABANDONED, ABANDONED_STATUS, Answer
 from graph.transport.admission import ExecutionLimits
 from graph.transport.deadline import run_with_timeout
 from graph.transport.refusals import Refusals
-from graph.transport.routes import refused
+from graph.transport.routes import Refuse, format_as_json
 from graph.transport.streams import Streams
 from graph.work.account import Account, Work, charged_to
 from graph.work.slots import Slots
@@ -180,14 +180,6 @@ def _nothing(code: str) -> None:
 
 Answering = Callable[[Request, Reads], Awaitable[Response | Download]]
 """Answers a request: at once, or with a download. The reads that it runs are the caller's."""
-
-Refuse = Callable[[Request, GraphError], Response]
-"""Formats a refusal."""
-
-
-def format_as_json(request: Request, error: GraphError) -> Response:
-    """A refusal in the form of the graph's errors."""
-    return refused(error)
 
 
 def download_route(
