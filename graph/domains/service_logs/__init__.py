@@ -9,6 +9,8 @@ from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
+from graph.domains.service_logs.otlp.intake import LogIntake
+from graph.domains.service_logs.otlp.routes import otlp_routes
 from graph.domains.service_logs.schema.live import ServiceLogSubscriptions
 from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries, logs_by_key
 from graph.domains.service_logs.schema.volumes import LogVolumeQueries
@@ -21,7 +23,7 @@ from graph.domains.service_logs.writing import LogWriter
 
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
-    """Open the logs, their services, their writer and their broadcast."""
+    """Open the logs, their services, their writer, their broadcast and their intake."""
     settings = resources.settings.part(ServiceLogSettings)
     database, clock = resources.database, resources.clock
     services = LoggingServices(database, clock, hot=settings.hot_services, most=settings.max_services)
@@ -29,7 +31,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     writer = LogWriter(database, services, settings, clock, resources.metrics)
     async with ServiceLogBroadcast(writer.sequence, logs) as broadcast:
         resources.endings.add(broadcast.end)
-        yield services, logs, writer, broadcast
+        yield services, logs, writer, broadcast, LogIntake(writer, clock)
 
 
 DOMAIN = Domain(
@@ -43,5 +45,6 @@ DOMAIN = Domain(
     mutations=(ServiceLogMutations,),
     subscriptions=(ServiceLogSubscriptions,),
     nodes=(Node(ServiceLog, record=model.ServiceLog, load=logs_by_key, scope=SERVICE_LOGS_READ),),
+    routes=otlp_routes,
     examples=Path(__file__).parent / "examples",
 )

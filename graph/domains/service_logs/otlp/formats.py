@@ -1,0 +1,58 @@
+"""The contract of the two formats of OTLP, which `protobuf` and `json_format` implement."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from graph.core.errors import BadRequest
+from graph.domains.service_logs.model import NewLog
+from graph.domains.service_logs.otlp.mapping import Origin
+
+MOST_RECORDS = 10_000  # of a request, as CloudWatch Logs takes
+
+
+class Group(NamedTuple):
+    """The records of one resource and scope, which nothing has read yet."""
+
+    resource: Any
+    scope: Any
+    records: Sequence[Any]
+
+
+class Format(Protocol):
+    """Reads requests and writes answers."""
+
+    media_type: str
+    most_bytes: int  # of a body, before and after decompression
+    memory_per_byte: int  # of a body, while it is read
+
+    def groups(self, body: bytes) -> list[Group]:
+        """The groups of a request, in its order.
+
+        Raises:
+            Unreadable: It is no request of OTLP.
+            TooManyRecords: It has too many.
+        """
+
+    def origin(self, group: Group) -> Origin:
+        """The resource and scope of a group; Unreadable if they are broken, and with them each of its records."""
+
+    def reader(self, origin: Origin, now_ns: int) -> Callable[[Any], NewLog]:
+        """A function that reads the records of an origin. It raises Unreadable for a broken one.
+
+        Args:
+            origin: of the records.
+            now_ns: the time of records without a time, epoch nanoseconds.
+        """
+
+    def success(self, rejected: int, message: str) -> bytes:
+        """The answer to a request of which so many records were rejected."""
+
+    def refusal(self, code: int, message: str) -> bytes:
+        """The answer to a request that was refused, with a code of google.rpc."""
+
+
+class TooManyRecords(BadRequest):
+    """The request has more records than it may have."""
+
+    def __init__(self) -> None:
+        super().__init__(f"A request may have {MOST_RECORDS:,} log records: send smaller batches.", status=413)

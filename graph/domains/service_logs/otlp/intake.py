@@ -1,0 +1,100 @@
+"""Takes in the logs of requests: reads them record by record, and writes them.
+
+Nothing is written before all is read, so a refused request has stored nothing. A request that finds no room is refused
+with a status that makes its sender try again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from time import perf_counter
+
+from graph.core.clock import Clock
+from graph.core.errors import BadRequest
+from graph.domains.service_logs.model import NewLog, Rejection, WriteReport
+from graph.domains.service_logs.otlp.bodies import inflated, received
+from graph.domains.service_logs.otlp.formats import MOST_RECORDS, Format, Group, TooManyRecords
+from graph.domains.service_logs.otlp.room import Room, Share
+from graph.domains.service_logs.otlp.values import Unreadable
+from graph.domains.service_logs.writing import LogWriter
+from graph.work.account import give_way
+
+ROOM_BYTES = 64 * 1024 * 1024  # for bodies that arrive, and as much for requests that are read and written
+RECORD_BYTES = 1024  # of memory for a log without metadata, on its way to the store
+ATTRIBUTE_BYTES = 100  # for each attribute of resource and scope, which each log has
+PIECE_S = 0.0005  # of reading, before giving way to other work; some 100 records
+
+Charge = Callable[[int], Awaitable[None]]
+"""Charges the sender for a number of records. Raises `RateLimited`."""
+
+
+class LogIntake:
+    """Takes in logs. There is one for each process."""
+
+    def __init__(self, writer: LogWriter, clock: Clock, *, room: int = ROOM_BYTES) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._arriving = Room(room)  # apart from the other, so that slow senders keep nobody from being served
+        self._working = Room(room)
+        self._inflating = asyncio.Lock()  # one body at a time: what comes of it is not known before
+
+    async def receive(self, format_: Format, chunks: AsyncIterator[bytes]) -> bytes:
+        """The body of a request.
+
+        Raises:
+            BadRequest: It is too large.
+            Overloaded: The bodies that arrive at present are too large together.
+        """
+        with self._arriving.share() as share:
+            return await received(chunks, format_.most_bytes, share.hold)
+
+    async def take(self, format_: Format, body: bytes, charge: Charge, *, is_gzip: bool) -> WriteReport:
+        """Write the logs of a request.
+
+        Raises:
+            BadRequest: The body cannot be read, or is too large.
+            RateLimited: The sender has too few points left.
+            Overloaded: The requests in progress take too much memory.
+            DatabaseUnavailable: Some logs may be stored. Sending all of them again completes the work.
+        """
+        with self._working.share() as share:
+            if is_gzip:
+                share.hold(len(body))
+                async with self._inflating:
+                    body = await asyncio.to_thread(inflated, body, format_.most_bytes)
+            share.hold(format_.memory_per_byte * len(body))
+            try:
+                groups = format_.groups(body)
+            except Unreadable as error:
+                raise BadRequest(str(error)) from error
+            del body
+            number = sum(len(group.records) for group in groups)
+            if number > MOST_RECORDS:
+                raise TooManyRecords
+            await charge(number)
+            logs = await self._read(format_, groups, share)
+            del groups
+            return await self._writer.write(logs)
+
+    async def _read(self, format_: Format, groups: list[Group], share: Share) -> list[NewLog | Rejection]:
+        """The logs of all groups, in order. A rejection stands for one that cannot be read."""
+        now_ns = 1_000_000 * self._clock()
+        logs: list[NewLog | Rejection] = []
+        began = perf_counter()
+        for group in groups:
+            try:
+                origin = format_.origin(group)
+            except Unreadable as error:
+                places = range(len(logs), len(logs) + len(group.records))
+                logs += [Rejection(place, error.code, f"Its resource or scope: {error}") for place in places]
+                continue
+            share.hold(len(group.records) * (RECORD_BYTES + ATTRIBUTE_BYTES * len(origin.metadata)))
+            read = format_.reader(origin, now_ns)
+            for record in group.records:
+                try:
+                    logs.append(read(record))
+                except Unreadable as error:
+                    logs.append(Rejection(len(logs), error.code, str(error)))
+                if perf_counter() - began > PIECE_S:
+                    await give_way()
+                    began = perf_counter()
+        return logs
