@@ -7,6 +7,7 @@ from pathlib import Path
 from graph.domain import Domain, Node, Resources
 from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
+from graph.domains.service_logs.commands import logs
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.otlp.intake import LogIntake
@@ -27,11 +28,11 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     settings = resources.settings.part(ServiceLogSettings)
     database, clock = resources.database, resources.clock
     services = LoggingServices(database, clock, hot=settings.hot_services, most=settings.max_services)
-    logs = ServiceLogs(database, services)
+    stored = ServiceLogs(database, services)
     writer = LogWriter(database, services, settings, clock, resources.metrics)
-    async with ServiceLogBroadcast(writer.sequence, logs) as broadcast:
+    async with ServiceLogBroadcast(writer.sequence, stored) as broadcast:
         resources.endings.add(broadcast.end)
-        yield services, logs, writer, broadcast, LogIntake(writer, clock)
+        yield services, stored, writer, broadcast, LogIntake(writer, clock)
 
 
 DOMAIN = Domain(
@@ -46,5 +47,6 @@ DOMAIN = Domain(
     subscriptions=(ServiceLogSubscriptions,),
     nodes=(Node(ServiceLog, record=model.ServiceLog, load=logs_by_key, scope=SERVICE_LOGS_READ),),
     routes=otlp_routes,
+    commands=(logs,),
     examples=Path(__file__).parent / "examples",
 )

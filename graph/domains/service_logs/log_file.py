@@ -1,0 +1,94 @@
+"""Reads files of logs: one JSON object a line (NDJSON), or one in the whole file.
+
+Memory does not grow with the file: at most one line is held, or a file that is one object.
+"""
+
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from typing import NamedTuple, Protocol
+
+import orjson
+
+from graph.domains.service_logs.json_log import log_of
+from graph.domains.service_logs.model import NewLog, Problem, Rejection
+
+LONGEST_LINE = 64 * 1024 * 1024  # bytes; also of a file that is one object
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Readable(Protocol):
+    """The part of a binary stream's interface that is needed here."""
+
+    def readline(self, size: int, /) -> bytes:
+        """The bytes to the end of the line, at most `size`; none at the end."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; none at the end."""
+
+
+class LineLog(NamedTuple):
+    """What a line holds: a log, or the reason why it is none."""
+
+    line: int  # from 1
+    log: NewLog | Rejection
+
+
+def read_logs(stream: Readable, *, longest: int = LONGEST_LINE) -> Iterator[LineLog]:
+    """Read a file to its end. A line that holds no log is a rejection, and does not harm the others."""
+    for line, text in enumerate(_values(stream, longest), 1):
+        if len(text) > longest:
+            yield LineLog(line, _unreadable(f"The line has more than {longest:,} bytes."))
+        elif text.strip():
+            for log in _logs_of(text):
+                yield LineLog(line, log)
+
+
+def _values(stream: Readable, longest: int) -> Iterator[bytes]:
+    """The lines, of one that is too long only the beginning. A file that is one object over several lines is a line."""
+    head = stream.readline(longest + 1).removeprefix(_BYTE_ORDER_MARK)
+    if head.endswith(b"\n") and head.strip() and not _is_json(head):
+        head += stream.read(longest)
+        if _is_json(head):
+            yield head
+            return
+    rest = _Joined(BytesIO(head), stream)
+    while line := rest.readline(longest + 1):
+        yield line
+        while len(line) > longest and not line.endswith(b"\n"):
+            line = rest.readline(longest + 1)
+
+
+class _Joined:
+    """A stream behind what was read of it. A line may begin in the one and end in the other."""
+
+    def __init__(self, head: Readable, rest: Readable) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readline(self, size: int) -> bytes:
+        line = self._head.readline(size)
+        return line if len(line) == size or line.endswith(b"\n") else line + self._rest.readline(size - len(line))
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _logs_of(text: bytes) -> Sequence[NewLog | Rejection]:
+    """The logs of a line, at least one of them or a rejection."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        return [_unreadable(f"The line is no JSON: {error.msg} at character {error.pos + 1}.")]
+    if not isinstance(value, dict):
+        return [_unreadable("The line must be a JSON object.")]
+    return [log_of(value)]
+
+
+def _unreadable(message: str) -> Rejection:
+    return Rejection(0, Problem.LOG_INVALID, message)

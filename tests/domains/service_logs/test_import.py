@@ -1,0 +1,156 @@
+"""`quakegraph logs import`: what is stored, the lines or JSON about it, the progress bar, the exit status."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.domains.earthquakes.test_ingest_command import read_terminal
+from tests.domains.service_logs.lines import KEPT, a_line, imported, logs, ndjson, stored
+from tests.processes import TIMEOUT_S, Child, environment, quakegraph
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def test_a_file_is_imported_once() -> None:
+    lines = [a_line("one"), a_line("one"), a_line("two", level="warn", type="audit", user="ann")]
+    Path("some.ndjson").write_bytes(ndjson(*lines))
+
+    first = logs("import", "some.ndjson")
+    again = logs("import", "some.ndjson")
+
+    assert (first.exit_code, first.stdout) == (0, "some.ndjson: 3 read, 3 accepted, 0 skipped, 0 rejected\n")
+    assert (again.exit_code, again.stdout) == (0, "some.ndjson: 3 read, 0 accepted, 3 skipped, 0 rejected\n")
+    assert [(log["message"], log["level"], log["type"], log.get("metadata")) for log in stored()] == [
+        ("one", "INFO", "APPLICATION", None),
+        ("one", "INFO", "APPLICATION", None),
+        ("two", "WARN", "AUDIT", {"user": "ann"}),
+    ]
+
+
+def test_equal_logs_of_a_file_are_kept_however_far_apart_they_are() -> None:
+    lines = [a_line("Tick"), *[a_line(str(number)) for number in range(1500)], a_line("Tick"), a_line("Tick")]
+
+    assert imported(*lines) == "-: 1,503 read, 1,503 accepted, 0 skipped, 0 rejected"
+    assert imported(*lines) == "-: 1,503 read, 0 accepted, 1,503 skipped, 0 rejected"
+
+
+def test_a_file_that_has_grown_is_imported_from_where_it_has_grown() -> None:
+    lines = [a_line(str(number % 7)) for number in range(1100)]
+
+    assert imported(*lines) == "-: 1,100 read, 1,100 accepted, 0 skipped, 0 rejected"
+    assert imported(*lines, *lines[:5]) == "-: 1,105 read, 5 accepted, 1,100 skipped, 0 rejected"
+
+
+def test_broken_lines_are_named_and_the_others_stored() -> None:
+    lines: list[dict[str, Any] | bytes] = [
+        a_line("one"),
+        b'{"service": "checkout"',
+        a_line("three", timestamp=None),
+        a_line("four", service="a\nb"),
+        a_line("five"),
+    ]
+    Path("some.ndjson").write_bytes(ndjson(*lines))
+
+    result = logs("import", "some.ndjson")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "some.ndjson: 5 read, 2 accepted, 0 skipped, 3 rejected",
+        "  line 2: LOG_INVALID: The line is no JSON: unexpected end of data at character 24.",
+        "  line 3: TIME_INVALID: The log needs a `time`, a `timeUnixNano` or a `timestamp`.",
+        "  line 4: SERVICE_INVALID: The service must have 1 to 64 characters, none of them a control.",
+    ]
+    assert [log["message"] for log in stored()] == ["one", "five"]
+
+
+def test_rejections_of_any_batch_have_the_numbers_of_their_lines() -> None:
+    lines = [a_line(str(number)) for number in range(2500)]
+    for broken in (7, 1500, 1501, 2400, 2401, 2402):
+        lines[broken - 1]["level"] = "LOUD"
+
+    said = logs("import", "-", stdin=ndjson(*lines)).stdout.splitlines()
+
+    assert said[0] == "-: 2,500 read, 2,494 accepted, 0 skipped, 6 rejected"
+    assert [line.split(":")[0] for line in said[1:6]] == [f"  line {n}" for n in (7, 1500, 1501, 2400, 2401)]
+    assert said[6:] == ["  and 1 more"]
+
+
+@pytest.mark.parametrize(
+    ("content", "exit_code"),
+    [
+        (ndjson(a_line()), 0),
+        (ndjson(a_line(), b"Dear reader,"), 0),
+        (b"", 0),
+        (b"Dear reader,", 1),
+        (ndjson(a_line(level="LOUD"), a_line(timestamp=None)), 1),
+    ],
+)
+def test_the_exit_status_is_1_if_nothing_of_a_file_could_be_used(content: bytes, exit_code: int) -> None:
+    Path("some").write_bytes(content)
+    Path("good").write_bytes(ndjson(a_line("good")))
+
+    assert logs("import", "some", "good").exit_code == exit_code
+    assert logs("import", "--json", "good", "some").exit_code == exit_code
+
+
+def test_json_is_an_object_a_file() -> None:
+    Path("one").write_bytes(ndjson(a_line(), b"{}", a_line()))
+    Path("two").write_bytes(ndjson(a_line()))
+
+    one, two = map(json.loads, logs("import", "--json", "one", "two").stdout.splitlines())
+
+    assert one == {
+        "source": "one",
+        "read": 3,
+        "accepted": 2,
+        "skipped": 0,
+        "rejected": 1,
+        "rejections": [{"line": 2, "code": "SERVICE_INVALID", "message": "The log needs a text `service`."}],
+    }
+    assert two == {"source": "two", "read": 1, "accepted": 0, "skipped": 1, "rejected": 0, "rejections": []}
+
+
+def test_what_tail_prints_can_be_imported_into_another_store() -> None:
+    imported(a_line("one", traceId="a" * 32, eventName="paid", user="ann"), a_line("two", severityNumber=22))
+    printed = logs("tail", "--no-follow", "--json").stdout
+
+    copied = logs("import", "-", "--store", "sqlite:///other.db", stdin=printed.encode())
+
+    assert copied.stdout == "-: 2 read, 2 accepted, 0 skipped, 0 rejected\n"
+    assert logs("tail", "--no-follow", "--json", "--store", "sqlite:///other.db").stdout == printed
+
+
+def test_logs_are_imported_into_dynamodb(dynamodb_endpoint: str) -> None:
+    store = ("--store", f"dynamodb://{uuid4().hex}-")
+    quakegraph("tables", "create", "--no-stream", *store)
+    content = ndjson(*[a_line(str(number), metadata={"number": number}) for number in range(120)], b"{}")
+
+    first = logs("import", "-", *store, stdin=content)
+    again = logs("import", "-", *store, stdin=content)
+
+    assert first.stdout.splitlines()[0] == "-: 121 read, 120 accepted, 0 skipped, 1 rejected"
+    assert again.stdout.splitlines()[0] == "-: 121 read, 0 accepted, 120 skipped, 1 rejected"
+    assert [log["metadata"] for log in stored("--metadata", "number=7", *store)] == [{"number": 7}]
+
+
+def test_a_terminal_is_shown_how_far_the_import_is(folder: Path) -> None:
+    (folder / "some.ndjson").write_bytes(ndjson(*[a_line(str(number)) for number in range(3500)]))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "graph", "logs", "import", "some.ndjson"]
+    with Child(command, cwd=folder, env=environment(KEPT), stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        shown = read_terminal(ours)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
+
+    assert output == "some.ndjson: 3,500 read, 3,500 accepted, 0 skipped, 0 rejected\n"
+    shares = [int(part.rpartition(" ")[2]) for part in shown.split("%")[:-1]]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 100)
+    assert len(set(shares)) >= 3

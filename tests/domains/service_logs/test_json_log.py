@@ -1,0 +1,153 @@
+"""A log as a JSON object: the names of the graph and of the table, exact times, and what is no log."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.domains.service_logs.json_log import FIELDS, NAMES, log_of
+from graph.domains.service_logs.model import NewLog, Rejection, ServiceLogType
+from tests.domains.service_logs.lines import a_line
+
+UUID = "0b3ccd6e-0000-4000-8000-0123456789ab"
+WHOLE = NewLog(
+    service="checkout",
+    message="Paid",
+    time_ns=1_700_000_000_123_456_789,
+    log_type=ServiceLogType.AUDIT,
+    severity=21,
+    log_id=UUID,
+    metadata={"ms": 5},
+    trace_id="a" * 32,
+    span_id="b" * 16,
+    event_name="paid",
+)
+
+
+def read(**values: Any) -> NewLog:
+    log = log_of(values)
+    assert isinstance(log, NewLog), log
+    return log
+
+
+def refused(values: dict[str, Any]) -> tuple[str, str]:
+    rejection = log_of(values)
+    assert isinstance(rejection, Rejection)
+    return rejection.code.value, rejection.message
+
+
+def test_a_log_has_the_names_of_the_graph_or_of_the_table() -> None:
+    in_the_graph = read(
+        service="checkout",
+        message="Paid",
+        timeUnixNano="1700000000123456789",
+        type="AUDIT",
+        severityNumber=21,
+        logId=UUID,
+        metadata={"ms": 5},
+        traceId="a" * 32,
+        spanId="b" * 16,
+        eventName="paid",
+    )
+    in_the_table = read(
+        service_name="checkout",
+        message="Paid",
+        timestamp=1_700_000_000.123456,
+        time_unix_nano="1700000000123456789",
+        log_type="audit",
+        level="ERROR",
+        severity_number=21,
+        log_id=UUID,
+        metadata={"ms": 5},
+        trace_id="a" * 32,
+        span_id="b" * 16,
+        event_name="paid",
+    )
+
+    assert in_the_graph == in_the_table == WHOLE
+
+
+@pytest.mark.parametrize(("level", "severity"), [("debug", 5), ("Info", 9), ("WARN", 13), ("eRRor", 17), (None, 9)])
+@pytest.mark.parametrize("log_type", ["system", "System", "SYSTEM"])
+def test_the_case_of_level_and_type_does_not_matter(level: str | None, severity: int, log_type: str) -> None:
+    log = read(**a_line(level=level, type=log_type))
+
+    assert (log.severity, log.log_type) == (severity, ServiceLogType.SYSTEM)
+
+
+def test_other_fields_become_metadata_unless_it_has_them() -> None:
+    assert read(**a_line(user="ann", ms=5, metadata={"ms": 6})).metadata == {"user": "ann", "ms": 6}
+    assert read(**a_line(metadata=None)).metadata is None
+
+
+@pytest.mark.parametrize(
+    ("given", "time_ns"),
+    [
+        ({"time": "2023-11-14T22:13:20Z"}, 1_700_000_000_000_000_000),
+        ({"time": "2023-11-14T23:13:20.5+01:00"}, 1_700_000_000_500_000_000),
+        ({"time": "2023-11-14 22:13:20.123456789Z"}, 1_700_000_000_123_456_789),
+        ({"time": "2023-11-14T22:13:20.1234567891234Z"}, 1_700_000_000_123_456_789),
+        ({"timeUnixNano": 1_700_000_000_123_456_789}, 1_700_000_000_123_456_789),
+        ({"timestamp": 1_700_000_000}, 1_700_000_000_000_000_000),
+        ({"timestamp": 1_700_000_000.123456}, 1_700_000_000_123_456_000),
+        ({"timestamp": 1, "time": "2023-11-14T22:13:20Z"}, 1_700_000_000_000_000_000),
+        ({"time": "1970-01-01T00:00:00Z", "timeUnixNano": "7"}, 7),
+    ],
+)
+def test_the_most_exact_time_is_taken(given: dict[str, Any], time_ns: int) -> None:
+    assert read(service="checkout", message="Paid", **given).time_ns == time_ns
+
+
+@given(time_ns=st.integers(0, 2**63 - 1))
+def test_a_time_of_rfc_3339_is_exact_to_the_nanosecond(time_ns: int) -> None:
+    second, nanosecond = divmod(time_ns, 10**9)
+    time = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+    assert read(service="checkout", message="Paid", time=f"{time}.{nanosecond:09}Z").time_ns == time_ns
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ({"message": "Paid", "timestamp": 1}, "SERVICE_INVALID"),
+        ({"service": 5, "message": "Paid", "timestamp": 1}, "SERVICE_INVALID"),
+        ({"service": "checkout", "timestamp": 1}, "LOG_INVALID"),
+        ({"service": "checkout", "message": {"text": "Paid"}, "timestamp": 1}, "LOG_INVALID"),
+        ({"service": "checkout", "message": "Paid"}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "time": None}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "time": 1_700_000_000_000}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "time": "14/Nov/2023:22:13:20"}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "time": "2023-11-14T22:13:20.5"}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "timestamp": "1700000000"}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "timestamp": True}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "timestamp": 1_700_000_000_000}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "timestamp": 1e308}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "timeUnixNano": "-5"}, "TIME_INVALID"),
+        ({"service": "checkout", "message": "Paid", "timeUnixNano": 5.5}, "TIME_INVALID"),
+        (a_line(level="LOUD"), "LOG_INVALID"),
+        (a_line(level=["WARN"]), "LOG_INVALID"),
+        (a_line(type="debug"), "LOG_INVALID"),
+        (a_line(severityNumber=25), "LOG_INVALID"),
+        (a_line(severityNumber=0), "LOG_INVALID"),
+        (a_line(severityNumber=True), "LOG_INVALID"),
+        (a_line(logId=5), "LOG_INVALID"),
+        (a_line(metadata=[1]), "METADATA_INVALID"),
+    ],
+)
+def test_what_is_no_log_is_rejected_with_a_reason(values: dict[str, Any], code: str) -> None:
+    assert refused(values)[0] == code
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+    max_leaves=3,
+)
+
+
+@given(values=st.dictionaries(st.sampled_from(sorted({*FIELDS, *NAMES})) | st.text(), JSON, max_size=4))
+def test_any_object_is_a_log_or_a_rejection(values: dict[str, Any]) -> None:
+    assert isinstance(log_of(values), NewLog | Rejection)
+    assert isinstance(log_of(a_line(**values)), NewLog | Rejection)

@@ -1,0 +1,189 @@
+"""`quakegraph logs tail`: order, filters, escapes, what other processes store meanwhile, and Ctrl-C."""
+
+import os
+import pty
+import queue
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from uuid import uuid4
+
+import pytest
+
+from tests.domains.earthquakes.test_ingest_command import read_terminal
+from tests.domains.service_logs.lines import KEPT, SECOND, a_line, imported, logs, ndjson
+from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+MIXED = [
+    a_line("four", timestamp=SECOND + 4, level="error", metadata={"region": "eu", "ms": 1500}),
+    a_line("one", timestamp=SECOND + 1, service="billing", type="audit"),
+    a_line("three", timestamp=SECOND + 3, level="warn", metadata={"region": "us"}),
+    a_line("two", timestamp=SECOND + 2, service="search", type="system", level="debug"),
+]
+
+
+def messages(*options: str) -> list[str]:
+    """The messages that are printed, by their order."""
+    result = logs("tail", "--no-follow", *options)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return [line.split(": ", 1)[1].split(" ")[0] for line in result.stdout.splitlines()]
+
+
+def test_the_newest_logs_are_printed_in_order_of_time() -> None:
+    imported(*MIXED)
+
+    assert messages() == ["one", "two", "three", "four"]
+    assert messages("--lines", "2") == ["three", "four"]
+    assert messages("--lines", "0") == []
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--service", "checkout"], ["three", "four"]),
+        (["--service", "billing", "--service", "search"], ["one", "two"]),
+        (["--service", "unknown"], []),
+        (["--type", "audit", "--type", "SYSTEM"], ["one", "two"]),
+        (["--level", "DEBUG"], ["one", "two", "three", "four"]),
+        (["--level", "warn"], ["three", "four"]),
+        (["--level", "ERROR"], ["four"]),
+        (["--text", "THRE"], ["three"]),
+        (["--metadata", "region=eu"], ["four"]),
+        (["--metadata", "region=eu", "--metadata", "ms=1500"], ["four"]),
+        (["--metadata", "region=eu", "--metadata", "ms=1"], []),
+        (["--level", "WARN", "--lines", "1"], ["four"]),
+    ],
+)
+def test_the_options_select_logs(options: list[str], expected: list[str]) -> None:
+    imported(*MIXED)
+
+    assert messages(*options) == expected
+
+
+def test_a_line_has_time_level_service_message_and_metadata() -> None:
+    metadata = {"path": "/a b", "ms": 5, "tags": ["x", None], "empty": ""}
+    imported(a_line("Paid", timestamp=None, time="2023-11-14T22:13:20.123456789Z", level="warn", metadata=metadata))
+
+    said = logs("tail", "--no-follow").stdout
+
+    assert said == ("2023-11-14T22:13:20.123456Z WARN  checkout: Paid path='/a b' ms=5 tags='[\"x\",null]' empty=''\n")
+
+
+@pytest.mark.parametrize("evil", ["\x1b[2J", "\x9b2J", "\r", "\n", "\x07", "\u2028", "\u202e", "\u0085", "\x7f"])
+def test_no_text_of_a_log_reaches_the_terminal_unescaped(evil: str) -> None:
+    imported(a_line(f"a{evil}b", metadata={f"c{evil}": f"d{evil}", "list": [evil]}))
+
+    said = logs("tail", "--no-follow").stdout
+
+    assert said.count("\n") == 1
+    assert said.rstrip("\n").isprintable()
+    assert evil.encode("unicode_escape").decode() in said
+
+
+@pytest.mark.parametrize("option", ["--text=", "--metadata=region", "--level=LOUD", "--type=debug", "--lines=-1"])
+def test_an_impossible_option_ends_with_one_line(option: str) -> None:
+    result = logs("tail", "--no-follow", option)
+
+    assert result.exit_code in (1, 2)
+    assert result.stderr.splitlines()[-1].startswith("Error: ")
+    assert result.stdout == ""
+
+
+def test_the_level_is_coloured_on_a_terminal_alone(folder: Path) -> None:
+    imported(a_line("Paid", level="error"))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "graph", "logs", "tail", "--no-follow"]
+    with Child(command, cwd=folder, env=environment(KEPT), stdout=theirs, stderr=subprocess.PIPE, text=True) as process:
+        os.close(theirs)
+        shown = read_terminal(ours)
+        process.wait(TIMEOUT_S)
+
+    assert "\x1b[31mERROR\x1b[0m checkout: Paid" in shown
+    assert "\x1b" not in logs("tail", "--no-follow").stdout
+
+
+# Following
+
+
+class Tail:
+    """A running `logs tail`, and the lines that it prints."""
+
+    def __init__(self, process: "Child[str]") -> None:
+        self.process = process
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._reader = Thread(target=self._read)
+        self._reader.start()
+
+    def line(self) -> str:
+        """The next message that it prints."""
+        return self._lines.get(timeout=TIMEOUT_S).split(": ", 1)[1]
+
+    def interrupt(self) -> tuple[int, str]:
+        """Press Ctrl-C. Returns the exit status, and what it printed to standard error."""
+        assert self.process.stderr
+        self.process.send_signal(signal.SIGINT)
+        status = self.process.wait(TIMEOUT_S)
+        self._reader.join()
+        return status, self.process.stderr.read()
+
+    @property
+    def rest(self) -> list[str]:
+        """The lines that nobody has read."""
+        return [self._lines.get() for _ in range(self._lines.qsize())]
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self._lines.put(line.rstrip("\n"))
+
+
+@contextmanager
+def tailing(folder: Path, *options: str) -> Iterator[Tail]:
+    with started("logs", "tail", *options, folder=folder, settings=KEPT) as process:
+        yield Tail(process)
+
+
+def test_what_other_processes_store_is_printed_once_and_sigint_ends_quietly(folder: Path) -> None:
+    imported(a_line("old", level="warn"), a_line("quiet"))
+    with tailing(folder, "--level", "WARN") as tail:
+        assert tail.line() == "old"
+        for number in range(3):
+            imported(a_line(f"new-{number}", timestamp=SECOND - number, level="error"), a_line(f"quiet-{number}"))
+            assert tail.line() == f"new-{number}"
+
+        assert tail.interrupt() == (0, "")
+        assert tail.rest == []
+
+
+def test_dynamodb_is_followed(folder: Path, dynamodb_endpoint: str) -> None:
+    store = ("--store", f"dynamodb://{uuid4().hex}-")
+    quakegraph("tables", "create", "--no-stream", *store)
+    logs("import", "-", *store, stdin=ndjson(a_line("old")))
+    with tailing(folder, *store) as tail:
+        assert tail.line() == "old"
+        logs("import", "-", *store, stdin=ndjson(a_line("new")))
+        assert tail.line() == "new"
+
+        assert tail.interrupt()[0] == 0
+
+
+def test_logs_that_are_stored_while_the_newest_are_read_are_printed_once(folder: Path) -> None:
+    """An import runs all the while, from before the command starts until it has printed the last log."""
+    numbers = [*range(400)]
+    with started("logs", "import", "-", folder=folder, settings=KEPT, stdin=subprocess.PIPE) as importing:
+        assert importing.stdin
+        with tailing(folder, "--lines", "10000") as tail:
+            for number in numbers:
+                importing.stdin.write(ndjson(a_line(f"log-{number}")).decode())
+            importing.stdin.close()
+            printed = [tail.line() for _ in numbers]
+            assert tail.interrupt() == (0, "")
+
+    assert sorted(printed) == sorted(f"log-{number}" for number in numbers)
+    assert tail.rest == []
