@@ -1,0 +1,141 @@
+"""Service logs and tables to test with: `a_log("checkout")`, `async with service_logs(engine) as logs`."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from graph.core.clock import Clock
+from graph.domains.service_logs.access_patterns import ServiceLogs
+from graph.domains.service_logs.entities import ENTITIES, LOG_VOLUME, SERVICE_LOG
+from graph.domains.service_logs.model import NewLog, ServiceLog, WriteReport, service_of
+from graph.domains.service_logs.services import LoggingServices
+from graph.domains.service_logs.settings import ServiceLogSettings
+from graph.domains.service_logs.volumes import LogInterval
+from graph.domains.service_logs.writing import LogWriter
+from graph.observability.metrics import Metrics
+from graph.store.contract import Database
+from graph.store.entity import Item
+from tests.domains.earthquakes.builders import at
+from tests.store.engines import empty_database
+from tests.store.samples import HeldClock
+
+NOON = at("2100-03-02T12:00:00")
+"""Where the clock stands. DynamoDB's emulator deletes what has expired by the machine's clock."""
+
+NOON_NS = NOON * 1_000_000
+MICROSECOND = 1000  # nanoseconds
+SECOND = 1_000_000_000
+DAY = 86_400 * SECOND
+MIDNIGHT_NS = NOON_NS // DAY * DAY  # the beginning of the clock's day
+
+
+def a_log(service: str = "checkout", time_ns: int = NOON_NS, message: str = "paid", **others: Any) -> NewLog:
+    """A log that breaks no rule; what is not given does not matter."""
+    return NewLog(service, message, time_ns, **others)
+
+
+def numbered(number: int, time_ns: int = NOON_NS, service: str = "checkout", **others: Any) -> list[NewLog]:
+    """So many logs of one moment, whose messages are their numbers."""
+    return [a_log(service, time_ns, f"{n}", **others) for n in range(number)]
+
+
+def held_clock() -> HeldClock:
+    """A clock that stands at noon."""
+    clock = HeldClock()
+    clock.now = NOON
+    return clock
+
+
+@dataclass(frozen=True)
+class Logs:
+    """The service logs of a database, as one process writes and reads them."""
+
+    database: Database
+    services: LoggingServices
+    read: ServiceLogs
+    writer: LogWriter
+
+    async def write(self, *logs: NewLog) -> WriteReport:
+        """Write logs as one batch, all of which must be stored or skipped."""
+        report = await self.writer.write(logs)
+        assert report.rejections == ()
+        return report
+
+    async def stored(self) -> list[ServiceLog]:
+        """All stored logs, oldest first, whichever access pattern finds them."""
+        logs = [ServiceLog(item) async for item in self.database.scan(SERVICE_LOG)]
+        return sorted(logs, key=lambda log: (log.timestamp, log.service_name))
+
+    async def messages(self) -> list[str]:
+        """The messages of all stored logs, oldest first."""
+        return [log.message for log in await self.stored()]
+
+    async def counters(self) -> dict[tuple[str, str, str, int], dict[str, int]]:
+        """All counters of volumes as they are stored: by interval, type, service and start, the number of each level."""
+        names = LOG_VOLUME.key_names
+        return {
+            (item["interval"], item["log_type"], item["service"], item["start"]): {
+                name: number for name, number in item.items() if name not in (*names, "ttl")
+            }
+            async for item in self.database.scan(LOG_VOLUME)
+        }
+
+
+def logs_of(database: Database, *, clock: Clock, rows_per_part: int | None = None, **settings: Any) -> Logs:
+    """The service logs of a database."""
+    chosen = ServiceLogSettings(**settings)
+    services = LoggingServices(database, clock, hot=chosen.hot_services, most=chosen.max_services)
+    parts = {} if rows_per_part is None else {"rows_per_part": rows_per_part}
+    return Logs(
+        database,
+        services,
+        ServiceLogs(database, services, **parts),
+        LogWriter(database, services, chosen, clock, Metrics()),
+    )
+
+
+@asynccontextmanager
+async def service_logs(
+    engine: str, clock: Clock | None = None, *, stream: bool = False, **options: Any
+) -> AsyncIterator[Logs]:
+    """The service logs of tables of their own, which are empty."""
+    clock = clock or held_clock()
+    async with empty_database(engine, ENTITIES, clock=clock, stream=stream) as database:
+        yield logs_of(database, clock=clock, **options)
+
+
+def counted(logs: Iterable[ServiceLog]) -> dict[tuple[str, str, str, int], dict[str, int]]:
+    """What the counters of these logs must be, see `Logs.counters`."""
+    counts: dict[tuple[str, str, str, int], dict[str, int]] = {}
+    for log in logs:
+        second = int(log.timestamp)
+        for interval in LogInterval:
+            for service in (log.service, ""):
+                key = interval.name, log.item["log_type"], service, second - second % interval.value
+                levels = counts.setdefault(key, {})
+                levels[log.item["level"]] = levels.get(log.item["level"], 0) + 1
+    return counts
+
+
+async def is_consistent(logs: Logs) -> bool:
+    """Whether the counters equal a count of the logs, and the changes name each log once, without a gap."""
+    stored = await logs.stored()
+    latest = await logs.writer.sequence.latest()
+    changes = await logs.writer.sequence.since(0, 1_000_000)
+    named = [(change.number, key) for change in changes for key in change.keys]
+    return (
+        await logs.counters() == counted(stored)
+        and [change.number for change in changes] == list(range(1, latest + 1))
+        and sorted(named) == sorted((log.item["change"], log.identity[1]) for log in stored)
+    )
+
+
+def messages(logs: Sequence[ServiceLog]) -> list[str]:
+    """The messages of logs, in order."""
+    return [log.message for log in logs]
+
+
+def item_of(log: ServiceLog) -> Item:
+    """A stored log's item, with its service."""
+    return {**log.item, "service": service_of(log.service_name)}

@@ -1,0 +1,250 @@
+"""Each log is stored once and in its order, whatever has its time, whoever writes it, and however often."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.domains.service_logs.entities import ENTITIES
+from graph.domains.service_logs.model import NewLog, WriteReport
+from graph.store.location import StoreLocation
+from graph.store.sqlite import open_sqlite
+from tests.domains.service_logs.builders import (
+    DAY,
+    MICROSECOND,
+    MIDNIGHT_NS,
+    NOON_NS,
+    SECOND,
+    Logs,
+    a_log,
+    counted,
+    held_clock,
+    is_consistent,
+    logs_of,
+    numbered,
+    service_logs,
+)
+from tests.processes import TIMEOUT_S
+from tests.store.engines import empty_database, new_store
+
+HOT = {"hot_services": ("checkout",)}
+THOUSAND = [f"{n}" for n in range(1000)]
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "hot"])
+async def logs(engine: str, request: pytest.FixtureRequest) -> AsyncIterator[Logs]:
+    """Empty tables, in which the service `checkout` is hot or not."""
+    async with service_logs(engine, **(HOT if request.param else {})) as logs:
+        yield logs
+
+
+async def test_a_thousand_logs_of_one_microsecond_are_all_stored_in_their_order(logs: Logs) -> None:
+    assert await logs.write(*numbered(1000)) == WriteReport(1000, 0, ())
+
+    assert await logs.messages() == THOUSAND
+    assert {log.time_unix_nano for log in await logs.stored()} == {str(NOON_NS)}
+    assert await is_consistent(logs)
+
+
+async def test_a_thousand_logs_of_one_second_are_all_stored_in_order_of_time(logs: Logs) -> None:
+    late_first = [a_log(time_ns=NOON_NS + n * SECOND // 1000, message=f"{n}") for n in reversed(range(1000))]
+    assert await logs.write(*late_first) == WriteReport(1000, 0, ())
+
+    stored = await logs.stored()
+    assert [log.message for log in stored] == THOUSAND
+    assert [log.time_unix_nano for log in stored] == [str(NOON_NS + n * SECOND // 1000) for n in range(1000)]
+    assert await is_consistent(logs)
+
+
+async def test_a_batch_that_is_written_five_times_is_stored_once(logs: Logs) -> None:
+    batch = [*numbered(150), a_log("cart"), *[a_log("cart", NOON_NS + n * SECOND, "same") for n in range(40)]]
+    await logs.write(*batch)
+    before = await logs.stored()
+
+    for _ in range(4):
+        assert await logs.write(*batch) == WriteReport(0, len(batch), ())
+
+    assert await logs.stored() == before
+    assert await is_consistent(logs)
+
+
+async def test_batches_that_overlap_lose_nothing_and_store_nothing_twice(logs: Logs) -> None:
+    batch = [a_log(time_ns=NOON_NS + n // 3 * MICROSECOND, message=f"{n}") for n in range(300)]
+
+    assert await logs.write(*batch[100:220]) == WriteReport(120, 0, ())
+    assert await logs.write(*batch[:150]) == WriteReport(100, 50, ())
+    assert await logs.write(*batch[50:]) == WriteReport(80, 170, ())
+
+    assert sorted(await logs.messages()) == sorted(log.message for log in batch)
+    assert await is_consistent(logs)
+
+
+async def test_logs_of_other_times_that_follow_a_crowd_come_behind_it_in_order(logs: Logs) -> None:
+    crowd = numbered(120)
+    behind = [a_log(time_ns=NOON_NS + n * 30 * MICROSECOND, message=f"behind {n}") for n in range(1, 6)]
+    await logs.write(*behind[2:4])
+
+    await logs.write(*crowd, *behind)
+
+    order = await logs.messages()
+    assert [each for each in order if "behind" not in each] == [log.message for log in crowd]
+    assert sorted(order) == sorted(log.message for log in [*crowd, *behind])
+    assert await logs.write(*crowd, *behind) == WriteReport(0, 125, ())
+    assert await is_consistent(logs)
+
+
+async def test_equal_logs_of_one_batch_are_all_kept_and_again_skipped(logs: Logs) -> None:
+    batch = [a_log() for _ in range(7)]
+
+    assert await logs.write(*batch) == WriteReport(7, 0, ())
+    assert await logs.write(*batch[:3]) == WriteReport(0, 3, ())
+    assert await logs.write(*batch, a_log()) == WriteReport(1, 7, ())
+
+    assert len({log.log_id for log in await logs.stored()}) == len(await logs.stored()) == 8
+    assert await is_consistent(logs)
+
+
+async def test_a_log_with_an_id_is_stored_once_for_its_time_however_often_a_batch_has_it(logs: Logs) -> None:
+    uuid = "0198F3C2-0000-7000-8000-00000000000a"
+    given = a_log(log_id=uuid)
+
+    assert await logs.write(given, a_log(), given) == WriteReport(2, 1, ())
+    assert await logs.write(given) == WriteReport(0, 1, ())
+    assert await logs.write(a_log(time_ns=NOON_NS + SECOND, log_id=uuid)) == WriteReport(1, 0, ())
+
+    assert [log.log_id for log in await logs.stored()].count(uuid.lower()) == 2
+    assert await is_consistent(logs)
+
+
+async def test_the_nanoseconds_of_a_microsecond_are_in_order_and_kept(logs: Logs) -> None:
+    times = [NOON_NS + 999, NOON_NS, NOON_NS + 1, NOON_NS + 1000]
+    await logs.write(*[a_log(time_ns=time_ns, message=f"{time_ns}") for time_ns in times])
+
+    assert [int(log.time_unix_nano) for log in await logs.stored()] == sorted(times)
+
+
+async def test_logs_that_equal_in_one_service_and_time_but_not_in_another_are_told_apart(logs: Logs) -> None:
+    each = [a_log("checkout"), a_log("cart"), a_log(time_ns=NOON_NS + 1), a_log(message="refunded")]
+    assert await logs.write(*each) == WriteReport(4, 0, ())
+    assert len({log.log_id for log in await logs.stored()}) == 4
+
+
+async def test_a_crowd_that_is_moved_into_the_next_minute_hour_and_day_is_counted_where_it_is(logs: Logs) -> None:
+    """It fills a transaction, and then it has more counters than before it was moved."""
+    number = logs.database.transaction_limit - 8
+    first = MIDNIGHT_NS - number * MICROSECOND
+    await logs.write(a_log(time_ns=first, message="before"))
+
+    assert await logs.write(*numbered(number, first)) == WriteReport(number, 0, ())
+
+    assert await logs.messages() == ["before", *[f"{n}" for n in range(number)]]
+    assert await logs.write(*numbered(number, first)) == WriteReport(0, number, ())
+    assert await is_consistent(logs)
+
+
+async def test_a_log_that_is_moved_into_the_next_day_expires_with_the_logs_of_that_day(engine: str) -> None:
+    """All logs of a type and a day, and their counters, expire together."""
+    clock = held_clock()
+    async with service_logs(engine, clock, application_log_days=1) as logs:
+        await logs.write(a_log(time_ns=MIDNIGHT_NS, message="of this day"))
+        await logs.write(*numbered(3, MIDNIGHT_NS - MICROSECOND))  # the last two of them move
+        await logs.write(a_log("cart", MIDNIGHT_NS - MICROSECOND))
+
+        clock.now = (MIDNIGHT_NS + DAY) // 1_000_000
+        stored = await logs.stored()
+        assert [log.message for log in stored] == ["of this day", "1", "2"]
+        assert await is_consistent_in_counts(logs)
+
+        clock.now = (MIDNIGHT_NS + 2 * DAY) // 1_000_000
+        assert (await logs.stored(), await logs.counters()) == ([], {})
+
+
+async def is_consistent_in_counts(logs: Logs) -> bool:
+    """Whether the counters that have not expired equal a count of the logs that have not."""
+    return await logs.counters() == counted(await logs.stored())
+
+
+async def test_long_logs_take_as_many_transactions_as_they_need(engine: str) -> None:
+    """A transaction of DynamoDB takes 4 MB."""
+    async with service_logs(engine) as logs:
+        batch = [a_log(message="€" * 65_000 + f"{n}", metadata={"x": "y" * 60_000}) for n in range(24)]
+        assert await logs.write(*batch) == WriteReport(24, 0, ())
+        assert await is_consistent(logs)
+
+
+# Several writers
+
+
+async def test_two_writers_at_the_same_time_lose_nothing_and_count_each_log_once(engine: str, tmp_path: Path) -> None:
+    await two_writers(await new_store(engine, tmp_path, ENTITIES))
+
+
+async def test_two_writers_of_a_hot_service_lose_nothing_and_count_each_log_once(engine: str, tmp_path: Path) -> None:
+    await two_writers(await new_store(engine, tmp_path, ENTITIES), **HOT)
+
+
+async def two_writers(store: str, **settings: Any) -> None:
+    """Write batches over two connections that compete for the same slots, and share half of their logs."""
+    location, clock = StoreLocation.of(store), held_clock()
+
+    def batch(writer: str, number: int) -> list[NewLog]:
+        time_ns = NOON_NS + number * 20 * MICROSECOND
+        return [*numbered(25, time_ns), *[a_log(time_ns=time_ns, message=f"{writer} {n}") for n in range(25)]]
+
+    async def write(logs: Logs, writer: str) -> list[WriteReport]:
+        return list(await asyncio.gather(*[logs.write(*batch(writer, number)) for number in range(6)]))
+
+    async with (
+        location.open(ENTITIES, timeout_s=TIMEOUT_S, clock=clock) as one,
+        location.open(ENTITIES, timeout_s=TIMEOUT_S, clock=clock) as other,
+    ):
+        first, second = (logs_of(database, clock=clock, **settings) for database in (one, other))
+        reports = [*chain.from_iterable(await asyncio.gather(write(first, "a"), write(second, "b")))]
+
+        stored = await first.stored()
+        assert sum(report.accepted for report in reports) == len(stored) == 6 * 75
+        assert sum(report.skipped for report in reports) == 6 * 25
+        assert await is_consistent(first)
+        for writer in ("a", "b"):
+            for number in range(6):
+                time_unix_nano = str(NOON_NS + number * 20_000)
+                own = [log.message for log in stored if log.time_unix_nano == time_unix_nano and writer in log.message]
+                assert own == [f"{writer} {n}" for n in range(25)]
+
+
+async def test_many_batches_of_one_process_at_once_wait_for_each_other_however_many_are_known(tmp_path: Path) -> None:
+    """A batch whose logs are stored refuses a transaction, and those behind it have to be sent again."""
+    clock = held_clock()
+    async with open_sqlite(tmp_path / "logs.db", ENTITIES, clock=clock) as database:
+        logs = logs_of(database, clock=clock)
+        await logs.write(*numbered(3))
+
+        reports = await asyncio.gather(
+            *[
+                logs.write(*numbered(3, NOON_NS + n % 2 * n * SECOND, f"service {n}" if n % 2 else "checkout"))
+                for n in range(120)
+            ]
+        )
+
+        assert sum(report.accepted for report in reports) == 180
+        assert await is_consistent(logs)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_writers_of_other_services_do_not_make_a_writer_give_up(engine: str) -> None:
+    """They compete for the number of their changes, and for nothing else."""
+    clock = held_clock()
+    async with empty_database(engine, ENTITIES, clock=clock) as database:
+        writers = [logs_of(database, clock=clock) for _ in range(24)]
+
+        async def write(number: int) -> None:
+            for turn in range(4):
+                await writers[number].write(a_log(f"service {number}", message=f"{turn}"))
+
+        await asyncio.gather(*[write(number) for number in range(24)])
+
+        assert len(await writers[0].stored()) == 96
+        assert await is_consistent(writers[0])
