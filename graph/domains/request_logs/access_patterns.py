@@ -1,10 +1,11 @@
 """The access patterns of the request logs: insert, page over days, read whole days."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
+from typing import NamedTuple
 
 from graph.core.clock import Clock
 from graph.core.days import (
@@ -22,10 +23,13 @@ from graph.domains.request_logs.entities import LOG, LOG_COUNT
 from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, place_of
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Database, Put, Update
+from graph.store.entity import Item
 from graph.store.query import Partition, Query
 from graph.store.time_walk import Promise, Promises, Walk, items_of
+from graph.work.account import charge_rows
 
 LONGEST_ROUTE = 256  # characters; ours are shorter than 30
+KEYS_AT_ONCE = 200  # read together in search of a request
 UNKNOWN = 1 << 30  # the most matches of a day, so that each day is read on its own
 
 
@@ -61,6 +65,14 @@ class LogSelection:
             oldest if self.start_ms is None else max(self.start_ms, oldest),
             newest if self.end_ms is None else min(self.end_ms, newest),
         )
+
+
+class NearTime(NamedTuple):
+    """A request, and when it may have begun."""
+
+    request_id: str
+    first_ms: int  # epoch milliseconds, inclusive
+    last_ms: int  # epoch milliseconds, inclusive
 
 
 class RequestLogs:
@@ -105,6 +117,38 @@ class RequestLogs:
         logs = map(RequestLog.reading(attributes), items.values())
         return {log.position: log for log in logs}
 
+    async def of_requests(
+        self, wanted: Collection[NearTime], attributes: frozenset[str] | None = None
+    ) -> dict[str, RequestLog]:
+        """The existing logs of these requests, by request id; `attributes` as for `at`.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many logs.
+        """
+        positions = [each for ids, first, last in _joined(wanted) async for each in self._positions(ids, first, last)]
+        logs = await self.at(positions, attributes)
+        return {log.request_id: log for log in logs.values()}
+
+    async def _positions(self, request_ids: Collection[str], first_ms: int, last_ms: int) -> AsyncIterator[Position]:
+        """The positions of logs with these ids between two times.
+
+        No index has the ids. So all keys are read, from the last one back until all ids are found.
+        """
+        missing = set(request_ids)
+        days: Sequence[Partition] = [(day,) for day in TimeSpan.of(first_ms, last_ms).days(forward=False)]
+        between = first_ms, last_ms
+        query = Query(entity=LOG, between=between, forward=False, limit=KEYS_AT_ONCE, attributes=frozenset())
+        start: Item | None = None
+        while days and missing:
+            await charge_rows(read=KEYS_AT_ONCE)
+            page = await self._database.query(replace(query, partitions=days, start=start))
+            for log in map(RequestLog, page.items):
+                if log.request_id in missing:
+                    missing.remove(log.request_id)
+                    yield log.position
+            start = page.last_key
+            days = days[days.index(LOG.partition_of(query.by, start)) :] if start else ()
+
     async def page(
         self, selection: LogSelection, paging: Paging[Position], *, attributes: frozenset[str] | None = None
     ) -> Page[RequestLog]:
@@ -137,6 +181,18 @@ class RequestLogs:
         if not span.is_empty:
             counts = await self.counts()
             yield (_promise(day, counts) for day in span.days(forward=forward))
+
+
+def _joined(wanted: Iterable[NearTime]) -> list[tuple[set[str], int, int]]:
+    """Request ids, and the first and last time between which their logs are. Overlapping time ranges are joined."""
+    joined: list[tuple[set[str], int, int]] = []
+    for request_id, first, last in sorted(wanted, key=lambda each: each.first_ms):
+        if joined and first <= joined[-1][2]:
+            ids, begin, end = joined.pop()
+            joined.append((ids | {request_id}, begin, max(end, last)))
+        else:
+            joined.append(({request_id}, first, last))
+    return joined
 
 
 def _promise(bucket: str, counts: Mapping[str, Amount]) -> Promise:

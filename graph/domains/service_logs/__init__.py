@@ -1,10 +1,11 @@
 """Service logs: written by any shipper, read by service, type and time."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
-from graph.domain import Domain, Node, Resources
+from graph.domain import Contribution, Domain, Node, Resources, Services, Task
+from graph.domains.request_logs.schema import RequestLog
 from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.commands import logs
@@ -12,6 +13,8 @@ from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.otlp.intake import LogIntake
 from graph.domains.service_logs.otlp.routes import otlp_routes
+from graph.domains.service_logs.own_logs import OwnLogs, keeping_own_logs
+from graph.domains.service_logs.schema.links import LogsOfRequest, RequestOfLog
 from graph.domains.service_logs.schema.live import ServiceLogSubscriptions
 from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries, logs_by_key
 from graph.domains.service_logs.schema.volumes import LogVolumeQueries
@@ -20,6 +23,7 @@ from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WR
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.service_logs.writing import LogWriter
+from graph.work.write_buffer import measure_waiting
 
 
 @asynccontextmanager
@@ -32,7 +36,26 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     writer = LogWriter(database, services, settings, clock, resources.metrics)
     async with ServiceLogBroadcast(writer.sequence, stored) as broadcast:
         resources.endings.add(broadcast.end)
-        yield services, stored, writer, broadcast, LogIntake(writer, clock)
+        async with own_logs(resources, writer) as own:
+            yield services, stored, writer, broadcast, LogIntake(writer, clock), own
+
+
+@asynccontextmanager
+async def own_logs(resources: Resources, writer: LogWriter) -> AsyncIterator[OwnLogs]:
+    """Open the service's own logs, which are kept if the setting says so."""
+    own = OwnLogs(writer)
+    measure_waiting(own, resources.metrics, "own_logs", "Own logs")
+    is_on = resources.settings.part(ServiceLogSettings).own_logs
+    try:
+        with keeping_own_logs(own, resources.recording, resources.clock) if is_on else nullcontext():
+            yield own
+    finally:
+        await own.close()
+
+
+async def write_own_logs(services: Services) -> None:
+    """Write waiting own logs, again and again."""
+    await services.of(OwnLogs).flush_forever()
 
 
 DOMAIN = Domain(
@@ -48,5 +71,7 @@ DOMAIN = Domain(
     nodes=(Node(ServiceLog, record=model.ServiceLog, load=logs_by_key, scope=SERVICE_LOGS_READ),),
     routes=otlp_routes,
     commands=(logs,),
+    contributions=(Contribution(RequestLog, LogsOfRequest), Contribution(ServiceLog, RequestOfLog)),
+    tasks=(Task("writing own logs", write_own_logs),),
     examples=Path(__file__).parent / "examples",
 )

@@ -48,6 +48,22 @@ class ServiceLogs:
             place_of=MergedPartitions(self._database, query).place_of,
         )
 
+    async def oldest_first(self, selection: LogSelection, request: PageRequest) -> Page[ServiceLog]:
+        """A page of the selected logs of a short time range, which needs no plan.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many logs.
+        """
+        query = await self._query(selection, request.attributes)
+        merged = MergedPartitions(self._database, query, selection.keep)
+        return await page_between(
+            merged.read,
+            request.paging,
+            forward=True,
+            record_of=ServiceLog.reading(request.attributes),
+            place_of=merged.place_of,
+        )
+
     async def _query(self, selection: LogSelection, attributes: frozenset[str] | None) -> Query:
         """The partitions that hold the selected logs, and what the store tests."""
         if selection.services is None:

@@ -14,7 +14,16 @@ from graph.domains.service_logs.entities import (
     SERVICE_LOG,
 )
 from graph.domains.service_logs.ids import is_uuid, uuid_of
-from graph.domains.service_logs.model import DAY_S, LogLevel, NewLog, Problem, Rejection, ServiceLogType, is_shard
+from graph.domains.service_logs.model import (
+    DAY_S,
+    OWN_SERVICE,
+    LogLevel,
+    NewLog,
+    Problem,
+    Rejection,
+    ServiceLogType,
+    is_shard,
+)
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.store.entity import Item
 from graph.store.values import InvalidItem, bytes_at_most, check_text
@@ -68,16 +77,18 @@ class _Refused(Exception):
 class Checks:
     """Checks the logs of a batch."""
 
-    def __init__(self, retention: Retention, now: int, ids: dict[str, int]) -> None:
+    def __init__(self, retention: Retention, now: int, ids: dict[str, int], *, is_own: bool = False) -> None:
         """Prepare to check.
 
         Args:
             now: epoch seconds.
             ids: those that were derived for the same source, and how often each was derived.
+            is_own: whether this service wrote the logs. Nobody else may write under its name.
         """
         self._retention = retention
         self._now = now
         self._ids = ids
+        self._is_own = is_own
 
     def draft(self, index: int, log: NewLog) -> Draft | Rejection:
         """The item of a log, without slot and number."""
@@ -89,6 +100,10 @@ class Checks:
     def _draft(self, index: int, log: NewLog) -> Draft:
         service, message, severity = log.service, log.message, log.severity
         _check_service(service)
+        if service == OWN_SERVICE and not self._is_own:
+            raise _Refused(
+                Problem.SERVICE_INVALID, f"The service must not be `{OWN_SERVICE}`, which keeps its own logs."
+            )
         ttl = self._checked_ttl(log)
         if len(message) > LONGEST_MESSAGE:
             raise _Refused(Problem.MESSAGE_TOO_LONG, f"The message must have at most {LONGEST_MESSAGE:,} characters.")

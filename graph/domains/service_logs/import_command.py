@@ -70,7 +70,7 @@ async def _import_file(writer: LogWriter, name: str) -> ImportReport:
     size = _size_of(name)
     with click.open_file(name, "rb") as stream, progress_bar(Path(name).name, size) as advance:
         for batch in _batches(read_logs(stream)):
-            report.add([each.line for each in batch], await writer.write(_in_order(batch), ids))
+            report.add([each.line for each in batch], await writer.write(_in_order(batch), ids=ids))
             for oldest in list(islice(ids, max(len(ids) - IDS_KEPT, 0))):
                 del ids[oldest]
             if size is not None:

@@ -16,6 +16,9 @@ DAY_S = 86_400
 SHARDS = 10  # partitions of a hot service: `checkout#0` to `checkout#9`
 INFO = 9  # the severity number of a log without one
 
+OWN_SERVICE = "quakegraph"  # this service; nobody else may write logs under its name
+REQUEST_ID = "requestId"  # the name in its logs' metadata of the request that they belong to
+
 
 class ServiceLogType(Enum):
     """The category of a log."""

@@ -55,20 +55,23 @@ class LogWriter:
         self._clock = clock
         self._counted = metrics.counter("service_logs", "Service logs that were sent, by outcome.", "outcome")
 
-    async def write(self, logs: Sequence[NewLog | Rejection], ids: dict[str, int] | None = None) -> WriteReport:
+    async def write(
+        self, logs: Sequence[NewLog | Rejection], *, ids: dict[str, int] | None = None, is_own: bool = False
+    ) -> WriteReport:
         """Store logs, each of which is judged by itself.
 
         Args:
             logs: a rejection stands for a log that could not be read.
             ids: the ids that were derived for the batches of the same source before, and how often each was derived.
                 Those of this batch are added. Without it, equal logs of different batches are one log.
+            is_own: whether this service wrote them. Nobody else may write under its name.
 
         Raises:
             DatabaseUnavailable: Some may be stored. Writing all of them again completes the work.
         """
         rejections: list[Rejection] = []
         drafts: list[Draft] = []
-        checks = Checks(self._retention, self._clock() // 1000, {} if ids is None else ids)
+        checks = Checks(self._retention, self._clock() // 1000, {} if ids is None else ids, is_own=is_own)
         for at in range(0, len(logs), DRAFTS_AT_ONCE):
             for index, log in enumerate(logs[at : at + DRAFTS_AT_ONCE], at):
                 draft = log if isinstance(log, Rejection) else checks.draft(index, log)
