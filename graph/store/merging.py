@@ -83,10 +83,8 @@ class MergedPartitions:
 
     def _at_once(self, wanted: int, partitions: int) -> int:
         """The items of each partition's first reading."""
-        if partitions == 1:
-            at_once = wanted + 2  # one at the place behind which the page begins, and one that shows a tie's end
-        else:
-            at_once = max(ceil(GROWTH * wanted / max(partitions, 1)), AT_LEAST)
+        # Of one partition, also the item at the place behind which the page begins, and one that shows a tie's end.
+        at_once = wanted + 2 if partitions == 1 else max(ceil(GROWTH * wanted / max(partitions, 1)), AT_LEAST)
         return max(at_once, READ_AT_LEAST) if self._keep else at_once
 
     async def _read_all(self, streams: Sequence[_Stream], bounds: Bounds, forward: bool) -> list[list[Item]]:
