@@ -36,11 +36,11 @@ class Contender:
         return NAMES.get(self.key, self.key)
 
 
-def our_service(store: Path) -> Contender:
-    """This service with its default settings, and a secret for the token of its ingest."""
+def our_service(store: Path, *, scopes: str = "events:write") -> Contender:
+    """This service with its default settings, and a token with some scopes."""
     environment = clean_environment() | {"GRAPH_JWT_SECRET": secrets.token_urlsafe(32)}
     quakegraph = [sys.executable, "-m", "graph"]
-    issue = [*quakegraph, "token", "--scope", "events:write", "--subject", "benchmark", "--expires", "1d"]
+    issue = [*quakegraph, "token", "--scope", scopes, "--subject", "benchmark", "--expires", "1d"]
     issued = subprocess.run(issue, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return Contender(
         "ours",

@@ -13,7 +13,7 @@ from graph.core.errors import BadUserInput
 from graph.domains.service_logs.entities import LEVELS, LOG_VOLUME
 from graph.domains.service_logs.model import DAY_S, LogLevel, ServiceLogType
 from graph.store.contract import Database, Put, Update
-from graph.store.entity import Item, Key
+from graph.store.entity import Item
 from graph.store.query import Query
 from graph.work.account import charge_rows, give_way
 
@@ -56,8 +56,8 @@ class VolumeTally:
     """Counts the logs of a transaction."""
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str, int], Counter[str]] = defaultdict(Counter)
-        self._ttls: dict[tuple[str, int], int | None] = {}
+        self._counts: dict[tuple[str, str, int, str], int] = defaultdict(int)  # service, type, minute, level
+        self._ttls: dict[tuple[str, int], int | None] = {}  # type, minute
 
     @staticmethod
     def most_actions(minutes: int) -> int:
@@ -67,21 +67,21 @@ class VolumeTally:
     def add(self, service: str, log_type: str, second: int, level: str, ttl: int | None) -> None:
         """Count a log."""
         minute = second - second % 60
-        self._counts[service, log_type, minute][level] += 1
+        self._counts[service, log_type, minute, level] += 1
         self._ttls[log_type, minute] = ttl
 
     def updates(self) -> list[Update]:
         """The changes of the counters."""
-        added: dict[Key, Counter[str]] = defaultdict(Counter)
-        ttls: dict[Key, int | None] = {}
-        for (service, log_type, minute), counts in self._counts.items():
+        added: dict[tuple[str, str, str, int], dict[str, int]] = defaultdict(dict)
+        ttls: dict[tuple[str, str, str, int], int | None] = {}
+        for (service, log_type, minute, level), number in self._counts.items():
             for interval in LogInterval:
                 for of in (service, ALL_SERVICES):
-                    key = LOG_VOLUME.key_for(interval.name, log_type, of, interval.start_of(minute))
-                    added[key] += counts
+                    key = interval.name, log_type, of, interval.start_of(minute)
+                    added[key][level] = added[key].get(level, 0) + number
                     ttls[key] = self._ttls[log_type, minute]
         return [
-            Update(key, add=counts, set={} if ttls[key] is None else {"ttl": ttls[key]})
+            Update(LOG_VOLUME.key_for(*key), add=counts, set={} if ttls[key] is None else {"ttl": ttls[key]})
             for key, counts in added.items()
         ]
 

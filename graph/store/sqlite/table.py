@@ -6,7 +6,7 @@ has one more column for undeclared attributes, as JSON. A missing attribute is N
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import orjson
@@ -129,7 +129,8 @@ class EntityTable:
         """The number of rows that one statement can put."""
         return max(MOST_VALUES // len(self.columns), 1)
 
-    def put(self, columns: Sequence[str], rows: int = 1, *, if_absent: bool = False) -> str:
+    @lru_cache(256)  # noqa: B019 - there is one table for each entity, as long as the process
+    def put(self, columns: tuple[str, ...], rows: int = 1, *, if_absent: bool = False) -> str:
         """The statement that puts so many rows; with `if_absent`, only over nothing or over expired items.
 
         With `if_absent` it binds `live_at` last.
