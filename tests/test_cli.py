@@ -224,7 +224,7 @@ OPENING = [words for words in OPENING if words not in {("token",), ("tables", "p
 def test_every_command_with_a_store_names_what_is_wrong_with_it(words: tuple[str, ...]) -> None:
     required = [p for p in COMMANDS[words].params if p.required]
     rest = [word for p in required for word in ((p.opts[0], "2023-08-01") if isinstance(p, click.Option) else ("1",))]
-    rest = ["-"] if words == ("ingest",) else rest
+    rest = ["-"] if words in {("ingest",), ("logs", "import")} else rest
     Path("letter.db").write_text("Dear reader, this is no database, though it is long enough to look. " * 99)
 
     wrong = quakegraph(*words, *rest, "--store", "here")

@@ -10,6 +10,7 @@ from typing import Any
 from graph.core.days import EPOCH_TIME
 from graph.core.times import InvalidTime, parse_time
 from graph.domains.service_logs.model import INFO, MOST_SEVERE, LogLevel, NewLog, Problem, Rejection, ServiceLogType
+from graph.domains.service_logs.severities import severity_of
 
 NAMES = {
     "service_name": "service",
@@ -130,9 +131,9 @@ def _severity(given: Mapping[str, Any]) -> int:
         return number
     if "level" not in given:
         return INFO
-    if (name := str(given["level"]).upper()) not in LogLevel.__members__:
+    if (severity := severity_of(str(given["level"]))) is None:
         raise _Unreadable(f"`level` must be one of {', '.join(LogLevel.__members__)}.")
-    return LogLevel[name].usual_severity
+    return severity
 
 
 def _metadata(given: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -1,9 +1,9 @@
-"""Reads files of logs: one JSON object a line (NDJSON), or one in the whole file.
+"""Reads files of logs: one JSON object a line (NDJSON), or one in the whole file. It is a log, or a request of OTLP.
 
 Memory does not grow with the file: at most one line is held, or a file that is one object.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import NamedTuple, Protocol
 
@@ -11,9 +11,14 @@ import orjson
 
 from graph.domains.service_logs.json_log import log_of
 from graph.domains.service_logs.model import NewLog, Problem, Rejection
+from graph.domains.service_logs.otlp.json_format import Json
+from graph.domains.service_logs.otlp.reading import logs_of
+from graph.domains.service_logs.otlp.values import Unreadable
 
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; also of a file that is one object
+NO_TIME = -1  # epoch nanoseconds; of a record of OTLP without a time, which is rejected like other logs without one
 
+_OTLP = Json()
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -79,15 +84,20 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def _logs_of(text: bytes) -> Sequence[NewLog | Rejection]:
-    """The logs of a line, at least one of them or a rejection."""
+def _logs_of(text: bytes) -> Iterable[NewLog | Rejection]:
+    """The logs of a line. A rejection stands for one that cannot be read."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         return [_unreadable(f"The line is no JSON: {error.msg} at character {error.pos + 1}.")]
     if not isinstance(value, dict):
         return [_unreadable("The line must be a JSON object.")]
-    return [log_of(value)]
+    if "resourceLogs" not in value:
+        return [log_of(value)]
+    try:
+        return logs_of(_OTLP, _OTLP.groups_of(value), NO_TIME)
+    except Unreadable as error:
+        return [_unreadable(str(error))]
 
 
 def _unreadable(message: str) -> Rejection:

@@ -16,6 +16,17 @@ def a_line(message: str = "Paid", **others: Any) -> dict[str, Any]:
     return {"service": "checkout", "message": message, "timestamp": SECOND, **others}
 
 
+def a_request(*records: dict[str, Any], service: str = "checkout") -> dict[str, Any]:
+    """A request of OTLP JSON."""
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": service}}]}
+    return {"resourceLogs": [{"resource": resource, "scopeLogs": [{"scope": {}, "logRecords": list(records)}]}]}
+
+
+def a_record(message: str = "Paid", **others: Any) -> dict[str, Any]:
+    """A record of a request."""
+    return {"timeUnixNano": f"{SECOND}000000000", "body": {"stringValue": message}, **others}
+
+
 def ndjson(*lines: dict[str, Any] | bytes) -> bytes:
     """The lines of a file. Bytes stand for themselves."""
     return b"".join((line if isinstance(line, bytes) else orjson.dumps(line)) + b"\n" for line in lines)

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from tests.domains.earthquakes.test_ingest_command import read_terminal
-from tests.domains.service_logs.lines import KEPT, a_line, imported, logs, ndjson, stored
+from tests.domains.service_logs.lines import KEPT, a_line, a_record, a_request, imported, logs, ndjson, stored
 from tests.processes import TIMEOUT_S, Child, environment, quakegraph
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -68,6 +68,24 @@ def test_broken_lines_are_named_and_the_others_stored() -> None:
         "  line 4: SERVICE_INVALID: The service must have 1 to 64 characters, none of them a control.",
     ]
     assert [log["message"] for log in stored()] == ["one", "five"]
+
+
+def test_requests_of_otlp_json_are_imported_once() -> None:
+    records = [a_record(f"one-{number}", severityText="WARN") for number in range(1200)]
+    untimed = {"body": {"stringValue": "never"}}
+    lines = [a_request(*records), a_request(a_record("two", traceId="AB" * 16), untimed, service="search")]
+    Path("logs.json").write_bytes(ndjson(*lines))
+
+    first = logs("import", "logs.json")
+    again = logs("import", "logs.json")
+
+    assert first.stdout.splitlines() == [
+        "logs.json: 1,202 read, 1,201 accepted, 0 skipped, 1 rejected",
+        "  line 2: TIME_INVALID: The time must lie between the years 1970 and 2262.",
+    ]
+    assert again.stdout.splitlines()[0] == "logs.json: 1,202 read, 0 accepted, 1,201 skipped, 1 rejected"
+    assert [log["message"] for log in stored("--level", "WARN")] == [f"one-{number}" for number in range(1200)]
+    assert [log["traceId"] for log in stored("--service", "search")] == ["ab" * 16]
 
 
 def test_rejections_of_any_batch_have_the_numbers_of_their_lines() -> None:

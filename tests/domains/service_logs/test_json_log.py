@@ -69,7 +69,10 @@ def test_a_log_has_the_names_of_the_graph_or_of_the_table() -> None:
     assert in_the_graph == in_the_table == WHOLE
 
 
-@pytest.mark.parametrize(("level", "severity"), [("debug", 5), ("Info", 9), ("WARN", 13), ("eRRor", 17), (None, 9)])
+@pytest.mark.parametrize(
+    ("level", "severity"),
+    [("debug", 5), ("Info", 9), ("WARN", 13), ("eRRor", 17), ("Warning", 13), ("FATAL", 21), (None, 9)],
+)
 @pytest.mark.parametrize("log_type", ["system", "System", "SYSTEM"])
 def test_the_case_of_level_and_type_does_not_matter(level: str | None, severity: int, log_type: str) -> None:
     log = read(**a_line(level=level, type=log_type))

@@ -8,7 +8,7 @@ import pytest
 
 from graph.domains.service_logs.log_file import LONGEST_LINE, read_logs
 from graph.domains.service_logs.model import NewLog
-from tests.domains.service_logs.lines import a_line, ndjson
+from tests.domains.service_logs.lines import a_line, a_record, a_request, ndjson
 
 
 def read(content: bytes, longest: int = LONGEST_LINE) -> list[tuple[int, str]]:
@@ -27,6 +27,35 @@ def test_each_line_is_a_log(beginning: bytes, separator: bytes, end: bytes) -> N
 
 def test_a_file_may_be_one_object_over_several_lines() -> None:
     assert read(orjson.dumps(a_line("one"), option=orjson.OPT_INDENT_2)) == [(1, "one")]
+
+
+def test_a_file_may_have_requests_of_otlp_and_logs() -> None:
+    content = ndjson(
+        a_request(a_record("one"), a_record("two")),
+        a_line("three"),
+        a_request(a_record("four", severityNumber=25), a_record("five"), a_record("six", timeUnixNano="5x")),
+        {"resourceLogs": {}},
+        {"resourceLogs": []},
+        {"resourceLogs": [{"resource": {"attributes": 5}, "scopeLogs": [{"logRecords": [{}, {}]}]}]},
+    )
+
+    assert read(content) == [
+        (1, "one"),
+        (1, "two"),
+        (2, "three"),
+        (3, "The severity number must lie between 0 and 24."),
+        (3, "five"),
+        (3, "`timeUnixNano` must be a whole number between 0 and 18446744073709551615."),
+        (4, "`resourceLogs` must be a list."),
+        (6, "Its resource or scope: `attributes` must be a list."),
+        (6, "Its resource or scope: `attributes` must be a list."),
+    ]
+
+
+def test_a_request_of_otlp_may_be_the_whole_file() -> None:
+    request = a_request(*[a_record(str(number)) for number in range(3)])
+
+    assert read(orjson.dumps(request, option=orjson.OPT_INDENT_2)) == [(1, "0"), (1, "1"), (1, "2")]
 
 
 def test_a_broken_line_is_named_by_its_number_and_harms_no_other() -> None:

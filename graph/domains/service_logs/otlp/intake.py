@@ -13,14 +13,13 @@ from graph.core.errors import BadRequest
 from graph.domains.service_logs.model import NewLog, Rejection, WriteReport
 from graph.domains.service_logs.otlp.bodies import inflated, received
 from graph.domains.service_logs.otlp.formats import MOST_RECORDS, Format, Group, TooManyRecords
+from graph.domains.service_logs.otlp.reading import logs_of
 from graph.domains.service_logs.otlp.room import Room, Share
 from graph.domains.service_logs.otlp.values import Unreadable
 from graph.domains.service_logs.writing import LogWriter
 from graph.work.account import give_way
 
 ROOM_BYTES = 64 * 1024 * 1024  # for bodies that arrive, and as much for requests that are read and written
-RECORD_BYTES = 1024  # of memory for a log without metadata, on its way to the store
-ATTRIBUTE_BYTES = 100  # for each attribute of resource and scope, which each log has
 PIECE_S = 0.0005  # of reading, before giving way to other work; some 100 records
 
 Charge = Callable[[int], Awaitable[None]]
@@ -77,24 +76,11 @@ class LogIntake:
 
     async def _read(self, format_: Format, groups: list[Group], share: Share) -> list[NewLog | Rejection]:
         """The logs of all groups, in order. A rejection stands for one that cannot be read."""
-        now_ns = 1_000_000 * self._clock()
         logs: list[NewLog | Rejection] = []
         began = perf_counter()
-        for group in groups:
-            try:
-                origin = format_.origin(group)
-            except Unreadable as error:
-                places = range(len(logs), len(logs) + len(group.records))
-                logs += [Rejection(place, error.code, f"Its resource or scope: {error}") for place in places]
-                continue
-            share.hold(len(group.records) * (RECORD_BYTES + ATTRIBUTE_BYTES * len(origin.metadata)))
-            read = format_.reader(origin, now_ns)
-            for record in group.records:
-                try:
-                    logs.append(read(record))
-                except Unreadable as error:
-                    logs.append(Rejection(len(logs), error.code, str(error)))
-                if perf_counter() - began > PIECE_S:
-                    await give_way()
-                    began = perf_counter()
+        for log in logs_of(format_, groups, 1_000_000 * self._clock(), share.hold):
+            logs.append(log)
+            if perf_counter() - began > PIECE_S:
+                await give_way()
+                began = perf_counter()
         return logs

@@ -31,7 +31,10 @@ class Json:
 
     def groups(self, body: bytes) -> list[Group]:
         """See `Format`. A record is any value of JSON."""
-        request = _parsed(body) if body else {}
+        return self.groups_of(_parsed(body) if body else {})
+
+    def groups_of(self, request: Any) -> list[Group]:
+        """The groups of a request that was parsed; Unreadable if it is none."""
         if not isinstance(request, dict):
             raise Unreadable("The body must be an object with `resourceLogs`.")
         if request and "resourceLogs" not in request:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from graph.domains.service_logs.ids import is_uuid, uuid_of
 from graph.domains.service_logs.model import INFO, MOST_SEVERE, NewLog, ServiceLogType
 from graph.domains.service_logs.otlp.values import Plain, Unreadable, message_of
+from graph.domains.service_logs.severities import severity_of
 
 SERVICE_NAME = "service.name"
 SCOPE_NAME, SCOPE_VERSION = "otel.scope.name", "otel.scope.version"
@@ -21,25 +22,6 @@ UNKNOWN_SERVICE = "unknown_service"  # as the semantic conventions name it
 _NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
 _TYPES = {log_type.value: log_type for log_type in ServiceLogType}
 _TYPES_OF_SCOPES = (ServiceLogType.AUDIT, ServiceLogType.SYSTEM)
-
-# Ranges of the data model; each name may have a digit, such as INFO2. Names of syslog are those of its appendix B.
-_RANGES = {"trace": 1, "debug": 5, "info": 9, "warn": 13, "error": 17, "fatal": 21}
-_SYNONYMS = {
-    "verbose": 1,
-    "information": 9,
-    "informational": 9,
-    "notice": 10,
-    "warning": 13,
-    "err": 17,
-    "crit": 18,
-    "critical": 18,
-    "alert": 19,
-    "emerg": 21,
-    "emergency": 21,
-}
-_SEVERITIES = (
-    _RANGES | _SYNONYMS | {f"{name}{nth}": least + nth - 1 for name, least in _RANGES.items() for nth in range(1, 5)}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +75,7 @@ def log_of(
         Unreadable: The severity is no such number.
     """
     if not severity:
-        severity = _SEVERITIES.get(severity_text.lower(), INFO)
+        severity = severity_of(severity_text) or INFO
     elif not 0 < severity <= MOST_SEVERE:
         raise Unreadable(f"The severity number must lie between 0 and {MOST_SEVERE}.")
     uid = attributes.get(LOG_UID)

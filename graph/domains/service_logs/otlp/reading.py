@@ -1,0 +1,40 @@
+"""Reads the records of a request one by one, whatever its format."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from graph.domains.service_logs.model import NewLog, Rejection
+from graph.domains.service_logs.otlp.formats import Format, Group
+from graph.domains.service_logs.otlp.values import Unreadable
+
+RECORD_BYTES = 1024  # of memory for a log without metadata, on its way to the store
+ATTRIBUTE_BYTES = 100  # for each attribute of resource and scope, which each log has
+
+
+def logs_of(
+    format_: Format, groups: Iterable[Group], now_ns: int, hold: Callable[[int], None] = lambda size: None
+) -> Iterator[NewLog | Rejection]:
+    """The logs of all groups, in order. A rejection stands for one that cannot be read.
+
+    Args:
+        format_: of the groups.
+        groups: of one request.
+        now_ns: the time of records without a time, epoch nanoseconds.
+        hold: called with the bytes of memory that the logs of a group take, before they are read.
+    """
+    place = 0
+    for group in groups:
+        try:
+            origin = format_.origin(group)
+        except Unreadable as error:
+            message = f"Its resource or scope: {error}"
+            yield from (Rejection(each, error.code, message) for each in range(place, place + len(group.records)))
+            place += len(group.records)
+            continue
+        hold(len(group.records) * (RECORD_BYTES + ATTRIBUTE_BYTES * len(origin.metadata)))
+        read = format_.reader(origin, now_ns)
+        for record in group.records:
+            try:
+                yield read(record)
+            except Unreadable as error:
+                yield Rejection(place, error.code, str(error))
+            place += 1
