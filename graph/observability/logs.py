@@ -102,6 +102,7 @@ def _with_request(logger: object, method: str, event: EventDict) -> EventDict:
 def _with_keywords(logger: object, method: str, event: EventDict) -> EventDict:
     """Add the keywords of our own records."""
     keywords = event.pop("keywords", {})
+    event.pop("message", None)  # the standard formatter of another handler may have added it to the record
     return {**event, **keywords}
 
 

@@ -263,4 +263,4 @@ def test_the_schema_has_every_attribute_of_an_event(documented: GraphQLSchema) -
 
 
 def test_the_schema_has_every_attribute_of_a_request_log(schema: GraphQLSchema) -> None:
-    assert members(own_types(schema)["RequestLog"]).keys() == set(LOG_ITEM.split()) | {"id", "time"}
+    assert members(own_types(schema)["RequestLog"]).keys() == set(LOG_ITEM.split()) | {"id", "time", "serviceLogs"}

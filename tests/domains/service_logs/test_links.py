@@ -1,0 +1,210 @@
+"""A running service that keeps its own logs: a request log leads to its lines, and each line back."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import strawberry
+
+from graph.domain import Domain
+from graph.domains import DOMAINS
+from graph.domains.request_logs.access_patterns import KEYS_AT_ONCE, NearTime, RequestLogs
+from graph.domains.request_logs.scopes import LOGS_READ
+from graph.domains.service_logs.links import LONGEST_REQUEST_MS, MARGIN_MS
+from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
+from graph.observability.logs import get_logger
+from graph.opening import settings_of
+from tests.bearers import bearer
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
+from tests.domains.request_logs.builders import NOW, a_log, now, stored_logs, uuid
+from tests.processes import TIMEOUT_S
+from tests.service import Service, running
+from tests.store.engines import create_tables, empty_database
+from tests.store.samples import HeldClock
+
+logger = get_logger("graph.tests")
+
+WRITE = "mutation ($service: String!) { writeLogs(input: {logs: [%s]}) { accepted rejections { code } } }"
+LOG = '{service: $service, message: "paid", metadata: {requestId: "%s"}}'
+REQUESTS = """{ requestLogs(first: 5) { nodes { route requestId serviceLogs(first: 5) {
+  nodes { type level message metadata requestLog { route requestId status } } } } } }"""
+LINES = """{ serviceLogs(first: 50, orderBy: TIME_ASC) {
+  nodes { service message metadata requestLog { requestId route } } } }"""
+
+
+@strawberry.type
+class OddQueries:
+    @strawberry.field
+    async def odd(self) -> bool:
+        logger.warning("The shaking is odd", place="Napa")
+        return True
+
+
+ALL = (*DOMAINS, Domain(name="odd", queries=(OddQueries,)))
+
+
+@pytest.fixture
+def store(engine: str, tmp_path: Path) -> str:
+    """The URL of an empty store with the tables of all domains."""
+    if engine == "sqlite":
+        return f"sqlite:///{tmp_path}/links.db"
+    prefix = f"links-{uuid4().hex}-"
+    with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
+        elsewhere.submit(asyncio.run, create_tables(ENTITIES, prefix=prefix)).result()
+    return f"dynamodb://{prefix}"
+
+
+@contextmanager
+def serving(store: str, clock: HeldClock, *, own_logs: bool = False) -> Iterator[Service]:
+    with running(settings_of(ALL)(store=store, own_logs=own_logs), domains=ALL, clock=clock) as service:
+        yield service
+
+
+def nodes(service: Service, query: str) -> list[dict[str, Any]]:
+    """The nodes of the only connection of a query."""
+    (connection,) = service.ask(query).values()
+    found: list[dict[str, Any]] = connection["nodes"]
+    return found
+
+
+def test_a_request_log_leads_to_its_lines_and_each_line_back(store: str, clock: HeldClock) -> None:
+    with serving(store, clock, own_logs=True) as service:
+        service.ask("{ loggingServices { name } }")
+        clock.now += 10
+        service.ask("{ odd }")
+        clock.now += 10
+        service.ask(WRITE % (LOG % "none"), {"service": "checkout"})
+    with serving(store, clock) as service:  # what waited was written at the end of the other one
+        requests = {each["route"]: each for each in nodes(service, REQUESTS)}
+        lines = [line for line in nodes(service, LINES) if line["service"] == "quakegraph"]
+
+    said = {
+        route: [(line["type"], line["level"], line["message"]) for line in request["serviceLogs"]["nodes"]]
+        for route, request in requests.items()
+    }
+    assert said == {
+        "/logging-services": [("APPLICATION", "INFO", "/logging-services answered 200 in 0 ms")],
+        "/odd": [("APPLICATION", "WARN", "The shaking is odd"), ("APPLICATION", "INFO", "/odd answered 200 in 0 ms")],
+        "/write-logs": [("AUDIT", "INFO", "/write-logs answered 200 in 0 ms")],
+    }
+    for route, request in requests.items():
+        for line in request["serviceLogs"]["nodes"]:
+            assert line["requestLog"] == {"route": route, "requestId": request["requestId"], "status": 200}
+            assert line["metadata"]["requestId"] == request["requestId"]
+    assert [line["requestLog"]["route"] for line in lines if line["metadata"].get("requestId")] == [
+        "/logging-services",
+        "/odd",
+        "/odd",
+        "/write-logs",
+    ]
+
+
+def test_a_page_of_lines_is_counted_and_goes_on_at_its_cursor(store: str, clock: HeldClock) -> None:
+    page = """query ($after: String) { requestLogs(filter: {route: "/odd"}) { nodes {
+      serviceLogs(first: 1, after: $after) { nodes { message } pageInfo { hasNextPage endCursor } } } } }"""
+    with serving(store, clock, own_logs=True) as service:
+        service.ask("{ odd }")
+    with serving(store, clock) as service:
+        head = nodes(service, page)[0]["serviceLogs"]
+        (request,) = service.ask(page, {"after": head["pageInfo"]["endCursor"]})["requestLogs"]["nodes"]
+
+    tail = request["serviceLogs"]
+    assert [each["nodes"][0]["message"] for each in (head, tail)] == ["The shaking is odd", "/odd answered 200 in 0 ms"]
+    assert [each["pageInfo"]["hasNextPage"] for each in (head, tail)] == [True, False]
+
+
+def test_logs_of_others_lead_to_no_request(service: Service) -> None:
+    """Whichever request they name."""
+    (before,) = service.ask("{ events { nodes { id } } requestLogs { nodes { requestId } } }")["events"].values()
+    assert before == []
+    request_id = httpx.post(
+        f"{service.url}/graphql", json={"query": "{ events { nodes { id } } }"}, headers=bearer()
+    ).headers["x-request-id"]
+    accepted = service.ask(WRITE % (LOG % request_id), {"service": "checkout"})["writeLogs"]["accepted"]
+
+    assert accepted == 1
+    assert [(line["metadata"]["requestId"], line["requestLog"]) for line in nodes(service, LINES)] == [
+        (request_id, None)
+    ]
+
+
+@pytest.mark.parametrize("own_logs", [False, True])
+def test_nobody_writes_logs_under_the_services_name(tmp_path: Path, clock: HeldClock, own_logs: bool) -> None:
+    with serving(f"sqlite:///{tmp_path}/name.db", clock, own_logs=own_logs) as service:
+        answer = service.ask(WRITE % (LOG % "none"), {"service": "quakegraph"})["writeLogs"]
+
+    assert answer == {"accepted": 0, "rejections": [{"code": "SERVICE_INVALID"}]}
+
+
+def test_nothing_is_kept_while_the_setting_is_off(tmp_path: Path, clock: HeldClock) -> None:
+    store = f"sqlite:///{tmp_path}/off.db"
+    with serving(store, clock) as service:
+        service.ask("{ odd }")
+    with serving(store, clock) as service:
+        (request,) = nodes(service, REQUESTS)
+        assert request["serviceLogs"] == {"nodes": []}
+        assert nodes(service, LINES) == []
+
+
+def test_without_the_domain_a_request_log_has_no_lines(tmp_path: Path, clock: HeldClock) -> None:
+    chosen = settings_of(DOMAINS)(store=f"sqlite:///{tmp_path}/without.db", domains=("earthquakes", "request_logs"))
+    with running(chosen, clock=clock) as service:
+        fields = service.ask('{ __type(name: "RequestLog") { fields { name } } }')["__type"]["fields"]
+
+    assert "serviceLogs" not in {field["name"] for field in fields}
+
+
+@pytest.mark.parametrize("query", [REQUESTS, LINES])
+@pytest.mark.parametrize("scope", [LOGS_READ, SERVICE_LOGS_READ])
+def test_a_link_needs_the_scopes_of_both_ends(service: Service, query: str, scope: Any) -> None:
+    def codes(*scopes: Any) -> list[str]:
+        with httpx.Client(base_url=service.url, headers=bearer(*scopes), timeout=TIMEOUT_S) as client:
+            errors = client.post("/graphql", json={"query": query}).json().get("errors", ())
+            return [error["extensions"]["code"] for error in errors]
+
+    assert codes(scope) == ["FORBIDDEN"]
+    assert codes(LOGS_READ, SERVICE_LOGS_READ) == []
+
+
+def near(number: int, time_ms: int) -> NearTime:
+    """The request of a line of this time."""
+    return NearTime(uuid(number), time_ms - LONGEST_REQUEST_MS, time_ms + MARGIN_MS)
+
+
+async def test_a_request_is_found_near_its_time_across_midnight_and_nowhere_else(engine: str) -> None:
+    midnight = NOW // 86_400_000 * 86_400_000
+    logs = [a_log(midnight - 5, 1), a_log(midnight + 5, 2), a_log(NOW, 3)]
+    async with stored_logs(engine, logs) as request_logs:
+        latest = near(3, NOW + LONGEST_REQUEST_MS)
+        found = await request_logs.of_requests([near(1, midnight + 100), near(2, midnight + 200), latest])
+        none = await request_logs.of_requests([near(3, NOW + LONGEST_REQUEST_MS + 1), near(1, midnight - 2000)])
+
+    assert found == {log.request_id: log for log in logs}
+    assert none == {}
+
+
+async def test_a_request_is_found_behind_many_others() -> None:
+    logs = [a_log(NOW + number, number) for number in range(2 * KEYS_AT_ONCE + 1)]
+    async with stored_logs("sqlite", logs) as request_logs:
+        found = await request_logs.of_requests([near(0, logs[-1].timestamp)])
+
+    assert found == {uuid(0): logs[0]}
+
+
+async def test_the_requests_of_a_page_are_read_together() -> None:
+    async with empty_database("sqlite", ENTITIES, clock=now) as database:
+        watched = WatchedDatabase(database)
+        logs = [a_log(NOW + number, number) for number in range(100)]
+        request_logs = RequestLogs(watched, now)
+        await request_logs.insert_many(logs)
+        found = await request_logs.of_requests([near(number, NOW + number) for number in range(100)])
+
+    assert len(found) == 100
+    assert len(watched.calls) == len(watched.gets) == 1

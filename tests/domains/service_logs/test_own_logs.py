@@ -1,0 +1,325 @@
+"""The service's own logs: what becomes one, and that they disturb nothing when the store does not answer."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from graph.api.recording import Record, Recording
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.service_logs.entities import ENTITIES, LONGEST_MESSAGE, SERVICE_LOG
+from graph.domains.service_logs.model import LogLevel, NewLog, Problem, ServiceLog, ServiceLogType
+from graph.domains.service_logs.own_logs import LONGEST_VALUE, OwnLogs, keeping_own_logs, log_of_record
+from graph.domains.service_logs.services import LoggingServices
+from graph.domains.service_logs.settings import ServiceLogSettings
+from graph.domains.service_logs.writing import LogWriter
+from graph.observability.logs import during_request, get_logger, on_behalf_of
+from graph.observability.metrics import Metrics
+from graph.store.contract import Action, Database
+from graph.work.write_buffer import VALUES_PER_WRITE
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.request_logs.builders import NOW, now, uuid
+from tests.store.engines import empty_database
+
+REQUEST = uuid(7)
+
+logger = get_logger("graph.tests")
+
+
+class FailingDatabase(WatchedDatabase):
+    """A real database that can be told to store nothing, and that logs each failure as a store does."""
+
+    is_away = False
+
+    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
+        if self.is_away:
+            logger.warning("The store does not answer")
+            raise DatabaseUnavailable("the database is away")
+        return await super().transact(actions)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A recording and a log whose records and lines become own logs."""
+
+    database: FailingDatabase
+    own: OwnLogs
+    recording: Recording
+    recorder: "ListRecorder"
+
+    async def logs(self) -> list[ServiceLog]:
+        """The stored own logs, oldest first."""
+        return sorted(await stored(self.database), key=lambda log: log.timestamp)
+
+    async def messages(self) -> list[str]:
+        return [log.message for log in await self.logs()]
+
+
+class ListRecorder:
+    """Keeps records in lists."""
+
+    def __init__(self) -> None:
+        self.added: list[Record] = []
+        self.written: list[Record] = []
+
+    def add(self, record: Record) -> None:
+        self.added.append(record)
+
+    async def write(self, record: Record) -> None:
+        self.written.append(record)
+
+
+async def stored(database: Database) -> list[ServiceLog]:
+    return [ServiceLog(item) async for item in database.scan(SERVICE_LOG)]
+
+
+def writer_of(database: Database, **settings: Any) -> LogWriter:
+    chosen = ServiceLogSettings(**settings)
+    services = LoggingServices(database, now, hot=chosen.hot_services, most=chosen.max_services)
+    return LogWriter(database, services, chosen, now, Metrics())
+
+
+@contextmanager
+def keeping(database: FailingDatabase, **options: Any) -> Iterator[Kept]:
+    recording, recorder = Recording(Metrics()), ListRecorder()
+    recording.recorder = recorder
+    own = OwnLogs(writer_of(database), **options)
+    with keeping_own_logs(own, recording, now):
+        yield Kept(database, own, recording, recorder)
+
+
+@pytest.fixture
+async def database() -> AsyncIterator[FailingDatabase]:
+    async with empty_database("sqlite", ENTITIES, clock=now) as database:
+        yield FailingDatabase(database)
+
+
+@pytest.fixture
+def kept(database: FailingDatabase, caplog: pytest.LogCaptureFixture) -> Iterator[Kept]:
+    caplog.set_level(logging.INFO)
+    with keeping(database) as kept:
+        yield kept
+
+
+def a_record(number: int = 1, **others: Any) -> Record:
+    values: dict[str, Any] = {"route": "/earthquakes", "writes": False, "status": 200, "latency_ms": 12, **others}
+    return Record(request_id=uuid(number), timestamp=NOW, **values)
+
+
+# Records
+
+
+@pytest.mark.parametrize(
+    ("record", "log_type", "level"),
+    [
+        (a_record(), ServiceLogType.APPLICATION, LogLevel.INFO),
+        (a_record(writes=True), ServiceLogType.AUDIT, LogLevel.INFO),
+        (a_record(status=400), ServiceLogType.APPLICATION, LogLevel.WARN),
+        (a_record(status=499), ServiceLogType.APPLICATION, LogLevel.WARN),
+        (a_record(status=500, writes=True), ServiceLogType.AUDIT, LogLevel.ERROR),
+    ],
+)
+def test_the_type_and_the_level_follow_from_the_record(
+    record: Record, log_type: ServiceLogType, level: LogLevel
+) -> None:
+    log = log_of_record(record)
+
+    assert (log.log_type, LogLevel.of(log.severity)) == (log_type, level)
+
+
+async def test_a_record_becomes_a_log_and_reaches_the_recorder_that_was_there(kept: Kept) -> None:
+    added = a_record(1, error="BAD_USER_INPUT", status=400, facts={"result_count": 3, "mag": 1e200, "none": None})
+    written = a_record(2, writes=True)
+    kept.recording.add(added)
+    await kept.recording.write(written)
+    await kept.own.flush()
+
+    assert (kept.recorder.added, kept.recorder.written) == ([added], [written])
+    one, other = await kept.logs()
+    assert (one.service, one.message, one.log_id) == ("quakegraph", "/earthquakes answered 400 in 12 ms", uuid(1))
+    assert one.time_unix_nano == str(NOW * 1_000_000)
+    assert one.metadata == {
+        "requestId": uuid(1),
+        "route": "/earthquakes",
+        "status": 400,
+        "latencyMs": 12,
+        "error": "BAD_USER_INPUT",
+        "facts": {"result_count": 3},
+    }
+    assert other.metadata == {"requestId": uuid(2), "route": "/earthquakes", "status": 200, "latencyMs": 12}
+
+
+async def test_equal_records_of_one_millisecond_are_all_stored(kept: Kept) -> None:
+    for number in range(3):
+        kept.recording.add(a_record(number))
+        await kept.own.flush()
+
+    assert [log.log_id for log in await kept.logs()] == [uuid(0), uuid(1), uuid(2)]
+
+
+# Lines
+
+
+async def test_a_line_becomes_a_log_with_its_values_and_its_request(kept: Kept) -> None:
+    with during_request(REQUEST):
+        on_behalf_of("importer")
+        logger.warning("The shaking is odd", place="Napa", felt=3)
+    logger.info("The service is idle")
+    await kept.own.flush()
+
+    odd, idle = await kept.logs()
+    assert (odd.message, odd.level, odd.severity_number) == ("The shaking is odd", LogLevel.WARN, 13)
+    assert odd.metadata == {
+        "requestId": REQUEST,
+        "subject": "importer",
+        "logger": "graph.tests",
+        "place": "Napa",
+        "felt": 3,
+    }
+    assert (idle.message, idle.level, idle.metadata) == (
+        "The service is idle",
+        LogLevel.INFO,
+        {"logger": "graph.tests"},
+    )
+
+
+async def test_lines_below_info_are_not_kept(kept: Kept, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    logger.debug("A detail")
+
+    assert kept.own.waiting == 0
+
+
+async def test_an_error_has_the_end_of_its_trace(kept: Kept) -> None:
+    try:
+        raise ValueError("deep " * LONGEST_VALUE + "end")
+    except ValueError:
+        logger.exception("A defect")
+    await kept.own.flush()
+
+    (log,) = await kept.logs()
+    assert (log.level, log.metadata and len(log.metadata["exception"])) == (LogLevel.ERROR, LONGEST_VALUE)
+    assert log.metadata
+    assert log.metadata["exception"].endswith("deep end")
+
+
+@pytest.mark.parametrize("value", ["\udfff", float("nan"), 1e200, 2**70, {1, 2}, Problem.EXPIRED, [object()]])
+async def test_no_value_of_a_line_prevents_its_log(kept: Kept, value: Any) -> None:
+    logger.error("Odd \udfff" + "x" * LONGEST_MESSAGE, value=value)
+    await kept.own.flush()
+
+    (message,) = await kept.messages()
+    assert message.startswith("Odd \\udfff")
+    assert len(message) == LONGEST_MESSAGE
+    assert kept.own.lost == 0
+
+
+async def test_lines_of_other_libraries_and_threads_are_kept(kept: Kept) -> None:
+    thread = Thread(target=lambda: logging.getLogger("library").critical("%d %s", 2, "failures"))
+    thread.start()
+    thread.join()
+    await kept.own.flush()
+
+    (log,) = await kept.logs()
+    assert (log.message, log.level, log.severity_number) == ("2 failures", LogLevel.ERROR, 21)
+
+
+# An outage
+
+
+async def test_an_outage_feeds_no_logs_back(kept: Kept, caplog: pytest.LogCaptureFixture) -> None:
+    kept.recording.add(a_record())
+    kept.database.is_away = True
+    for _ in range(5):
+        await kept.own.flush()
+
+    assert kept.own.waiting == 1
+    said = [record.getMessage() for record in caplog.records]
+    assert said.count("The store does not answer") == said.count("Own logs wait for the store") == 5
+    kept.database.is_away = False
+    await kept.own.flush()
+    assert await kept.messages() == ["/earthquakes answered 200 in 12 ms"]
+
+
+async def test_a_full_buffer_loses_the_newest_and_counts_them(
+    database: FailingDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    with keeping(database, capacity=3) as kept:
+        database.is_away = True
+        for number in range(10):
+            kept.recording.add(a_record(number))
+            await kept.own.flush()
+        database.is_away = False
+        await kept.own.flush()
+
+        assert [log.log_id for log in await kept.logs()] == [uuid(0), uuid(1), uuid(2)]
+        assert kept.own.lost == 7
+        assert len(kept.recorder.added) == 10
+        losses = [vars(record)["keywords"] for record in caplog.records if record.getMessage() == "Own logs were lost"]
+        assert sum(each["lost"] for each in losses) == 7
+
+
+async def test_a_batch_that_was_stored_unnoticed_is_stored_once(kept: Kept) -> None:
+    """The store may have taken it, and its answer may be lost."""
+    for number in range(2):
+        kept.recording.add(a_record(number))
+    await writer_of(kept.database).write([log_of_record(a_record(0)), log_of_record(a_record(1))], is_own=True)
+    await kept.own.flush()
+
+    assert [log.log_id for log in await kept.logs()] == [uuid(0), uuid(1)]
+
+
+async def test_what_waits_is_written_a_thousand_at_a_time_and_at_the_end(kept: Kept) -> None:
+    for number in range(VALUES_PER_WRITE + 1):
+        kept.recording.add(a_record(number))
+    await kept.own.close()
+
+    assert len(await kept.logs()) == VALUES_PER_WRITE + 1
+    assert (kept.own.waiting, kept.own.lost) == (0, 0)
+
+
+async def test_own_logs_of_one_service_too_many_are_counted_as_lost(database: FailingDatabase) -> None:
+    writer = writer_of(database, max_services=1)
+    await writer.write([NewLog("checkout", "paid", NOW * 1_000_000)])
+    own = OwnLogs(writer)
+    own.add(log_of_record(a_record()))
+    await own.flush()
+
+    assert own.lost == 1
+    assert [log.service for log in await stored(database)] == ["checkout"]
+
+
+async def test_nothing_is_kept_after_the_end(kept: Kept, database: FailingDatabase) -> None:
+    with keeping(database) as inner:
+        pass
+    inner.recording.add(a_record())
+    logger.warning("Late")
+
+    assert inner.own.waiting == 0
+    assert kept.own.waiting == 1  # the outer one still is
+
+
+# The name
+
+
+async def test_nobody_else_may_write_under_the_services_name(database: FailingDatabase) -> None:
+    report = await writer_of(database).write([NewLog("quakegraph", "forged", NOW * 1_000_000)])
+
+    assert [rejection.code for rejection in report.rejections] == [Problem.SERVICE_INVALID]
+    assert await stored(database) == []
+
+
+async def test_a_record_that_comes_during_a_write_waits_for_the_next_one(kept: Kept) -> None:
+    kept.recording.add(a_record(1))
+    flushing = asyncio.create_task(kept.own.flush())
+    await asyncio.sleep(0)
+    kept.recording.add(a_record(2))
+    await flushing
+
+    assert kept.own.waiting == 1
