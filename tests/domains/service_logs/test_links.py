@@ -24,6 +24,7 @@ from tests.bearers import bearer
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import NOW, a_log, now, stored_logs, uuid
+from tests.observability.scraping import scraped
 from tests.processes import TIMEOUT_S
 from tests.service import Service, running
 from tests.store.engines import create_tables, empty_database
@@ -133,6 +134,23 @@ def test_logs_of_others_lead_to_no_request(service: Service) -> None:
     assert [(line["metadata"]["requestId"], line["requestLog"]) for line in nodes(service, LINES)] == [
         (request_id, None)
     ]
+
+
+def test_the_requests_of_many_lines_take_as_few_calls_as_that_of_one(tmp_path: Path, clock: HeldClock) -> None:
+    store = f"sqlite:///{tmp_path}/many.db"
+    with serving(store, clock, own_logs=True) as service:
+        for _ in range(25):
+            service.ask("{ odd }")
+    with serving(store, clock) as service:
+
+        def calls_of(lines: int) -> float:
+            before = sum(scraped(service.url).all("quakegraph_store_calls_total").values())
+            query = f"{{ serviceLogs(first: {lines}) {{ nodes {{ requestLog {{ requestId }} }} }} }}"
+            found = [node["requestLog"]["requestId"] for node in nodes(service, query)]
+            assert len(found) == lines
+            return sum(scraped(service.url).all("quakegraph_store_calls_total").values()) - before
+
+        assert calls_of(50) - calls_of(1) < 10
 
 
 @pytest.mark.parametrize("own_logs", [False, True])
