@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from graph.core.errors import BadUserInput
 from graph.store.contract import Database
-from graph.store.entity import Entity
+from graph.store.entity import Entity, Key
 from graph.store.records import EntityRecord
 from graph.store.values import InvalidItem
 
@@ -29,6 +29,15 @@ def check_input(entity: Entity, **values: Any) -> None:
             raise BadUserInput(f"{error}.") from error
 
 
+def possible_key(entity: Entity, *values: Any) -> Key | None:
+    """The primary key with these values of `key_names`; None if no item can have it."""
+    try:
+        entity.check_key(values)
+    except InvalidItem:
+        return None
+    return entity.key_for(*values)
+
+
 async def find(
     database: Database, record: type[R], keys: Iterable[str], attributes: frozenset[str] | None = None
 ) -> dict[str, R]:
@@ -39,13 +48,7 @@ async def find(
     """
     entity = record.entity
     (name,) = entity.key_names
-    possible = []
-    for key in set(keys):
-        try:
-            entity.check_key([key])
-        except InvalidItem:
-            continue
-        possible.append(entity.key_for(key))
+    possible = [each for key in set(keys) if (each := possible_key(entity, key))]
     needed = None if attributes is None else attributes | {name}
     items = await database.get_many(possible, attributes=needed) if possible else {}
     record_of = record.reading(attributes)

@@ -13,7 +13,7 @@ from graph.domains.service_logs.entities import SERVICE_LOG, TIMESTAMP_INDEX
 from graph.domains.service_logs.model import ServiceLog, key_of, node_key
 from graph.domains.service_logs.planning import Plan
 from graph.domains.service_logs.selection import LogSelection
-from graph.domains.service_logs.services import LoggingServices
+from graph.domains.service_logs.services import LoggingService, LoggingServices
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy, Volumes
 from graph.store.between import Between, Found, page_between
 from graph.store.conditions import all_of
@@ -22,16 +22,23 @@ from graph.store.entity import Item
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
 from graph.store.query import Query
+from graph.store.time_walk import ROWS_PER_BATCH
 from graph.work.account import charge_rows
 
 
 class ServiceLogs:
     """The stored service logs."""
 
-    def __init__(self, database: Database, services: LoggingServices) -> None:
+    def __init__(self, database: Database, services: LoggingServices, *, rows_per_part: int = ROWS_PER_BATCH) -> None:
+        """Prepare to read.
+
+        Args:
+            rows_per_part: about the most logs that a filter is tested on at a time.
+        """
         self._database = database
         self._services = services
         self._volumes = Volumes(database)
+        self._rows_per_part = rows_per_part
 
     async def page(self, selection: LogSelection, request: PageRequest, *, forward: bool = False) -> Page[ServiceLog]:
         """A page of the selected logs, newest first, or with `forward` oldest first.
@@ -39,7 +46,10 @@ class ServiceLogs:
         Raises:
             QueryTooComplex: The operation in progress may not read so many logs.
         """
-        query = await self._query(selection, request.attributes)
+        known = await self._services.named(selection.services) if selection.services is not None else None
+        if known is not None:
+            selection = replace(selection, services=tuple(service.name for service in known))
+        query = self._query(selection, known, request.attributes)
         return await page_between(
             partial(self._read, selection, query),
             request.paging,
@@ -48,25 +58,11 @@ class ServiceLogs:
             place_of=MergedPartitions(self._database, query).place_of,
         )
 
-    async def oldest_first(self, selection: LogSelection, request: PageRequest) -> Page[ServiceLog]:
-        """A page of the selected logs of a short time range, which needs no plan.
-
-        Raises:
-            QueryTooComplex: The operation in progress may not read so many logs.
-        """
-        query = await self._query(selection, request.attributes)
-        merged = MergedPartitions(self._database, query, selection.keep)
-        return await page_between(
-            merged.read,
-            request.paging,
-            forward=True,
-            record_of=ServiceLog.reading(request.attributes),
-            place_of=merged.place_of,
-        )
-
-    async def _query(self, selection: LogSelection, attributes: frozenset[str] | None) -> Query:
+    def _query(
+        self, selection: LogSelection, services: Sequence[LoggingService] | None, attributes: frozenset[str] | None
+    ) -> Query:
         """The partitions that hold the selected logs, and what the store tests."""
-        if selection.services is None:
+        if services is None:
             return Query(
                 entity=SERVICE_LOG,
                 index=TIMESTAMP_INDEX,
@@ -75,10 +71,9 @@ class ServiceLogs:
                 where=selection.condition,
                 attributes=attributes,
             )
-        known = await self._services.named(selection.services)
         return Query(
             entity=SERVICE_LOG,
-            partitions=[(name,) for service in known for name in service.partitions],
+            partitions=[(name,) for service in services for name in service.partitions],
             between=selection.bounds,
             where=all_of(selection.of_types, selection.condition),
             attributes=attributes,
@@ -91,7 +86,9 @@ class ServiceLogs:
             return await MergedPartitions(self._database, query).read(size, within, forward=forward)
         items: list[Item] = []
         more, partitions = False, 0
-        plan = Plan(self._volumes, selection.within(within))
+        if (narrowed := selection.within(within)) is None:
+            return Found(items, more, partitions)
+        plan = Plan(self._volumes, narrowed, self._rows_per_part)
         async for part in plan.parts(size + 1, forward=forward):
             await charge_rows(tested=part.rows)
             some = replace(query, between=selection.between(*part.slots).bounds)
@@ -118,9 +115,7 @@ class ServiceLogs:
         self, interval: LogInterval, by: VolumeBy, first: int, last: int, services: Sequence[str] | None = None
     ) -> list[LogVolume]:
         """The number of logs by period, see `Volumes.volume`. Without `services`, of all of them."""
-        if services is not None:
-            return await self._volumes.volume(interval, by, first, last, services)
-        if by is VolumeBy.SERVICE:
-            names = [service.name for service in await self._services.all()]
-            return await self._volumes.volume(interval, by, first, last, names)
-        return await self._volumes.volume(interval, by, first, last)
+        if services is None and by is not VolumeBy.SERVICE:
+            return await self._volumes.volume(interval, by, first, last)
+        known = await (self._services.all() if services is None else self._services.named(services))
+        return await self._volumes.volume(interval, by, first, last, [service.name for service in known])

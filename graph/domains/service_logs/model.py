@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
+from graph.store.client_input import possible_key
 from graph.store.entity import Item, Key
 from graph.store.ordering import Ordering
 from graph.store.records import Record, Stored
@@ -164,7 +165,7 @@ def key_of(node_key: str) -> Key | None:
     slot, at, service_name = node_key.partition("@")
     if not (at and service_name and slot.isascii() and slot.isdigit() and len(slot) <= 17):
         return None
-    return SERVICE_LOG.key_for(service_name, timestamp_of(int(slot)))
+    return possible_key(SERVICE_LOG, service_name, timestamp_of(int(slot)))
 
 
 class ServiceLog(Record):

@@ -4,7 +4,7 @@ A day with many logs is divided into its hours, and an hour into its minutes. So
 unless a minute has more, and parts without a matching level are not read.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +12,6 @@ from graph.domains.service_logs.entities import LEVELS
 from graph.domains.service_logs.model import MICROSECONDS, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from graph.domains.service_logs.volumes import ALL_SERVICES, LogInterval, Volumes
-from graph.store.time_walk import ROWS_PER_BATCH
 
 FROM_LONG_TO_SHORT = (LogInterval.DAY, LogInterval.HOUR, LogInterval.MINUTE)
 LAST_SECOND = 10**11 - 1  # beyond any log
@@ -38,6 +37,7 @@ class Plan:
 
     volumes: Volumes
     selection: LogSelection
+    rows_per_part: int  # about the most
 
     async def parts(self, wanted: int, *, forward: bool) -> AsyncIterator[Part]:
         """The parts in order, or in reverse.
@@ -46,14 +46,17 @@ class Plan:
             wanted: the logs of a page. A part promises so many, the next one twice as many, and so on.
         """
         joined: Part | None = None
-        async for part in self._parts(FROM_LONG_TO_SHORT, *self._seconds(), forward=forward):
+        first, last = self._seconds()
+        # A period that is longer than the time range would count many logs that are not in it.
+        intervals = [each for each in FROM_LONG_TO_SHORT if each.value <= last - first] or [LogInterval.MINUTE]
+        async for part in self._parts(intervals, first, last, forward=forward):
             if not part.matches:  # logs that need not be read lie between
                 if joined:
                     yield joined
                 joined = None
                 continue
             joined = _join(joined, part)
-            if joined.matches >= wanted or joined.rows >= ROWS_PER_BATCH:
+            if joined.matches >= wanted or joined.rows >= self.rows_per_part:
                 yield joined
                 joined, wanted = None, 2 * wanted
         if joined:
@@ -66,15 +69,15 @@ class Plan:
         return min(first, LAST_SECOND), last
 
     async def _parts(
-        self, intervals: tuple[LogInterval, ...], first: int, last: int, *, forward: bool
+        self, intervals: Sequence[LogInterval], first: int, last: int, *, forward: bool
     ) -> AsyncIterator[Part]:
         interval, *shorter = intervals
         counted = await self._counted(interval, first, last)
         for start in sorted(counted, reverse=not forward):
             matches, rows = counted[start]
             part = Part(max(first, start), min(last, start + interval.value - 1), matches, rows)
-            if matches and rows > ROWS_PER_BATCH and shorter:
-                async for each in self._parts(tuple(shorter), part.first, part.last, forward=forward):
+            if matches and rows > self.rows_per_part and shorter:
+                async for each in self._parts(shorter, part.first, part.last, forward=forward):
                     yield each
             else:
                 yield part

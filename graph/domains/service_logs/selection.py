@@ -69,7 +69,7 @@ class LogSelection:
     @property
     def possible_types(self) -> tuple[ServiceLogType, ...]:
         """The types that selected logs may have."""
-        return tuple(ServiceLogType) if self.types is None else self.types
+        return tuple(ServiceLogType) if self.types is None else tuple(dict.fromkeys(self.types))
 
     @property
     def possible_levels(self) -> frozenset[str]:
@@ -135,8 +135,8 @@ class LogSelection:
             last=last if self.last is None else min(last, self.last),
         )
 
-    def within(self, places: Between) -> "LogSelection":
-        """The part of the selection between two places, with the logs of the same slots."""
+    def within(self, places: Between) -> "LogSelection | None":
+        """The part of the selection between two places, with the logs of the same slots. None if nothing can be in it."""
         first, last = self.first, self.last
         if places.after:
             first = max(slot_of(places.after[0]), first if first is not None else 0)
@@ -144,7 +144,7 @@ class LogSelection:
             before = slot_of(places.before[0])
             last = before if last is None else min(last, before)
         if first is not None and last is not None and first > last:
-            return replace(self, first=first, last=first)
+            return None
         return replace(self, first=first, last=last)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from graph.core.clock import Clock
 from graph.domains.service_logs.entities import LOGGING_SERVICE
 from graph.domains.service_logs.model import partitions_of
+from graph.store.client_input import possible_key
 from graph.store.contract import Database, Put, Update
 from graph.store.query import Query
 
@@ -51,7 +52,8 @@ class LoggingServices:
 
     async def named(self, names: Collection[str]) -> list[LoggingService]:
         """The known ones of these services."""
-        items = await self._database.get_many([LOGGING_SERVICE.key_for(name) for name in dict.fromkeys(names)])
+        keys = [key for name in dict.fromkeys(names) if (key := possible_key(LOGGING_SERVICE, name))]
+        items = await self._database.get_many(keys) if keys else {}
         return [_service_of(item) for item in items.values()]
 
     async def ensure(self, names: Collection[str]) -> set[str]:

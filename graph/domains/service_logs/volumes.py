@@ -112,6 +112,7 @@ class Volumes:
                 partition = interval.name, log_type.value, service
                 query = Query(entity=LOG_VOLUME, partitions=[partition], between=(first, last))
                 page = await self._database.query(query)
+                await charge_rows(read=len(page.items))
                 for item in page.items:
                     yield item
             await give_way()

@@ -39,7 +39,7 @@ class LogsOfRequest:
     async def service_logs(
         request: strawberry.Parent[request_logs.RequestLog], info: Info[Context, None], page: PageRequest
     ) -> Page[model.ServiceLog]:
-        return await info.context.service(ServiceLogs).oldest_first(links.logs_of(request), page)
+        return await info.context.service(ServiceLogs).page(links.logs_of(request), page, forward=True)
 
 
 @strawberry.type
