@@ -136,7 +136,7 @@ class LogSelection:
         )
 
     def within(self, places: Between) -> "LogSelection | None":
-        """The part of the selection between two places, with the logs of the same slots. None if nothing can be in it."""
+        """The part of the selection between two places, with the logs of the same slots. None if it has no slot."""
         first, last = self.first, self.last
         if places.after:
             first = max(slot_of(places.after[0]), first if first is not None else 0)

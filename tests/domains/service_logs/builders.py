@@ -72,7 +72,7 @@ class Logs:
         return [log.message for log in await self.stored()]
 
     async def counters(self) -> dict[tuple[str, str, str, int], dict[str, int]]:
-        """All counters of volumes as they are stored: by interval, type, service and start, the number of each level."""
+        """All counters as they are stored: by interval, type, service and start, the number of each level."""
         names = LOG_VOLUME.key_names
         return {
             (item["interval"], item["log_type"], item["service"], item["start"]): {

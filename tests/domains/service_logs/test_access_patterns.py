@@ -1,0 +1,251 @@
+"""Pages and volumes of service logs equal what looking at every log finds, on either engine, also after expiry."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.paging import Page, Paging
+from graph.domains.service_logs.entities import ENTITIES
+from graph.domains.service_logs.model import LogOrder, LogPosition, NewLog, ServiceLog, ServiceLogType
+from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.volumes import LogInterval, VolumeBy
+from graph.store.ordering import PageRequest
+from tests.domains.service_logs.builders import (
+    DAY,
+    NOON_NS,
+    Logs,
+    a_log,
+    counted,
+    held_clock,
+    is_consistent,
+    logs_of,
+    messages,
+    numbered,
+    service_logs,
+)
+from tests.domains.service_logs.oracle import Shown, expected_page, expected_volume, place, selects
+from tests.domains.service_logs.strategies import DAYS_KEPT, batches, positions, selections
+from tests.effort import rounds
+from tests.store.engines import empty_database
+from tests.store.samples import HeldClock
+
+SOME = settings(
+    max_examples=rounds(40), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+ROWS = 4  # of a part, so that days with a few logs are divided
+
+
+@asynccontextmanager
+async def written(
+    engine: str, before: Sequence[NewLog], later: Sequence[NewLog]
+) -> AsyncIterator[tuple[Logs, HeldClock]]:
+    """The logs of two batches. `late` becomes a hot service between them."""
+    clock = held_clock()
+    async with empty_database(engine, ENTITIES, clock=clock) as database:
+        await logs_of(database, clock=clock, hot_services=("hot",), **DAYS_KEPT).write(*before)
+        logs = logs_of(database, clock=clock, rows_per_part=ROWS, hot_services=("hot", "late"), **DAYS_KEPT)
+        await logs.write(*later)
+        yield logs, clock
+
+
+async def page(logs: Logs, selection: LogSelection, paging: Paging[Any], *, forward: bool) -> Page[ServiceLog]:
+    return await logs.read.page(selection, PageRequest(paging), forward=forward)
+
+
+async def shown(page: Page[ServiceLog]) -> Shown:
+    return Shown(
+        [log.log_id for log in page.records], await await_maybe(page.has_previous), await await_maybe(page.has_next)
+    )
+
+
+def as_json(metadata: Any) -> bytes:
+    """Metadata in one way; an engine may change the order of its names."""
+    return orjson.dumps(metadata or None, option=orjson.OPT_SORT_KEYS)
+
+
+@SOME
+@given(batch=batches)
+async def test_each_log_is_stored_once_with_all_that_it_says_at_its_time_or_behind_a_crowd(
+    engine: str, batch: list[NewLog]
+) -> None:
+    async with written(engine, [], batch) as (logs, _):
+        stored = await logs.stored()
+
+        assert Counter(
+            (
+                log.service,
+                int(log.time_unix_nano),
+                log.message,
+                log.log_type,
+                log.severity_number,
+                as_json(log.metadata),
+            )
+            for log in stored
+        ) == Counter(
+            (log.service, log.time_ns, log.message, log.log_type, log.severity, as_json(log.metadata)) for log in batch
+        )
+        for service in {log.service for log in stored}:
+            slots = [round(log.timestamp * 1_000_000) for log in stored if log.service == service]
+            times = [int(log.time_unix_nano) for log in stored if log.service == service]
+            assert times == sorted(times)
+            free = 0
+            for slot, time_ns in zip(slots, times, strict=True):
+                assert slot == max(time_ns // 1000, free)
+                free = slot + 1
+        assert await is_consistent(logs)
+
+
+@SOME
+@given(
+    before=batches,
+    later=batches,
+    days=st.sampled_from([0, 0, 1, 2, 4]),
+    wanted=st.lists(st.tuples(selections, st.integers(0, 8), st.booleans(), st.booleans()), min_size=6, max_size=6),
+    data=st.data(),
+)
+async def test_a_page_is_the_one_that_relay_defines_for_any_filter_order_and_cursors(
+    engine: str,
+    before: list[NewLog],
+    later: list[NewLog],
+    days: int,
+    wanted: list[tuple[LogSelection, int, bool, bool]],
+    data: st.DataObject,
+) -> None:
+    async with written(engine, before, later) as (logs, clock):
+        clock.now += days * DAY // 1_000_000
+        stored = await logs.stored()
+        of_logs = [LogPosition(log.timestamp, log.service_name) for log in stored]
+        cursors = st.none() | positions | (st.sampled_from(of_logs) if of_logs else st.none())
+        for selection, size, backward, forward in wanted:
+            paging = Paging(size, backward, data.draw(cursors), data.draw(cursors))
+            found = await shown(await page(logs, selection, paging, forward=forward))
+            assert found == expected_page(stored, selection, paging, forward=forward), (selection, paging)
+
+
+@SOME
+@given(
+    before=batches,
+    later=batches,
+    selection=selections,
+    size=st.integers(1, 7),
+    forward=st.booleans(),
+    backward=st.booleans(),
+)
+async def test_all_pages_together_are_the_selected_logs_once_each_and_cursors_suit_every_filter_and_order(
+    engine: str,
+    before: list[NewLog],
+    later: list[NewLog],
+    selection: LogSelection,
+    size: int,
+    forward: bool,
+    backward: bool,
+) -> None:
+    async with written(engine, before, later) as (logs, _):
+        stored = await logs.stored()
+        selected = [log.log_id for log in stored if selects(selection, log)]
+        found: list[ServiceLog] = []
+        cursor, more = None, True
+        while more:
+            at = None if cursor is None else LogOrder().place_of(cursor, "after")
+            paging = Paging(size, True, before=at) if backward else Paging(size, after=at)
+            turned = await page(logs, selection, paging, forward=forward)
+            more = bool(turned.has_more)
+            found = [*turned.records, *found] if backward else [*found, *turned.records]
+            cursor = turned.records[0 if backward else -1].cursor if turned.records else None
+        assert [log.log_id for log in found] == (selected if forward else selected[::-1])
+
+        for log in found[:3]:
+            paging = Paging(size, after=LogOrder().place_of(log.cursor, "after"))
+            everything = await page(logs, LogSelection(), paging, forward=not forward)
+            assert await shown(everything) == expected_page(stored, LogSelection(), paging, forward=not forward)
+
+
+@SOME
+@given(selection=selections, batch=batches)
+async def test_a_subscription_admits_what_a_query_would_find(
+    engine: str, selection: LogSelection, batch: list[NewLog]
+) -> None:
+    async with written(engine, [], batch) as (logs, _):
+        stored = await logs.stored()
+        assert list(map(selection.admits, (log.item for log in stored))) == [selects(selection, log) for log in stored]
+
+
+@SOME
+@given(
+    before=batches,
+    later=batches,
+    days=st.sampled_from([0, 1, 2, 4]),
+    services=st.none() | st.lists(st.sampled_from(["hot", "hot", "late", "quiet", "unknown", "", "hot#3", "x" * 65])),
+    seconds=st.tuples(st.integers(-DAY // 10**9, 4000), st.integers(0, 2 * DAY // 10**9)),
+)
+async def test_volumes_equal_a_count_of_all_logs_after_any_number_of_them_have_expired(
+    engine: str,
+    before: list[NewLog],
+    later: list[NewLog],
+    days: int,
+    services: list[str] | None,
+    seconds: tuple[int, int],
+) -> None:
+    async with written(engine, before, later) as (logs, clock):
+        clock.now += days * DAY // 1_000_000
+        stored = await logs.stored()
+        assert await logs.counters() == counted(stored)
+        first = NOON_NS // 10**9 + seconds[0]
+        last = first + seconds[1]
+        for by in VolumeBy:
+            for interval in LogInterval:
+                first = max(first, last - 9_999 * interval.value)
+                found = await logs.read.volume(interval, by, first, last, services)
+                assert found == expected_volume(stored, interval, by, first, last, services)
+
+
+async def test_logs_expire_days_after_the_end_of_their_day_as_their_type_says(engine: str) -> None:
+    clock = held_clock()
+    async with service_logs(engine, clock, **DAYS_KEPT) as logs:
+        await logs.write(*[a_log(message=each.value, log_type=each) for each in ServiceLogType])
+        kept = {}
+        for day in range(6):
+            clock.now = (NOON_NS // DAY + day) * DAY // 1_000_000
+            first = await messages_of_first_page(logs)
+            clock.now -= 1000  # the last second before it
+            kept[day] = (await messages_of_first_page(logs), first)
+
+    everything = ["application", "audit", "system"]
+    assert kept[1] == (everything, everything)
+    assert kept[2] == (everything, ["audit", "system"])
+    assert kept[3] == (["audit", "system"], ["audit", "system"])
+    assert kept[4] == (["audit", "system"], ["audit"])
+    assert kept[5] == (["audit"], ["audit"])
+
+
+async def messages_of_first_page(logs: Logs) -> list[str]:
+    return sorted(messages((await page(logs, LogSelection(), Paging(5), forward=True)).records))
+
+
+@pytest.mark.parametrize("forward", [True, False])
+async def test_logs_of_many_services_in_one_microsecond_are_in_order_of_their_partitions(
+    engine: str, forward: bool
+) -> None:
+    services = [f"service {n:02}" for n in range(40)]
+    async with service_logs(engine, hot_services=services[::3]) as logs:
+        for service in services:
+            await logs.write(*numbered(2, service=service))
+        stored = await logs.stored()
+        order = sorted(stored, key=place, reverse=not forward)
+
+        found: list[ServiceLog] = []
+        cursor = None
+        for _ in range(8):
+            turned = await page(logs, LogSelection(), Paging(10, after=cursor), forward=forward)
+            found += turned.records
+            cursor = LogOrder().place_of(found[-1].cursor, "after")
+
+        assert len(order) == 80
+        assert found == order
