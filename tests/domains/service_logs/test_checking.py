@@ -1,0 +1,151 @@
+"""Each rule for a log holds at its bounds, refuses with its code, and says nothing of the logs beside it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graph.domains.service_logs.checking import Checks, Retention
+from graph.domains.service_logs.model import LogLevel, NewLog, Problem, Rejection, ServiceLogType, WriteReport
+from graph.domains.service_logs.settings import ServiceLogSettings
+from tests.domains.service_logs.builders import DAY, NOON, NOON_NS, SECOND, a_log, is_consistent, service_logs
+
+NOW = NOON // 1000
+TODAY = NOON_NS // DAY * DAY
+KEPT_2_DAYS = {"application_log_days": 2, "system_log_days": 3, "audit_log_days": 0}
+UUID = "0198f3c2-0000-7000-8000-00000000000a"
+TRACE, SPAN = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
+
+
+def problem_of(log: NewLog, **settings: Any) -> Problem | None:
+    """Why a log is refused."""
+    found = Checks(Retention(ServiceLogSettings(**{**KEPT_2_DAYS, **settings})), NOW, {}).draft(7, log)
+    assert found.index == 7
+    return found.code if isinstance(found, Rejection) else None
+
+
+def nested(levels: int) -> dict[str, Any]:
+    """Metadata with so many levels."""
+    value: dict[str, Any] = {"x": 1}
+    for _ in range(levels - 1):
+        value = {"x": value}
+    return value
+
+
+GOOD = [
+    *(a_log(service=name) for name in ("a", "x" * 64, "käse & wine", "a#b", "#", "#1#", "checkout#10")),
+    *(a_log(time_ns=time_ns) for time_ns in (NOON_NS + 7200 * SECOND + SECOND - 1, TODAY - 2 * DAY)),
+    *(a_log(time_ns=time_ns, log_type=ServiceLogType.AUDIT) for time_ns in (0, 1, NOON_NS)),
+    a_log(time_ns=TODAY - 3 * DAY, log_type=ServiceLogType.SYSTEM),
+    *(a_log(message=message) for message in ("", "x" * 65_536, "\U0001f300" * 65_536, "\x00\n", "e\u0301")),
+    *(a_log(severity=severity) for severity in (1, 24)),
+    *(a_log(log_id=log_id) for log_id in (UUID, UUID.upper(), None)),
+    *(a_log(metadata=metadata) for metadata in (None, {}, {f"n{n}": n for n in range(128)}, nested(31))),
+    a_log(metadata={"x": "y" * 65_531}),  # 65,536 bytes as DynamoDB counts them
+    a_log(metadata={"null": None, "list": [True, 1.5, -(2**63), 2**63 - 1, {"ü": []}]}),
+    *(a_log(trace_id=text) for text in (None, "", TRACE, TRACE.upper())),
+    *(a_log(span_id=text) for text in (None, "", SPAN, SPAN.upper())),
+    *(a_log(event_name=name) for name in (None, "", "x" * 256)),
+]
+
+REFUSED = [
+    *((a_log(service=name), Problem.SERVICE_INVALID) for name in ("", "x" * 65, "a\x00", "a\nb", "\x7f", "\ud800")),
+    *((a_log(service=f"a#{digit}"), Problem.SERVICE_INVALID) for digit in range(10)),
+    (a_log(service="#1"), Problem.SERVICE_INVALID),
+    *((a_log(time_ns=time_ns), Problem.TIME_INVALID) for time_ns in (-1, 2**63, -(10**30), 10**30)),
+    (a_log(time_ns=NOON_NS + 7201 * SECOND), Problem.TIME_IN_FUTURE),
+    (a_log(time_ns=2**63 - 1, log_type=ServiceLogType.AUDIT), Problem.TIME_IN_FUTURE),
+    *((a_log(time_ns=time_ns), Problem.EXPIRED) for time_ns in (TODAY - 2 * DAY - 1, 0)),
+    (a_log(time_ns=TODAY - 3 * DAY - 1, log_type=ServiceLogType.SYSTEM), Problem.EXPIRED),
+    *(
+        (a_log(log_id=text), Problem.LOG_ID_INVALID)
+        for text in ("", UUID[:-1], f"{UUID}0", f"{UUID}\n", "g" + UUID[1:])
+    ),
+    (a_log(log_id=UUID.replace("-", "")), Problem.LOG_ID_INVALID),
+    *((a_log(message=text), Problem.MESSAGE_TOO_LONG) for text in ("x" * 65_537, "ü" * 65_537)),
+    (a_log(message="\ud83c"), Problem.LOG_INVALID),
+    (a_log(metadata={f"n{n}": n for n in range(129)}), Problem.METADATA_INVALID),
+    (a_log(metadata={"x": "y" * 65_532}), Problem.METADATA_INVALID),
+    *((a_log(metadata={"x": value}), Problem.METADATA_INVALID) for value in (2**63, 1e126, 1e-131, "\ud800", object())),
+    *((a_log(metadata={"x": value}), Problem.METADATA_INVALID) for value in (float("nan"), float("inf"))),
+    *((a_log(metadata={name: 1}), Problem.METADATA_INVALID) for name in ("", "\ud800")),
+    (a_log(metadata=nested(32)), Problem.METADATA_INVALID),
+    *(
+        (a_log(trace_id=text), Problem.TRACE_INVALID)
+        for text in (TRACE[1:], f"{TRACE}0", "g" + TRACE[1:], f"{TRACE}\n")
+    ),
+    *((a_log(span_id=text), Problem.TRACE_INVALID) for text in (SPAN[1:], f"{SPAN}0", "ä" + SPAN[1:])),
+    (a_log(event_name="x" * 257), Problem.LOG_INVALID),
+    (a_log(event_name="\ud800"), Problem.LOG_INVALID),
+]
+
+
+@pytest.mark.parametrize("log", GOOD, ids=range(len(GOOD)))
+def test_a_log_at_a_bound_of_each_rule_is_taken(log: NewLog) -> None:
+    assert problem_of(log) is None
+
+
+@pytest.mark.parametrize(("log", "problem"), REFUSED, ids=range(len(REFUSED)))
+def test_a_log_beyond_a_bound_is_refused_with_the_code_of_the_rule(log: NewLog, problem: Problem) -> None:
+    assert problem_of(log) is problem
+
+
+def test_a_log_of_a_type_that_is_kept_for_ever_never_expires() -> None:
+    for log_type in ServiceLogType:
+        days = f"{log_type.value}_log_days"
+        assert problem_of(a_log(time_ns=0, log_type=log_type), **{days: 0}) is None
+        assert problem_of(a_log(time_ns=0, log_type=log_type), **{days: 36_500}) is Problem.EXPIRED
+
+
+@pytest.mark.parametrize(
+    ("level", "severities"),
+    [
+        (LogLevel.DEBUG, range(1, 9)),
+        (LogLevel.INFO, range(9, 13)),
+        (LogLevel.WARN, range(13, 17)),
+        (LogLevel.ERROR, range(17, 25)),
+    ],
+)
+def test_a_level_has_the_severity_numbers_of_opentelemetry(level: LogLevel, severities: range) -> None:
+    assert {LogLevel.of(severity) for severity in severities} == {level}
+    assert level.usual_severity in severities
+
+
+async def test_what_is_at_the_bounds_is_stored_as_it_is_and_the_rest_changes_nothing(engine: str) -> None:
+    async with service_logs(engine, **KEPT_2_DAYS) as logs:
+        mixed: list[NewLog] = []
+        for good, refused in zip(GOOD, [log for log, _ in REFUSED] * 2, strict=False):
+            mixed += [good, refused]
+        expected = [(2 * n + 1, REFUSED[n % len(REFUSED)][1]) for n in range(len(GOOD))]
+
+        report = await logs.writer.write(mixed)
+
+        assert [(each.index, each.code) for each in report.rejections] == expected
+        assert (report.accepted, report.skipped) == (len(GOOD), 0)
+        stored = await logs.stored()
+        assert sorted((log.service, log.message, log.time_unix_nano, log.severity_number) for log in stored) == sorted(
+            (log.service, log.message, str(log.time_ns), log.severity) for log in GOOD
+        )
+        assert sorted(str(log.metadata) for log in stored if len(log.metadata or {}) == 1) == sorted(
+            str(log.metadata) for log in GOOD if len(log.metadata or {}) == 1
+        )
+        assert await is_consistent(logs)
+
+
+async def test_a_batch_of_refused_logs_leaves_nothing_behind(engine: str) -> None:
+    async with service_logs(engine) as logs:
+        report = await logs.writer.write([a_log("new", log_id="none"), a_log("")])
+
+        assert (report.accepted, report.rejected) == (0, 2)
+        assert (await logs.stored(), await logs.counters(), await logs.services.all()) == ([], {}, [])
+        assert await logs.writer.sequence.latest() == 0
+        assert await logs.write() == WriteReport(0, 0, ())
+
+
+async def test_an_equal_log_that_was_refused_does_not_change_the_derived_id(engine: str) -> None:
+    async with service_logs(engine) as logs:
+        refused = replace(a_log(), trace_id="none")
+        report = await logs.writer.write([refused, a_log()])
+
+        assert (report.accepted, [each.index for each in report.rejections]) == (1, [0])
+        assert await logs.write(a_log()) == WriteReport(0, 1, ())

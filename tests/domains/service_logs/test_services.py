@@ -1,0 +1,89 @@
+"""The services that write logs are known from their first log on, up to their greatest number."""
+
+import asyncio
+
+from graph.domains.service_logs.entities import LOGGING_SERVICE
+from graph.domains.service_logs.model import Problem, WriteReport
+from graph.domains.service_logs.services import LoggingService
+from tests.domains.service_logs.builders import NOON, a_log, held_clock, is_consistent, logs_of, service_logs
+
+
+async def test_services_come_by_name_with_the_time_of_their_first_log(engine: str) -> None:
+    clock = held_clock()
+    async with service_logs(engine, clock, hot_services=("b",)) as logs:
+        await logs.write(a_log("käse"), a_log("b"))
+        clock.now += 1000
+        await logs.write(a_log("a"), a_log("b"))
+
+        assert await logs.services.all() == [
+            LoggingService("a", NOON + 1000, is_spread=False),
+            LoggingService("b", NOON, is_spread=True),
+            LoggingService("käse", NOON, is_spread=False),
+        ]
+
+
+async def test_one_service_more_than_the_most_is_rejected_and_the_known_ones_go_on(engine: str) -> None:
+    async with service_logs(engine, max_services=2) as logs:
+        report = await logs.writer.write([a_log("c"), a_log("a"), a_log("b"), a_log("a", message="more"), a_log("c")])
+
+        assert (report.accepted, [(each.index, each.code) for each in report.rejections]) == (
+            3,
+            [(0, Problem.TOO_MANY_SERVICES), (4, Problem.TOO_MANY_SERVICES)],
+        )
+        assert await logs.write(a_log("b", message="later")) == WriteReport(1, 0, ())
+        assert [service.name for service in await logs.services.all()] == ["a", "b"]
+        assert {log.service for log in await logs.stored()} == {"a", "b"}
+        assert await is_consistent(logs)
+
+
+async def test_another_process_counts_the_services_that_it_finds(engine: str) -> None:
+    async with service_logs(engine, max_services=2) as logs:
+        await logs.write(a_log("a"), a_log("b"))
+        other = logs_of(logs.database, clock=held_clock(), max_services=2)
+
+        assert await other.write(a_log("a", message="more")) == WriteReport(1, 0, ())
+        assert [each.code for each in (await other.writer.write([a_log("c")])).rejections] == [
+            Problem.TOO_MANY_SERVICES
+        ]
+
+
+async def test_a_service_is_known_as_spread_from_the_first_hot_log_on_and_ever_after(engine: str) -> None:
+    async with service_logs(engine) as logs:
+        await logs.write(a_log(message="before"))
+        assert [service.is_spread for service in await logs.services.all()] == [False]
+
+        hot = logs_of(logs.database, clock=held_clock(), hot_services=("checkout", "unused"))
+        await hot.write(a_log(message="hot"))
+        (service,) = await logs.services.all()
+        assert service.is_spread
+        assert service.partitions == ["checkout", *[f"checkout#{n}" for n in range(10)]]
+
+        again = logs_of(logs.database, clock=held_clock())
+        await again.write(a_log(message="after"))
+        assert await again.services.all() == [service]
+        assert await logs.messages() == ["before", "hot", "after"]
+
+
+async def test_the_logs_of_a_hot_service_are_spread_evenly(engine: str) -> None:
+    async with service_logs(engine, hot_services=("checkout",)) as logs:
+        await logs.write(*[a_log(message=f"{n}") for n in range(300)])
+
+        partitions = [log.service_name for log in await logs.stored()]
+        assert {partitions.count(f"checkout#{n}") for n in range(10)} <= set(range(28, 33))
+
+
+async def test_unknown_and_impossible_names_name_no_service(engine: str) -> None:
+    async with service_logs(engine) as logs:
+        await logs.write(a_log("a"))
+        named = await logs.services.named(["a", "a", "b", "", "x" * 65, "\ud800"])
+        assert [service.name for service in named] == ["a"]
+        assert await logs.services.named([]) == []
+
+
+async def test_processes_that_store_the_same_service_at_once_store_it_once(engine: str) -> None:
+    async with service_logs(engine) as logs:
+        others = [logs_of(logs.database, clock=held_clock(), hot_services=("a",) if n % 2 else ()) for n in range(4)]
+        await asyncio.gather(*[each.services.ensure({"a"}) for each in others])
+
+        items = [item async for item in logs.database.scan(LOGGING_SERVICE)]
+        assert items == [{"service": "a", "since": NOON, "is_spread": True}]
