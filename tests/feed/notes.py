@@ -16,13 +16,19 @@ from tests.processes import TIMEOUT_S
 from tests.store.samples import SAMPLES
 
 NOTE_SEQUENCE = SequenceEntities.of(SAMPLES, "NOTES", "CHANGE", keys="noteIds", number="change")
+EXPIRING_SEQUENCE = SequenceEntities.of(
+    SAMPLES, "EXPIRING", "EXPIRING_CHANGE", keys="noteIds", number="change", expires=True
+)
 NOTE = Entity(
     "NOTE",
     SAMPLES,
     key=("NOTE#{noteId}", "NOTE"),
     attributes=(Text("noteId"), Whole("change", optional=True)),
 )
-ENTITIES = (NOTE, NOTE_SEQUENCE.change, NOTE_SEQUENCE.latest)
+ENTITIES = (
+    NOTE,
+    *(entity for each in (NOTE_SEQUENCE, EXPIRING_SEQUENCE) for entity in (each.change, each.latest)),
+)
 
 
 @dataclass(frozen=True)
@@ -40,18 +46,22 @@ class Note:
 class Notebook:
     """The notes of a database, as one process writes and reads them."""
 
-    def __init__(self, database: Database) -> None:
-        self.sequence = ChangeSequence(database, NOTE_SEQUENCE)
+    def __init__(self, database: Database, entities: SequenceEntities = NOTE_SEQUENCE) -> None:
+        self.sequence = ChangeSequence(database, entities)
         self._database = database
 
-    async def write(self, *note_ids: str) -> int:
-        """Store notes in one transaction, those that are not stored yet; how many these were."""
+    async def write(self, *note_ids: str, ttl: int | None = None) -> int:
+        """Store notes in one transaction, those that are not stored yet; how many these were.
+
+        Args:
+            ttl: when their change expires, epoch seconds. The notes stay.
+        """
         ids = list(note_ids)
         while ids:
             async with self.sequence.reserve() as reservation:
                 items = reservation.numbered([{"noteId": note_id} for note_id in ids])
                 puts = [Put(NOTE, item, if_absent=True) for item in items]
-                refused = await self._database.transact([*puts, *reservation.actions(ids)])
+                refused = await self._database.transact([*puts, *reservation.actions(ids, ttl=ttl)])
                 if not refused:
                     break
                 self.sequence.missed(reservation)

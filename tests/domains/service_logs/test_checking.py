@@ -14,6 +14,7 @@ NOW = NOON // 1000
 TODAY = NOON_NS // DAY * DAY
 KEPT_2_DAYS = {"application_log_days": 2, "system_log_days": 3, "audit_log_days": 0}
 UUID = "0198f3c2-0000-7000-8000-00000000000a"
+OTHER_UUID = "0198f3c2-0000-7000-8000-00000000000b"
 TRACE, SPAN = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
 
 
@@ -39,7 +40,7 @@ GOOD = [
     a_log(time_ns=TODAY - 3 * DAY, log_type=ServiceLogType.SYSTEM),
     *(a_log(message=message) for message in ("", "x" * 65_536, "\U0001f300" * 65_536, "\x00\n", "e\u0301")),
     *(a_log(severity=severity) for severity in (1, 24)),
-    *(a_log(log_id=log_id) for log_id in (UUID, UUID.upper(), None)),
+    *(a_log(log_id=log_id) for log_id in (UUID, OTHER_UUID.upper(), None)),
     *(a_log(metadata=metadata) for metadata in (None, {}, {f"n{n}": n for n in range(128)}, nested(31))),
     a_log(metadata={"x": "y" * 65_531}),  # 65,536 bytes as DynamoDB counts them
     a_log(metadata={"null": None, "list": [True, 1.5, -(2**63), 2**63 - 1, {"ü": []}]}),

@@ -1,0 +1,134 @@
+"""Subscribers get each selected log once, in the order of storing, from wherever they begin."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from graph.core.errors import InvalidCursor
+from graph.domains.service_logs.entities import ENTITIES
+from graph.domains.service_logs.live import ServiceLogBroadcast
+from graph.domains.service_logs.model import ServiceLog, ServiceLogType
+from graph.domains.service_logs.selection import LogSelection
+from graph.feed.broadcast import Notice
+from graph.store.sqlite import open_sqlite
+from tests.domains.service_logs.builders import (
+    DAY,
+    NOON_NS,
+    SECOND,
+    Logs,
+    a_log,
+    held_clock,
+    logs_of,
+    numbered,
+    service_logs,
+)
+from tests.processes import TIMEOUT_S
+
+ALL = LogSelection()
+
+
+@pytest.fixture
+async def logs(engine: str) -> AsyncIterator[Logs]:
+    async with service_logs(engine, stream=True, hot_services=("hot",)) as logs:
+        yield logs
+
+
+@asynccontextmanager
+async def broadcasting(logs: Logs) -> AsyncIterator[ServiceLogBroadcast]:
+    """A broadcast of what is stored, whose subscriptions all end before it does."""
+    async with ServiceLogBroadcast(logs.writer.sequence, logs.read) as broadcast:
+        yield broadcast
+        assert broadcast.subscriptions == 0
+
+
+async def some(notices: AsyncIterator[Notice[ServiceLog]], number: int) -> list[str]:
+    """The messages of the next logs, so many, of which none was dropped."""
+    async with asyncio.timeout(TIMEOUT_S):
+        taken = [await anext(notices) for _ in range(number)]
+    records = [notice.record for notice in taken if notice.record]
+    assert [(notice.cursor, notice.dropped) for notice in taken] == [(record.cursor, 0) for record in records]
+    return [record.message for record in records]
+
+
+async def test_only_selected_logs_stored_after_subscribing_are_sent_in_the_order_of_storing(logs: Logs) -> None:
+    await logs.write(a_log(message="before"))
+    warnings = LogSelection(services=("checkout", "hot"), min_severity=13, metadata=(("user", "anna"),))
+    anna = {"metadata": {"user": "anna"}}
+    async with broadcasting(logs) as broadcast, aclosing(await broadcast.logs(warnings)) as notices:
+        first = asyncio.ensure_future(some(notices, 3))
+        await logs.write(
+            a_log(message="quiet", severity=12, **anna),
+            a_log(message="second", time_ns=NOON_NS + SECOND, severity=13, **anna),
+            a_log(message="first", severity=24, **anna),
+            a_log("hot", message="third", severity=17, **anna),
+            a_log("cart", message="other", severity=17, **anna),
+            a_log(message="nobody's", severity=17),
+        )
+        assert await first == ["first", "second", "third"]
+
+        await logs.write(a_log(message="first", severity=24, **anna))  # again
+        await logs.write(a_log(time_ns=NOON_NS - DAY, message="late", severity=24, **anna))
+        assert await some(notices, 1) == ["late"]
+
+
+async def test_a_cursor_replays_all_logs_stored_since_without_a_seam(logs: Logs) -> None:
+    await logs.write(*numbered(250, service="hot"))
+    await logs.write(a_log(time_ns=NOON_NS - DAY, message="late"))
+    cursor = next(log.cursor for log in await logs.stored() if log.message == "99")
+
+    async with broadcasting(logs) as broadcast, aclosing(await broadcast.logs(ALL, cursor)) as notices:
+        seen = await some(notices, 20)
+        await logs.write(a_log("hot", message="meanwhile"))  # while the replay is in progress
+        seen += await some(notices, 132)
+        await logs.write(a_log("cart", message="then"))
+        seen += await some(notices, 1)
+
+    assert seen == [*[f"{n}" for n in range(100, 250)], "late", "meanwhile", "then"]
+
+
+async def test_a_cursor_of_a_log_that_is_not_there_is_refused(logs: Logs) -> None:
+    await logs.write(a_log())
+    (log,) = await logs.stored()
+    unknown = ServiceLog({**log.item, "timestamp": log.timestamp + 1}).cursor
+    async with broadcasting(logs) as broadcast:
+        for cursor in ("", "nonsense", log.identity[1], log.cursor[:-1], unknown):
+            with pytest.raises(InvalidCursor):
+                await broadcast.logs(ALL, cursor)
+
+
+@pytest.mark.parametrize("gone", [1, 2])
+async def test_changes_expire_with_the_last_of_their_logs_and_the_rest_is_replayed(engine: str, gone: int) -> None:
+    clock = held_clock()
+    kept = {"application_log_days": 1, "system_log_days": 2, "audit_log_days": 0}
+    system, audit = ({"log_type": each} for each in (ServiceLogType.SYSTEM, ServiceLogType.AUDIT))
+    async with service_logs(engine, clock, **kept) as logs:
+        await logs.write(a_log(message="audited", **audit))
+        await logs.write(a_log(message="short-lived"))
+        await logs.write(a_log(message="shorter"), a_log(message="longer", **system))
+        await logs.write(a_log(message="short-lived, too"), a_log(message="for ever", **audit))
+        cursor = (await logs.stored())[0].cursor
+
+        clock.now = (NOON_NS // DAY + 1 + gone) * DAY // 1_000_000
+        await logs.write(a_log(time_ns=clock.now * 1_000_000, message="new"))
+        numbers = [change.number for change in await logs.writer.sequence.since(0, 100)]
+        assert numbers == ([1, 3, 4, 5] if gone == 1 else [1, 4, 5])
+
+        async with broadcasting(logs) as broadcast, aclosing(await broadcast.logs(ALL, cursor)) as notices:
+            rest = ["longer", "for ever", "new"] if gone == 1 else ["for ever", "new"]
+            assert await some(notices, len(rest)) == rest
+
+
+async def test_logs_stored_over_another_connection_are_sent(tmp_path: Path) -> None:
+    clock = held_clock()
+    async with (
+        open_sqlite(tmp_path / "q.db", ENTITIES, clock=clock) as ours,
+        open_sqlite(tmp_path / "q.db", ENTITIES, clock=clock) as others,
+        broadcasting(logs_of(ours, clock=clock)) as broadcast,
+        aclosing(await broadcast.logs(ALL)) as notices,
+    ):
+        first = asyncio.ensure_future(some(notices, 1))
+        await logs_of(others, clock=clock).write(a_log(message="theirs"))
+        assert await first == ["theirs"]
