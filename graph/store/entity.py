@@ -13,7 +13,7 @@ the attributes. SQLite keeps each entity in a table of its own with a column for
 keys, since the templates derive them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -188,7 +188,7 @@ class Entity:
                     self._check_undeclared(name)
         if not self._always_fits:
             check_size(item, lambda: self.with_keys(item))
-        self._check_keys(item)
+        self._check_keys(item, self._keys_to_check.values())
 
     def check_changes(self, values: Mapping[str, Any], added: Mapping[str, int | float]) -> None:
         """Raise `InvalidItem` unless these attributes can be set and these numbers added in one update."""
@@ -215,7 +215,7 @@ class Entity:
         check_size(changes)
 
     def check_changed(self, item: Mapping[str, Any], added: Mapping[str, Any]) -> None:
-        """Raise `InvalidItem` unless the result of checked changes can be stored.
+        """Raise `InvalidItem` unless the result of checked changes, which keep the primary key, can be stored.
 
         It may lack required attributes, since an update can make an item. Sums may exceed an attribute's bounds.
         """
@@ -223,7 +223,7 @@ class Entity:
             check_number(item[name])
         if not self._always_fits:
             check_size(item, lambda: self.with_keys(item))
-        self._check_keys(item)
+        self._check_keys(item, self._keys_of_indexes_to_check)
 
     def check_key(self, values: Sequence[Any]) -> None:
         """Raise `InvalidItem` unless these values of `key_names` make a key."""
@@ -259,21 +259,25 @@ class Entity:
         """The names of the table's keys and of the attribute `entity` on DynamoDB."""
         return frozenset({attribute.name for attribute in self.table.key_attributes} | {ENTITY})
 
-    def _check_keys(self, item: Mapping[str, Any]) -> None:
+    def _check_keys(self, item: Mapping[str, Any], keys: Iterable[KeyTemplates]) -> None:
         """Raise `InvalidItem` if a key would be too long or empty."""
-        for templates in self._keys_to_check:
+        for templates in keys:
             for template in templates:
                 if all(name in item for name in template.names):
                     template.render([item[name] for name in template.names])
 
     @cached_property
-    def _keys_to_check(self) -> list[KeyTemplates]:
+    def _keys_to_check(self) -> dict[Index, KeyTemplates]:
         """The keys that may be invalid although all attributes are within their bounds."""
-        return [
-            templates
-            for templates in self.templates.values()
+        return {
+            index: templates
+            for index, templates in self.templates.items()
             if any(not _is_possible(template) for template in templates)
-        ]
+        }
+
+    @cached_property
+    def _keys_of_indexes_to_check(self) -> list[KeyTemplates]:
+        return [templates for index, templates in self._keys_to_check.items() if index != self.table.primary]
 
     @cached_property
     def _always_fits(self) -> bool:

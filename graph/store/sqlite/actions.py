@@ -107,10 +107,8 @@ def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int
 
 def _changed_columns(table: EntityTable, item: Item, names: Sequence[str]) -> dict[str, Any]:
     """Column → value of the changed columns only, so that other indexes are not written."""
-    columns = table.columns_of([item])
-    row = dict(zip(columns, table.values([item], columns), strict=True))
-    changed = [name if name in table.entity.named else OTHERS for name in names]
-    return {name: row[name] for name in changed}
+    columns = tuple(dict.fromkeys([name if name in table.entity.named else OTHERS for name in names]))
+    return dict(zip(columns, table.values([item], columns), strict=True))
 
 
 def _applies(table: EntityTable, stored: Item, condition: Condition | None, now: int) -> bool:

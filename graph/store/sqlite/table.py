@@ -93,6 +93,7 @@ class EntityTable:
     def values(self, items: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> list[Any]:
         """The values of items' columns, one item after the other."""
         documents = [at for at, name in enumerate(columns) if name in self._documents]
+        others_at = columns.index(OTHERS) if OTHERS in columns else None
         named = self.entity.named
         values: list[Any] = []
         for item in items:
@@ -100,9 +101,9 @@ class EntityTable:
             for at in documents:
                 if row[at] is not None:
                     row[at] = to_json(row[at])
-            if self.entity.open:
+            if others_at is not None:
                 others = {name: value for name, value in item.items() if name not in named}
-                row[-1] = to_json(others) if others else None
+                row[others_at] = to_json(others) if others else None
             values += row
         return values
 
