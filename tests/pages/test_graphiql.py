@@ -169,9 +169,11 @@ def test_every_example_is_valid(example: graphiql.Example) -> None:
 
 @pytest.mark.parametrize("example", QUERIES)
 def test_every_example_can_be_run(own_week: Service, example: graphiql.Example) -> None:
-    (answer,) = own_week.ask(example.query, json.loads(example.variables or "null")).values()
+    own_week.ask('mutation { writeLogs(input: {logs: [{service: "search", message: "Ready"}]}) { accepted } }')
 
-    rows = answer.get("nodes") or answer.get("edges") or [answer]
+    answer, *_ = own_week.ask(example.query, json.loads(example.variables or "null")).values()
+
+    rows = answer if isinstance(answer, list) else answer.get("nodes") or answer.get("edges") or [answer]
     assert len(rows) > 0
 
 
