@@ -1,0 +1,287 @@
+"""Service logs over HTTP: what `writeLogs` takes is what the queries answer."""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.access.callers import Scope
+from graph.api.relay import global_id
+from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE
+from tests.bearers import bearer
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.service import Service, running, settings
+from tests.store.samples import HeldClock
+
+TRACE, SPAN = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
+UUID = "0198f3c2-0000-7000-8000-00000000000a"
+WRITE = """mutation ($logs: [LogInput!]!) {
+  writeLogs(input: {logs: $logs}) { accepted skipped rejected rejections { index code message } }
+}"""
+LOGS = """query ($filter: ServiceLogFilter, $first: Int, $after: String, $last: Int, $before: String) {
+  serviceLogs(filter: $filter, orderBy: TIME_ASC, first: $first, after: $after, last: $last, before: $before) {
+    nodes {
+      id logId service type level severityNumber message time timeUnixNano metadata traceId spanId eventName expiresAt
+    }
+    edges { cursor }
+    pageInfo { hasNextPage hasPreviousPage }
+  }
+}"""
+
+
+def write(service: Service, *logs: dict[str, Any]) -> dict[str, Any]:
+    payload: dict[str, Any] = service.ask(WRITE, {"logs": logs})["writeLogs"]
+    return payload
+
+
+def logs(service: Service, **variables: Any) -> list[dict[str, Any]]:
+    nodes: list[dict[str, Any]] = service.ask(LOGS, variables)["serviceLogs"]["nodes"]
+    return nodes
+
+
+def log(message: str = "paid", **others: Any) -> dict[str, Any]:
+    return {"service": "checkout", "message": message, **others}
+
+
+@pytest.fixture
+def for_ever(tmp_path: Path, usgs: UsgsServer, clock: HeldClock) -> Iterator[Service]:
+    """A service that keeps audit logs for ever."""
+    with running(settings(tmp_path / "logs.db", usgs, audit_log_days=0), clock=clock) as service:
+        yield service
+
+
+def test_a_log_comes_back_with_all_that_was_written(service: Service) -> None:
+    metadata = {"user": "anna", "ms": 12.5, "tags": ["a", None, True], "nested": {"ü": {}}, "big": 2**53 - 1}
+    written = log(
+        *("Zahlung für „Käse“ \U0001f9c0\n",),
+        type="AUDIT",
+        level="WARN",
+        time="2023-11-14T10:00:00.123456Z",
+        logId=UUID.upper(),
+        metadata=metadata,
+        traceId=TRACE.upper(),
+        spanId=SPAN,
+    )
+    assert write(service, written) == {"accepted": 1, "skipped": 0, "rejected": 0, "rejections": []}
+
+    (node,) = logs(service)
+    assert node.pop("id")
+    assert node == {
+        "logId": UUID,
+        "service": "checkout",
+        "type": "AUDIT",
+        "level": "WARN",
+        "severityNumber": 13,
+        "message": written["message"],
+        "time": "2023-11-14T10:00:00.123Z",
+        "timeUnixNano": "1699956000123456000",
+        "metadata": metadata,
+        "traceId": TRACE,
+        "spanId": SPAN,
+        "eventName": None,
+        "expiresAt": "2024-02-13T00:00:00.000Z",
+    }
+
+
+def test_what_a_log_does_not_say_has_its_default(service: Service) -> None:
+    write(service, log())
+    (node,) = logs(service)
+    assert (node["type"], node["level"], node["severityNumber"]) == ("APPLICATION", "INFO", 9)
+    assert (node["time"], node["timeUnixNano"]) == ("2023-11-14T22:13:20.000Z", "1700000000000000000")
+    assert [node[name] for name in ("metadata", "traceId", "spanId", "eventName")] == [None] * 4
+
+
+def test_the_payload_names_each_rejected_log_and_keeps_its_neighbours(service: Service) -> None:
+    batch = [
+        *(log("0"), log("1", time="1969-12-31T23:59:59Z"), log("2"), log("3", service="a#1"), log("4", metadata=[1])),
+        *(log("5", time="2023-11-15T00:13:21Z"), log("6", time="2023-11-15T00:13:20Z"), log("7", logId="no")),
+        *(log("8", time="2023-08-15T23:59:59Z"), log("9", time="2023-08-16"), log("10", traceId="0"), log("0")),
+        *(log("x" * 65_537), log("13", metadata={"": 1}), log("14", time="9999-12-31T23:59:59Z")),
+    ]
+    payload = write(service, *batch)
+
+    assert (payload["accepted"], payload["skipped"], payload["rejected"]) == (5, 0, 10)
+    assert [(each["index"], each["code"]) for each in payload["rejections"]] == [
+        (1, "TIME_INVALID"),
+        (3, "SERVICE_INVALID"),
+        (4, "METADATA_INVALID"),
+        (5, "TIME_IN_FUTURE"),
+        (7, "LOG_ID_INVALID"),
+        (8, "EXPIRED"),
+        (10, "TRACE_INVALID"),
+        (12, "MESSAGE_TOO_LONG"),
+        (13, "METADATA_INVALID"),
+        (14, "TIME_INVALID"),
+    ]
+    assert [node["message"] for node in logs(service)] == ["9", "0", "2", "0", "6"]
+    assert write(service, *batch)["skipped"] == 5
+
+
+def test_logs_of_1970_are_kept_where_their_type_never_expires(for_ever: Service) -> None:
+    times = ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000001Z", "1999-12-31T23:59:59.999999Z")
+    payload = write(for_ever, *[log(time, type="AUDIT", time=time) for time in times])
+    assert payload["accepted"] == 3
+
+    found = logs(for_ever, filter={"types": ["AUDIT"], "startTime": times[0]})
+    assert [(node["message"], node["timeUnixNano"], node["expiresAt"]) for node in found] == [
+        (times[0], "0", None),
+        (times[1], "1000", None),
+        (times[2], "946684799999999000", None),
+    ]
+    assert logs(for_ever, filter={"startTime": "0001-01-01T00:00:00Z", "endTime": times[0]}) == found[:2]
+    assert logs(for_ever, filter={"text": "1970", "endTime": "9999-12-31T23:59:59Z"}) == found[:2]
+
+
+def test_a_thousand_logs_are_taken_and_one_more_is_refused(service: Service) -> None:
+    many = [log(f"{n}") for n in range(1001)]
+    assert service.codes(WRITE, {"logs": many}) == ["BAD_USER_INPUT"]
+    assert logs(service) == []
+    assert write(service, *many[:1000])["accepted"] == 1000
+    assert write(service)["accepted"] == 0
+
+
+@pytest.mark.parametrize(
+    ("document", "scope", "other"),
+    [
+        ("mutation { writeLogs(input: {logs: []}) { accepted } }", SERVICE_LOGS_WRITE, SERVICE_LOGS_READ),
+        ("{ serviceLogs { nodes { id } } }", SERVICE_LOGS_READ, SERVICE_LOGS_WRITE),
+        ("{ loggingServices { name } }", SERVICE_LOGS_READ, SERVICE_LOGS_WRITE),
+        (
+            '{ logVolume(interval: DAY, by: TYPE, startTime: "2023-11-01") { count } }',
+            SERVICE_LOGS_READ,
+            SERVICE_LOGS_WRITE,
+        ),
+    ],
+)
+def test_each_field_requires_its_scope(service: Service, document: str, scope: Scope, other: Scope) -> None:
+    assert service.http.post("/graphql", json={"query": document}, headers=bearer(scope)).json().keys() == {"data"}
+    refused = service.http.post("/graphql", json={"query": document}, headers=bearer(other)).json()
+    assert [error["extensions"]["code"] for error in refused["errors"]] == ["FORBIDDEN"]
+
+
+def test_a_log_is_found_by_its_global_id_and_garbage_finds_none(service: Service) -> None:
+    write(service, log("first"), log("second"))
+    node = logs(service)[1]
+    find = "query ($id: ID!) { node(id: $id) { id ... on ServiceLog { message } } }"
+
+    assert service.ask(find, {"id": node["id"]}) == {"node": {"id": node["id"], "message": "second"}}
+    slot = 1_700_000_000_000_001
+    keys = (f"{slot + 5}@checkout", f"{slot}@cart", f"0{slot}@checkout", f"-{slot}@checkout", f"{slot}", "@", "", "1@")
+    keys += (f"{slot}@{'x' * 100}", f"{'9' * 17}@checkout", f"{'9' * 18}@checkout", "²@checkout", "1.5@checkout")
+    assert service.ask(find, {"id": global_id("ServiceLog", f"{slot}@checkout")}) == {
+        "node": {"id": node["id"], "message": "second"}
+    }
+    for key in keys:
+        body = service.answer(find, {"id": global_id("ServiceLog", key)})
+        assert body["data"] == {"node": None}, key
+        assert [error["extensions"]["code"] for error in body.get("errors", [])] in ([], ["BAD_USER_INPUT"]), key
+
+
+def test_the_cursor_of_any_filter_and_order_is_taken_and_garbage_is_refused(service: Service) -> None:
+    write(service, *[log(f"{n}", time=f"2023-11-14T10:00:0{n}Z", level="WARN" if n % 2 else "INFO") for n in range(6)])
+    cursor = service.ask(LOGS, {"first": 3})["serviceLogs"]["edges"][2]["cursor"]
+
+    assert [node["message"] for node in logs(service, after=cursor, first=2)] == ["3", "4"]
+    assert [node["message"] for node in logs(service, after=cursor, filter={"levels": ["WARN"]})] == ["3", "5"]
+    assert [node["message"] for node in logs(service, before=cursor, last=1, filter={"services": ["checkout"]})] == [
+        "1"
+    ]
+    late = {"startTime": "2023-11-14T10:00:04Z", "levels": ["INFO"]}
+    assert [node["message"] for node in logs(service, before=cursor, last=9, filter=late)] == []
+    assert [node["message"] for node in logs(service, after=cursor, filter=late)] == ["4"]
+    for garbage in ("", "x", "é", "\x00", cursor[:-2], f"{cursor}=", urlsafe_b64encode(b"events1:0:x").decode()):
+        for argument in ("after", "before"):
+            assert service.codes(LOGS, {argument: garbage}) == ["INVALID_CURSOR"], garbage
+
+
+@pytest.mark.parametrize(
+    "filter_",
+    [
+        {"minSeverity": 0},
+        {"minSeverity": 25},
+        {"text": ""},
+        {"text": "x" * 257},
+        {"traceId": ""},
+        {"services": ["x"] * 101},
+        {"metadata": [{"key": "x", "value": "y"}] * 101},
+        {"startTime": "2023-11-14T00:00:00Z", "endTime": "2023-11-13T23:59:59Z"},
+    ],
+)
+def test_a_filter_beyond_its_bounds_is_refused(service: Service, filter_: dict[str, Any]) -> None:
+    assert service.codes(LOGS, {"filter": filter_}) == ["BAD_USER_INPUT"]
+
+
+def test_a_filter_by_names_that_nothing_has_selects_nothing(service: Service) -> None:
+    write(service, log())
+    for nothing in (
+        *({"services": names} for names in ([], ["cart"], [""], ["x" * 100], ["checkout#1"], ["\x00"])),
+        *({"types": []}, {"levels": []}, {"services": ["checkout"], "types": []}, {"traceId": "x"}),
+        *({"metadata": [{"key": "", "value": ""}]}, {"minSeverity": 24}, {"text": "\x00"}),
+    ):
+        assert logs(service, filter=nothing) == [], nothing
+
+
+def test_a_time_range_includes_its_ends_a_day_and_a_millisecond_whole(service: Service) -> None:
+    times = ("2023-11-13T23:59:59.999999Z", "2023-11-14T00:00:00Z", "2023-11-14T10:00:00.123999Z")
+    write(service, *[log(time[11:], time=time) for time in times])
+
+    def between(start: str | None, end: str | None) -> list[str]:
+        found = logs(service, filter={"startTime": start, "endTime": end})
+        return [node["message"] for node in found]
+
+    first, second, third = (time[11:] for time in times)
+    assert between("2023-11-14", None) == [second, third]
+    assert between(None, "2023-11-13") == [first]
+    assert between("2023-11-13", "2023-11-14") == [first, second, third]
+    assert between("2023-11-14T10:00:00.123Z", "2023-11-14T10:00:00.123Z") == [third]
+    assert between(None, "2023-11-14T10:00:00.123998Z") == [first, second]
+    assert between("2023-11-13T23:59:59.999999Z", "2023-11-14T00:00:00.000000Z") == [first, second]
+
+
+def test_volumes_count_by_level_type_and_service(service: Service) -> None:
+    write(
+        service,
+        *[log(f"{n}", time=f"2023-11-14T10:0{n}:59Z", level="ERROR" if n else "DEBUG") for n in range(3)],
+        log("x", service="cart", type="AUDIT", time="2023-11-14T11:00:00Z"),
+    )
+    volume = """query ($interval: LogInterval!, $by: LogVolumeBy!, $services: [String!], $end: DateTime) {
+      logVolume(interval: $interval, by: $by, startTime: "2023-11-14T10:01:30Z", endTime: $end, services: $services) {
+        start count level type service
+      }
+    }"""
+
+    def counted(interval: str, by: str, **others: Any) -> list[tuple[str, str, int]]:
+        found = service.ask(volume, {"interval": interval, "by": by, **others})["logVolume"]
+        name = by.lower()
+        assert {key for each in found for key, value in each.items() if value is not None} <= {"start", "count", name}
+        return [(each["start"][5:16], each[name], each["count"]) for each in found]
+
+    assert counted("MINUTE", "LEVEL") == [
+        ("11-14T10:01", "ERROR", 1),
+        ("11-14T10:02", "ERROR", 1),
+        ("11-14T11:00", "INFO", 1),
+    ]
+    assert counted("HOUR", "TYPE") == [("11-14T10:00", "APPLICATION", 3), ("11-14T11:00", "AUDIT", 1)]
+    assert counted("DAY", "SERVICE") == [("11-14T00:00", "cart", 1), ("11-14T00:00", "checkout", 3)]
+    assert counted("DAY", "LEVEL", services=["checkout", "checkout"]) == [
+        ("11-14T00:00", "DEBUG", 1),
+        ("11-14T00:00", "ERROR", 2),
+    ]
+    assert counted("DAY", "SERVICE", services=["", "none", "x" * 100]) == []
+    assert counted("HOUR", "TYPE", end="2023-11-14T10:59:59Z") == [("11-14T10:00", "APPLICATION", 3)]
+    assert service.codes(volume, {"interval": "MINUTE", "by": "TYPE", "end": "2023-11-22"}) == ["BAD_USER_INPUT"]
+    assert service.codes(volume, {"interval": "DAY", "by": "TYPE", "end": "2023-11-13"}) == ["BAD_USER_INPUT"]
+
+
+def test_the_services_that_have_written_are_listed_by_name(service: Service, clock: HeldClock) -> None:
+    write(service, log(), log(service="cart"))
+    clock.now += 1000
+    write(service, log("more"), log(service="api"))
+
+    assert service.ask("{ loggingServices { name since } }")["loggingServices"] == [
+        {"name": "api", "since": "2023-11-14T22:13:21.000Z"},
+        {"name": "cart", "since": "2023-11-14T22:13:20.000Z"},
+        {"name": "checkout", "since": "2023-11-14T22:13:20.000Z"},
+    ]

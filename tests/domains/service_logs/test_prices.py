@@ -1,0 +1,177 @@
+"""What reading and writing service logs costs, whatever else the table holds."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.paging import Paging
+from graph.domains.service_logs.entities import LOG_VOLUME, SERVICE_LOG, TIMESTAMP_INDEX
+from graph.domains.service_logs.model import LogLevel, LogPosition, ServiceLog, ServiceLogType
+from graph.domains.service_logs.selection import LogSelection
+from graph.store.contract import Action, Database
+from graph.store.merging import AT_LEAST
+from graph.store.ordering import PageRequest
+from graph.store.query import Page, Query
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.service_logs.builders import (
+    MICROSECOND,
+    NOON_NS,
+    SECOND,
+    Logs,
+    a_log,
+    held_clock,
+    logs_of,
+    numbered,
+    service_logs,
+)
+
+SERVICES = 6
+EACH = 200  # logs of a service
+HOT = ("service 0",)
+SIZE = 20
+
+
+class Counting(WatchedDatabase):
+    """A real database that counts the logs that it returns, and keeps its transactions."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.logs = 0
+        self.transactions: list[int] = []  # their actions
+
+    async def query(self, query: Query) -> Page:
+        page = await super().query(query)
+        self.logs += len(page.items) if query.entity is SERVICE_LOG else 0
+        return page
+
+    async def transact(self, actions: list[Action]) -> tuple[int, ...]:  # type: ignore[override]
+        self.transactions.append(len(actions))
+        return await super().transact(actions)
+
+    def queries(self) -> list[tuple[str, int]]:
+        """The readings of logs: by which index, and of how many partitions."""
+        return [(call.index, len(call.partitions)) for call in self.calls if call.entity is SERVICE_LOG]
+
+
+@pytest.fixture
+async def written(engine: str) -> AsyncIterator[Logs]:
+    """Some services, each with a log every second."""
+    async with service_logs(engine, hot_services=HOT) as logs:
+        for service in range(SERVICES):
+            batch = [
+                a_log(f"service {service}", NOON_NS + n * SECOND + service * MICROSECOND, f"{n}") for n in range(EACH)
+            ]
+            await logs.write(*batch)
+        yield logs
+
+
+async def read(
+    written: Logs, selection: LogSelection, paging: Paging[LogPosition], *, rows_per_part: int | None = None
+) -> tuple[list[ServiceLog], Counting]:
+    """A page newest first, and what it cost."""
+    watched = Counting(written.database)
+    logs = logs_of(watched, clock=held_clock(), rows_per_part=rows_per_part, hot_services=HOT)
+    page = await logs.read.page(selection, PageRequest(paging))
+    assert page.has_more
+    return list(page.records), watched
+
+
+@pytest.mark.parametrize("seconds", [None, 150])
+async def test_a_page_by_service_takes_one_query_and_reads_its_own_logs(written: Logs, seconds: int | None) -> None:
+    after = None if seconds is None else LogPosition((NOON_NS + 3000) / SECOND + seconds, "service 3")
+    records, watched = await read(written, LogSelection(services=("service 3",)), Paging(SIZE, after=after))
+
+    assert [record.message for record in records] == [f"{n}" for n in range((seconds or EACH) - 1, -1, -1)[:SIZE]]
+    assert watched.queries() == [(SERVICE_LOG.table.primary.name, 1)]
+    assert watched.logs <= SIZE + 3
+
+
+async def test_a_page_of_a_hot_service_takes_little_more_than_one_query_for_each_of_its_partitions(
+    written: Logs,
+) -> None:
+    records, watched = await read(written, LogSelection(services=HOT), Paging(SIZE))
+
+    assert [record.message for record in records] == [f"{n}" for n in range(EACH - 1, EACH - 1 - SIZE, -1)]
+    assert set(watched.queries()) == {(SERVICE_LOG.table.primary.name, 1)}
+    assert 11 <= len(watched.queries()) <= 13
+    assert watched.logs <= AT_LEAST * 14
+
+
+async def test_a_page_by_type_takes_one_query_and_one_of_all_logs_three(written: Logs) -> None:
+    records, watched = await read(written, LogSelection(types=(ServiceLogType.APPLICATION,)), Paging(SIZE))
+    assert (len(records), watched.queries()) == (SIZE, [(TIMESTAMP_INDEX.name, 1)])
+    assert watched.logs <= SIZE + 3
+
+    records, watched = await read(written, LogSelection(), Paging(SIZE))
+    assert (len(records), len({record.service for record in records})) == (SIZE, SERVICES)
+    assert watched.queries()[:3] == [(TIMESTAMP_INDEX.name, 1)] * 3
+    assert len(watched.queries()) <= 4
+    assert watched.logs <= 3 * SIZE
+
+
+async def test_what_precedes_a_page_is_read_only_on_request(written: Logs) -> None:
+    watched = Counting(written.database)
+    logs = logs_of(watched, clock=held_clock())
+    after = LogPosition(NOON_NS / SECOND + 100, "service 3")
+    page = await logs.read.page(LogSelection(services=("service 3",)), PageRequest(Paging(SIZE, after=after)))
+    assert len(watched.queries()) == 1
+
+    assert await await_maybe(page.has_previous)
+    assert len(watched.queries()) == 2
+    assert watched.logs <= SIZE + 6
+
+
+async def test_a_filtered_page_reads_only_the_periods_that_have_such_logs(engine: str) -> None:
+    async with service_logs(engine) as written:
+        hours = [a_log(time_ns=NOON_NS - n * 60 * SECOND, message=f"{n}") for n in range(400)]
+        errors = [a_log(time_ns=NOON_NS - n * 60 * SECOND, message=f"error {n}", severity=17) for n in (390, 380, 375)]
+        await written.write(*hours, *errors)
+
+        selection = LogSelection(services=("checkout",), levels=(LogLevel.ERROR,))
+        records, watched = await read(written, selection, Paging(2), rows_per_part=20)
+
+        assert [record.message for record in records] == ["error 375", "error 380"]
+        read_hours = [call for call in watched.calls if call.entity is LOG_VOLUME]
+        assert {call.partitions[0][0] for call in read_hours} == {"DAY", "HOUR", "MINUTE"}
+        assert watched.logs <= 3
+        assert len(watched.queries()) <= 3
+
+
+async def test_a_write_of_fresh_logs_reads_the_services_and_the_number_once_and_then_nothing(engine: str) -> None:
+    async with service_logs(engine) as empty:
+        watched = Counting(empty.database)
+        logs = logs_of(watched, clock=held_clock())
+        await logs.write(*numbered(3))
+        assert [call.entity.name for call in watched.calls] == ["LOGGING_SERVICE"]
+        assert [entity.name for entity, _ in watched.gets] == ["LATEST_SERVICE_LOGS"]
+
+        watched.calls.clear()
+        watched.gets.clear()
+        watched.transactions.clear()
+        number = watched.transaction_limit - 8  # beside the counters and the change
+        await logs.write(*numbered(number, NOON_NS + SECOND))
+        assert (watched.calls, watched.gets, watched.transactions) == ([], [], [number + 8])
+
+
+async def test_a_batch_that_is_written_again_is_looked_up_at_once(engine: str) -> None:
+    async with service_logs(engine) as logs:
+        batch = numbered(90)
+        await logs.write(*batch)
+        watched = Counting(logs.database)
+        again = logs_of(watched, clock=held_clock())
+        await again.write(*batch)
+
+        assert len(watched.transactions) == 1
+        assert [entity.name for entity, _ in watched.gets].count("SERVICE_LOG") == 1
+
+
+async def test_global_ids_are_read_together(written: Logs) -> None:
+    stored = await written.stored()
+    watched = Counting(written.database)
+    keys = [log.identity[1] for log in stored[:30]]
+
+    found = await logs_of(watched, clock=held_clock()).read.by_key([*keys, "1@nobody", "x"], frozenset({"message"}))
+
+    assert [found[key].message for key in keys] == [log.message for log in stored[:30]]
+    assert (len(found), len(watched.gets), watched.calls) == (30, 1, [])
