@@ -23,7 +23,8 @@ from graph.opening import settings_of
 from tests.bearers import bearer
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
-from tests.domains.request_logs.builders import NOW, a_log, now, stored_logs, uuid
+from tests.domains.request_logs.builders import a_log, stored_logs, uuid
+from tests.domains.service_logs.builders import NOON, held_clock
 from tests.observability.scraping import scraped
 from tests.processes import TIMEOUT_S
 from tests.service import Service, running
@@ -49,6 +50,11 @@ class OddQueries:
 
 
 ALL = (*DOMAINS, Domain(name="odd", queries=(OddQueries,)))
+
+
+@pytest.fixture
+def clock() -> HeldClock:
+    return held_clock()
 
 
 @pytest.fixture
@@ -193,19 +199,19 @@ def near(number: int, time_ms: int) -> NearTime:
 
 
 async def test_a_request_is_found_near_its_time_across_midnight_and_nowhere_else(engine: str) -> None:
-    midnight = NOW // 86_400_000 * 86_400_000
-    logs = [a_log(midnight - 5, 1), a_log(midnight + 5, 2), a_log(NOW, 3)]
+    midnight = NOON // 86_400_000 * 86_400_000
+    logs = [a_log(midnight - 5, 1), a_log(midnight + 5, 2), a_log(NOON, 3)]
     async with stored_logs(engine, logs) as request_logs:
-        latest = near(3, NOW + LONGEST_REQUEST_MS)
+        latest = near(3, NOON + LONGEST_REQUEST_MS)
         found = await request_logs.of_requests([near(1, midnight + 100), near(2, midnight + 200), latest])
-        none = await request_logs.of_requests([near(3, NOW + LONGEST_REQUEST_MS + 1), near(1, midnight - 2000)])
+        none = await request_logs.of_requests([near(3, NOON + LONGEST_REQUEST_MS + 1), near(1, midnight - 2000)])
 
     assert found == {log.request_id: log for log in logs}
     assert none == {}
 
 
 async def test_a_request_is_found_behind_many_others() -> None:
-    logs = [a_log(NOW + number, number) for number in range(2 * KEYS_AT_ONCE + 1)]
+    logs = [a_log(NOON + number, number) for number in range(2 * KEYS_AT_ONCE + 1)]
     async with stored_logs("sqlite", logs) as request_logs:
         found = await request_logs.of_requests([near(0, logs[-1].timestamp)])
 
@@ -213,12 +219,12 @@ async def test_a_request_is_found_behind_many_others() -> None:
 
 
 async def test_the_requests_of_a_page_are_read_together() -> None:
-    async with empty_database("sqlite", ENTITIES, clock=now) as database:
+    async with empty_database("sqlite", ENTITIES, clock=held_clock()) as database:
         watched = WatchedDatabase(database)
-        logs = [a_log(NOW + number, number) for number in range(100)]
-        request_logs = RequestLogs(watched, now)
+        logs = [a_log(NOON + number, number) for number in range(100)]
+        request_logs = RequestLogs(watched, held_clock())
         await request_logs.insert_many(logs)
-        found = await request_logs.of_requests([near(number, NOW + number) for number in range(100)])
+        found = await request_logs.of_requests([near(number, NOON + number) for number in range(100)])
 
     assert len(found) == 100
     assert len(watched.calls) == len(watched.gets) == 1
