@@ -83,7 +83,12 @@ def batches(number: int, size: int, end_ns: int) -> Iterator[list[Log]]:
         batch = []
         for nth in range(at, min(at + size, number)):
             took, status = chance.randrange(2000), chance.choice((200, 200, 200, 204, 404, 500))
-            metadata: dict[str, str | int] = {"http.method": "GET", "http.status_code": status, "duration_ms": took, "order": nth}
+            metadata: dict[str, str | int] = {
+                "http.method": "GET",
+                "http.status_code": status,
+                "duration_ms": took,
+                "order": nth,
+            }
             batch.append(
                 Log(
                     service,

@@ -53,7 +53,8 @@ class NpmPackage:
         packed = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
         if packed.returncode:
             raise Unavailable(f"`npm pack {self.name}@{self.version}` failed: {packed.stderr.strip()}")
-        tarball = scratch / f"{self.name}-{self.version}.tgz"
+        named = self.name.removeprefix("@").replace("/", "-")  # `@scope/name` as `scope-name`
+        tarball = scratch / f"{named}-{self.version}.tgz"
         found = base64.b64encode(hashlib.sha512(tarball.read_bytes()).digest()).decode()
         if found != self.sha512:
             raise Unavailable(f"{tarball.name} is not the pinned one: its sha512 is {found}")

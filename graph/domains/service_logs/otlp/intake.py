@@ -15,7 +15,7 @@ from graph.domains.service_logs.otlp.bodies import inflated, received
 from graph.domains.service_logs.otlp.formats import MOST_RECORDS, Format, Group, TooManyRecords
 from graph.domains.service_logs.otlp.reading import logs_of
 from graph.domains.service_logs.otlp.room import Room, Share
-from graph.domains.service_logs.otlp.values import Unreadable
+from graph.domains.service_logs.otlp.values import Unreadable, WrongType
 from graph.domains.service_logs.writing import LogWriter
 from graph.work.account import give_way
 
@@ -78,9 +78,12 @@ class LogIntake:
         """The logs of all groups, in order. A rejection stands for one that cannot be read."""
         logs: list[NewLog | Rejection] = []
         began = perf_counter()
-        for log in logs_of(format_, groups, 1_000_000 * self._clock(), share.hold):
-            logs.append(log)
-            if perf_counter() - began > PIECE_S:
-                await give_way()
-                began = perf_counter()
+        try:
+            for log in logs_of(format_, groups, 1_000_000 * self._clock(), share.hold, is_strict=True):
+                logs.append(log)
+                if perf_counter() - began > PIECE_S:
+                    await give_way()
+                    began = perf_counter()
+        except WrongType as error:
+            raise BadRequest(f"A resource or scope: {error}") from error
         return logs

@@ -14,7 +14,14 @@ import orjson
 from graph.domains.service_logs.model import NewLog
 from graph.domains.service_logs.otlp.formats import Group
 from graph.domains.service_logs.otlp.mapping import Origin, log_of
-from graph.domains.service_logs.otlp.values import Nesting, Plain, Unreadable, check_attributes, storable_number
+from graph.domains.service_logs.otlp.values import (
+    Nesting,
+    Plain,
+    Unreadable,
+    WrongType,
+    check_attributes,
+    storable_number,
+)
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
 _STANDARD_BASE64 = str.maketrans("-_", "+/")
@@ -39,10 +46,11 @@ class Json:
             raise Unreadable("The body must be an object with `resourceLogs`.")
         if request and "resourceLogs" not in request:
             raise Unreadable("The body has no `resourceLogs`: it is no request of OTLP.")
+        resources = [(_object(each, "resource"), each) for each in _objects(request, "resourceLogs")]
         return [
-            Group(_object(resource, "resource"), _object(scope, "scope"), _list(scope, "logRecords"))
-            for resource in _objects(request, "resourceLogs")
-            for scope in _objects(resource, "scopeLogs")
+            Group(resource, _object(scope, "scope"), _list(scope, "logRecords"))
+            for resource, each in resources
+            for scope in _objects(each, "scopeLogs")
         ]
 
     def origin(self, group: Group) -> Origin:
@@ -55,7 +63,7 @@ class Json:
 
         def read(record: Any) -> NewLog:
             if not isinstance(record, dict):
-                raise Unreadable("A log record must be an object.")
+                raise WrongType("A log record must be an object.")
             return log_of(
                 origin,
                 _attributes(record),
@@ -104,7 +112,7 @@ def _object(parent: Object, name: str) -> Object:
     if given is None:
         return {}
     if not isinstance(given, dict):
-        raise Unreadable(f"`{name}` must be an object.")
+        raise WrongType(f"`{name}` must be an object.")
     return given
 
 
@@ -114,7 +122,7 @@ def _list(parent: Object, name: str) -> list[Any]:
     if given is None:
         return []
     if not isinstance(given, list):
-        raise Unreadable(f"`{name}` must be a list.")
+        raise WrongType(f"`{name}` must be a list.")
     return given
 
 
@@ -122,7 +130,7 @@ def _objects(parent: Object, name: str) -> list[Object]:
     """A member that is a list of objects."""
     given = _list(parent, name)
     if not all(isinstance(each, dict) for each in given):
-        raise Unreadable(f"`{name}` must be a list of objects.")
+        raise WrongType(f"`{name}` must be a list of objects.")
     return given
 
 
@@ -132,7 +140,7 @@ def _text(parent: Object, name: str) -> str:
     if given is None:
         return ""
     if not isinstance(given, str):
-        raise Unreadable(f"`{name}` must be a text.")
+        raise WrongType(f"`{name}` must be a text.")
     return given
 
 
@@ -145,7 +153,7 @@ def _severity(record: Object) -> int:
     """A severity number; 0 if it is absent."""
     given = record.get("severityNumber", 0)
     if isinstance(given, str):
-        raise Unreadable("`severityNumber` must be a number.")
+        raise WrongType("`severityNumber` must be a number.")
     return _integer(given, "severityNumber", -(2**31), 2**31 - 1)
 
 
@@ -153,7 +161,7 @@ def _integer(given: Any, name: str, least: int, greatest: int) -> int:
     """A whole number, which may be a text; 0 for null."""
     number = _number(given)
     if number is None or not least <= number <= greatest:
-        raise Unreadable(f"`{name}` must be a whole number between {least} and {greatest}.")
+        raise WrongType(f"`{name}` must be a whole number between {least} and {greatest}.")
     return number
 
 
@@ -185,25 +193,25 @@ def _plain(value: Any, nesting: Nesting) -> Plain:
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise Unreadable('A value must be an object such as `{"stringValue": …}`.')
+        raise WrongType('A value must be an object such as `{"stringValue": …}`.')
     given = [(name, each) for name, each in value.items() if name in _VALUES and each is not None]
     if not given:
         return None
     if len(given) > 1:
-        raise Unreadable("A value has more than one type.")
+        raise WrongType("A value has more than one type.")
     name, each = given[0]
     return _VALUES[name](each, nesting)
 
 
 def _string(given: Any, nesting: Nesting) -> str:
     if not isinstance(given, str):
-        raise Unreadable("`stringValue` must be a text.")
+        raise WrongType("`stringValue` must be a text.")
     return given
 
 
 def _boolean(given: Any, nesting: Nesting) -> bool:
     if not isinstance(given, bool):
-        raise Unreadable("`boolValue` must be true or false.")
+        raise WrongType("`boolValue` must be true or false.")
     return given
 
 
@@ -217,7 +225,7 @@ def _real(given: Any, nesting: Nesting) -> float | str:
             return storable_number(float(given))
         except (ValueError, OverflowError):
             pass
-    raise Unreadable("`doubleValue` must be a number, or `NaN`, `Infinity` or `-Infinity`.")
+    raise WrongType("`doubleValue` must be a number, or `NaN`, `Infinity` or `-Infinity`.")
 
 
 def _bytes(given: Any, nesting: Nesting) -> str:
@@ -227,7 +235,7 @@ def _bytes(given: Any, nesting: Nesting) -> str:
             return b64encode(b64decode(digits + "=" * (-len(digits) % 4), validate=True)).decode()
         except ValueError:
             pass
-    raise Unreadable("`bytesValue` must be base64.")
+    raise WrongType("`bytesValue` must be base64.")
 
 
 def _array(given: Any, nesting: Nesting) -> list[Plain]:

@@ -72,7 +72,7 @@ def log_of(
         span_id: likewise.
 
     Raises:
-        Unreadable: The severity is no such number.
+        Unreadable: The severity is no such number, or the declared id no valid Unicode.
     """
     if not severity:
         severity = severity_of(severity_text) or INFO
@@ -96,7 +96,12 @@ def log_of(
 def _log_id(uid: Plain) -> str:
     """The id that an attribute declares: a UUID as it is, anything else, such as a ULID, as a derived one."""
     text = str(uid)
-    return text.lower() if is_uuid(text) else uuid_of(text)
+    if is_uuid(text):
+        return text.lower()
+    try:
+        return uuid_of(text)
+    except UnicodeEncodeError as error:
+        raise Unreadable(f"`{LOG_UID}` is no valid Unicode.") from error
 
 
 def _type_of(given: Plain) -> ServiceLogType | None:

@@ -4,14 +4,19 @@ from collections.abc import Callable, Iterable, Iterator
 
 from graph.domains.service_logs.model import NewLog, Rejection
 from graph.domains.service_logs.otlp.formats import Format, Group
-from graph.domains.service_logs.otlp.values import Unreadable
+from graph.domains.service_logs.otlp.values import Unreadable, WrongType
 
 RECORD_BYTES = 1024  # of memory for a log without metadata, on its way to the store
 ATTRIBUTE_BYTES = 100  # for each attribute of resource and scope, which each log has
 
 
 def logs_of(
-    format_: Format, groups: Iterable[Group], now_ns: int, hold: Callable[[int], None] = lambda size: None
+    format_: Format,
+    groups: Iterable[Group],
+    now_ns: int,
+    hold: Callable[[int], None] = lambda size: None,
+    *,
+    is_strict: bool = False,
 ) -> Iterator[NewLog | Rejection]:
     """The logs of all groups, in order. A rejection stands for one that cannot be read.
 
@@ -20,12 +25,18 @@ def logs_of(
         groups: of one request.
         now_ns: the time of records without a time, epoch nanoseconds.
         hold: called with the bytes of memory that the logs of a group take, before they are read.
+        is_strict: whether a resource or scope of a wrong type is an error. Otherwise, its records are rejected.
+
+    Raises:
+        WrongType: A resource or scope has a wrong type.
     """
     place = 0
     for group in groups:
         try:
             origin = format_.origin(group)
         except Unreadable as error:
+            if is_strict and isinstance(error, WrongType):
+                raise
             message = f"Its resource or scope: {error}"
             yield from (Rejection(each, error.code, message) for each in range(place, place + len(group.records)))
             place += len(group.records)

@@ -24,6 +24,10 @@ class Unreadable(Exception):
         self.code = code
 
 
+class WrongType(Unreadable):
+    """A member of JSON has a wrong type. Around records, the whole request is refused for it."""
+
+
 class Nesting:
     """Bounds the lists and mappings of one record."""
 

@@ -1,0 +1,207 @@
+"""Hostile requests: each is answered 200, 400 or 413, never 500, and none takes much memory."""
+
+import tracemalloc
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+
+from graph.domains.service_logs.otlp import wire
+from graph.domains.service_logs.otlp.formats import TooManyRecords
+from tests.domains.service_logs.otlp.messages import JSON, NOON_NS, PROTOBUF, as_json, record, request
+from tests.domains.service_logs.otlp.senders import Answered, Sender, answered
+from tests.domains.service_logs.otlp.strategies import requests
+
+SOME = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text(max_size=5),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=5), inside, max_size=3),
+    max_leaves=5,
+)
+USUAL = as_json(
+    request(
+        record(
+            {"a": ["b", 1, 0.5, True, b"x", None]},
+            attributes={"log.type": "audit", "log.record.uid": "1"},
+            severity_number=9,
+            severity_text="INFO",
+            observed_time_unix_nano=NOON_NS,
+            trace_id=b"\1" * 16,
+            span_id=b"\1" * 8,
+            event_name="e",
+        ),
+        scope={"s": "t"},
+        name="cart",
+        version="1",
+    )
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of each value inside of a value of JSON."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for name, each in inside for place in places(each, (*path, name)))]
+
+
+def replaced(value: Any, path: tuple[Any, ...], other: Any) -> Any:
+    """A value of JSON in which the value at a path is another one."""
+    if not path:
+        return other
+    name, *rest = path
+    if isinstance(value, dict):
+        return {**value, name: replaced(value[name], tuple(rest), other)}
+    return [replaced(each, tuple(rest), other) if at == name else each for at, each in enumerate(value)]
+
+
+@given(place=st.sampled_from(places(USUAL)), other=JSON_VALUES)
+@SOME
+def test_any_value_of_json_in_any_place_is_answered(hostile: Sender, place: tuple[Any, ...], other: Any) -> None:
+    body = orjson.dumps(replaced(USUAL, place, other))
+
+    assert answered(hostile.post(body, JSON)).status in (200, 400)
+
+
+@given(body=st.binary(max_size=200))
+@SOME
+def test_any_bytes_are_answered(hostile: Sender, media_type: str, body: bytes) -> None:
+    assert answered(hostile.post(body, media_type)).status in (200, 400)
+
+
+@given(sent=requests(), data=st.data())
+@SOME
+def test_a_request_with_changed_bytes_is_answered(
+    hostile: Sender, sent: ExportLogsServiceRequest, data: st.DataObject
+) -> None:
+    body = bytearray(sent.SerializeToString() or b"\0")
+    for _ in range(3):
+        body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
+
+    assert answered(hostile.post(bytes(body), PROTOBUF)).status in (200, 400)
+
+
+@given(sent=requests())
+@SOME
+def test_any_request_is_answered_alike_in_both_formats(hostile: Sender, sent: ExportLogsServiceRequest) -> None:
+    protobuf, json = (hostile.send(sent, media_type) for media_type in (PROTOBUF, JSON))
+
+    assert protobuf.status == 200
+    assert protobuf == json
+
+
+def test_eight_million_records_of_two_bytes_are_refused_before_they_are_read(hostile: Sender) -> None:
+    records = b"\x12\x00" * 8_000_000
+    body = field(1, field(2, records))
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooManyRecords):
+            wire.groups(body)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < 50_000_000
+    assert answered(hostile.post(body, PROTOBUF)).status == 413
+
+
+def field(number: int, content: bytes) -> bytes:
+    """A field that holds a message, as protobuf writes it."""
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def varint(number: int) -> bytes:
+    """A number as protobuf writes it."""
+    written = b""
+    while number > 127:
+        written += bytes([number & 127 | 128])
+        number >>= 7
+    return written + bytes([number])
+
+
+def test_a_million_attributes_reject_their_record_alone(hostile: Sender) -> None:
+    sent = request(LogRecord(attributes=[KeyValue()] * 1_000_000), record("kept", time_unix_nano=1))
+
+    answer = hostile.send(sent)
+
+    assert (answer.status, answer.rejected) == (200, 2)
+    assert answer.message.startswith("record 0: LOG_INVALID: It has more than 262,144 bytes.; record 1: EXPIRED")
+
+
+def test_a_hundred_thousand_attributes_reject_their_record_alone(hostile: Sender, media_type: str) -> None:
+    answer = hostile.send(request(LogRecord(attributes=[KeyValue()] * 100_000)), media_type)
+
+    assert answer == Answered(200, 1, "record 0: METADATA_INVALID: There must be at most 128 attributes.")
+
+
+def test_a_million_attributes_of_a_resource_reject_its_records(hostile: Sender) -> None:
+    sent = request(record("lost"))
+    sent.resource_logs[0].resource.attributes.extend([KeyValue()] * 1_000_000)
+
+    assert hostile.send(sent).message.startswith("record 0: LOG_INVALID: Its resource or scope: ")
+
+
+def nested(media_type: str, levels: int) -> bytes:
+    """A request with a record of so many lists inside of each other, and one with a wrong severity number."""
+    if media_type == JSON:
+        deep = b'{"arrayValue":{"values":[' * levels + b"{}" + b"]}}" * levels
+        return b'{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":%s},{"severityNumber":25}]}]}]}' % deep
+    deep = b""
+    for _ in range(levels):
+        deep = field(5, field(1, deep))
+    return field(1, field(2, field(2, field(5, deep)) + field(2, b"\x10\x19")))
+
+
+@pytest.mark.parametrize("levels", [17, 90, 300])
+def test_deep_nesting_rejects_its_record_alone(hostile: Sender, media_type: str, levels: int) -> None:
+    answer = answered(hostile.post(nested(media_type, levels), media_type))
+
+    first, second = answer.message.split("; ")
+    assert (answer.status, answer.rejected) == (200, 2)
+    assert first.startswith("record 0: LOG_INVALID: ")
+    assert second == "record 1: LOG_INVALID: The severity number must lie between 0 and 24."
+
+
+def test_lone_surrogates_reject_their_records_alone(hostile: Sender) -> None:
+    texts = (
+        r'"body":{"stringValue":"\ud800"}',
+        r'"eventName":"\udfff"',
+        r'"body":{"arrayValue":{"values":[{"stringValue":"\ud83d"}]}}',
+    )
+    attribute = r'"attributes":[{"key":"%s","value":{"stringValue":"%s"}}]'
+    every = (
+        *texts,
+        attribute % (r"\ud800", "a"),
+        attribute % ("a", r"\ud800"),
+        attribute % ("log.record.uid", r"\ud800"),
+    )
+    records = ",".join(f'{{"timeUnixNano":"{NOON_NS}",{each}}}' for each in every)
+    body = f'{{"resourceLogs":[{{"scopeLogs":[{{"logRecords":[{records}]}}]}}]}}'
+    named = body.replace(
+        '"scopeLogs"',
+        r'"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"\udc00"}}]},"scopeLogs"',
+    )
+
+    assert answered(hostile.post(body.encode(), JSON)).rejected == len(every)
+    assert answered(hostile.post(named.encode(), JSON)).rejected == len(every)
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "code"),
+    [
+        (NOON_NS + 7_201 * 10**9, "TIME_IN_FUTURE"),
+        (2**63 - 1, "TIME_IN_FUTURE"),
+        (2**63, "TIME_INVALID"),
+        (2**64 - 1, "TIME_INVALID"),
+        (1, "EXPIRED"),
+    ],
+)
+def test_a_clock_that_is_far_off_rejects_the_record(hostile: Sender, media_type: str, time_ns: int, code: str) -> None:
+    answer = hostile.send(request(record(time_unix_nano=time_ns)), media_type)
+
+    assert (answer.status, answer.rejected) == (200, 1)
+    assert answer.message.startswith(f"record 0: {code}: ")

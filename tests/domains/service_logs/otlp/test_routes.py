@@ -1,0 +1,240 @@
+"""The answers of `POST /v1/logs`."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from graph.domains.request_logs.entities import LOG
+from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE
+from graph.store.sqlite import open_sqlite
+from tests.bearers import bearer
+from tests.domains.entities import ENTITIES
+from tests.domains.service_logs.otlp.messages import JSON, NOON_NS, PROTOBUF, SPAN, TRACE, joined, record, request
+from tests.domains.service_logs.otlp.senders import PATH, Answered, Sender, answered, receiving
+from tests.store.samples import HeldClock
+
+HOUR_NS = 3_600_000_000_000
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_logs_are_stored_with_all_that_was_sent(sender: Sender, media_type: str, zipped: bool) -> None:
+    sent = record(
+        "paid",
+        attributes={"amount": 12.5, "log.record.uid": "0b7d8a1e-6f0e-4b0b-9a66-0b3a6d1c2f10"},
+        time_unix_nano=NOON_NS + 123_456_789,
+        severity_number=13,
+        trace_id=TRACE,
+        span_id=SPAN,
+        event_name="payment",
+    )
+
+    assert sender.send(request(sent, name="audit"), media_type, zipped=zipped) == Answered(200)
+
+    assert sender.stored() == [
+        {
+            "logId": "0b7d8a1e-6f0e-4b0b-9a66-0b3a6d1c2f10",
+            "service": "checkout",
+            "type": "AUDIT",
+            "severityNumber": 13,
+            "message": "paid",
+            "time": "2023-11-14T22:13:20.123Z",
+            "timeUnixNano": str(NOON_NS + 123_456_789),
+            "metadata": {
+                "amount": 12.5,
+                "log.record.uid": "0b7d8a1e-6f0e-4b0b-9a66-0b3a6d1c2f10",
+                "otel.scope.name": "audit",
+            },
+            "traceId": TRACE.hex(),
+            "spanId": SPAN.hex(),
+            "eventName": "payment",
+        }
+    ]
+
+
+def test_records_of_one_instant_keep_their_order_across_resources(sender: Sender, media_type: str) -> None:
+    sent = joined(request(record("a"), record("b"), service="x"), request(record("c"), service="y"))
+
+    assert sender.send(sent, media_type) == Answered(200)
+
+    assert sender.messages(services=["x"]) == ["a", "b"]
+    assert sender.messages(services=["y"]) == ["c"]
+
+
+def test_nul_and_control_characters_are_stored_as_they_are(sender: Sender, media_type: str) -> None:
+    text = "".join(map(chr, range(32))) + "\x7f\x85\u2028😀"
+
+    assert sender.send(request(record(text, attributes={text: text})), media_type) == Answered(200)
+
+    (log,) = sender.stored()
+    assert (log["message"], log["metadata"]) == (text, {text: text})
+
+
+def test_a_partial_success_names_the_rejected_records_with_reasons(sender: Sender, media_type: str) -> None:
+    sent = joined(
+        request(record("first"), record("odd trace", trace_id=b"\1" * 15)),
+        request(record("no service"), service="a\nb"),
+        request(
+            record("ahead", time_unix_nano=NOON_NS + 3 * HOUR_NS),
+            record("old", time_unix_nano=1),
+            record("x" * 65_537),
+            record("severe", severity_number=25),
+            record("last"),
+        ),
+    )
+
+    answer = sender.send(sent, media_type)
+
+    assert (answer.status, answer.rejected) == (200, 6)
+    assert [each.split(": ")[:2] for each in answer.message.split("; ")] == [
+        ["record 1", "TRACE_INVALID"],
+        ["record 2", "SERVICE_INVALID"],
+        ["record 3", "TIME_IN_FUTURE"],
+        ["record 4", "EXPIRED"],
+        ["record 5", "MESSAGE_TOO_LONG"],
+        ["record 6", "LOG_INVALID"],
+    ]
+    assert sender.messages() == ["first", "last"]
+
+
+def test_a_partial_success_names_ten_records_and_counts_the_rest(sender: Sender, media_type: str) -> None:
+    answer = sender.send(request(*[record(severity_number=25)] * 1234), media_type)
+
+    assert answer.rejected == 1234
+    assert answer.message.endswith(
+        "record 9: LOG_INVALID: The severity number must lie between 0 and 24.; and 1,224 more"
+    )
+    assert len(answer.message) < 2000
+
+
+def test_json_answers_as_otlp_spells_it(sender: Sender) -> None:
+    wrong = b'{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":1}]}]}]}'
+
+    assert sender.post(b'{"resourceLogs":[]}', JSON).content == b"{}"
+    assert sender.post(wrong, JSON).json() == {
+        "partialSuccess": {
+            "rejectedLogRecords": "1",
+            "errorMessage": 'record 0: LOG_INVALID: A value must be an object such as `{"stringValue": …}`.',
+        }
+    }
+
+
+@pytest.mark.parametrize("resource", ['{"attributes":1}', '{"attributes":[{"key":"a","value":{"intValue":"x"}}]}'])
+def test_a_wrong_type_in_a_resource_refuses_the_request(sender: Sender, resource: str) -> None:
+    scopes = '[{"logRecords":[{"body":{"stringValue":"a"}}]}]'
+    body = f'{{"resourceLogs":[{{"scopeLogs":{scopes}}},{{"resource":{resource},"scopeLogs":{scopes}}}]}}'
+
+    answer = answered(sender.post(body.encode(), JSON))
+
+    assert (answer.status, answer.code) == (400, 3)
+    assert sender.messages() == []
+
+
+def test_a_resource_that_no_log_can_hold_rejects_its_records_alone(sender: Sender, media_type: str) -> None:
+    attributes = {str(number): number for number in range(129)}
+    sent = joined(request(record("lost"), record("lost"), resource=attributes), request(record("kept")))
+
+    answer = sender.send(sent, media_type)
+
+    assert (answer.status, answer.rejected) == (200, 2)
+    assert answer.message.startswith("record 0: METADATA_INVALID: Its resource or scope: ")
+    assert sender.messages() == ["kept"]
+
+
+EMPTY = {PROTOBUF: b"", JSON: b"{}"}
+SCOPED = bearer(SERVICE_LOGS_WRITE)["Authorization"]
+UNSCOPED = bearer(SERVICE_LOGS_READ)["Authorization"]
+MIB = 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "code"),
+    [
+        (None, {}, 200, 0),
+        (None, {"authorization": SCOPED}, 200, 0),
+        (None, {"content_encoding": "identity"}, 200, 0),
+        (None, {"authorization": ""}, 401, 16),
+        (None, {"authorization": "Bearer x"}, 401, 16),
+        (None, {"authorization": UNSCOPED}, 403, 7),
+        (None, {"content_encoding": "deflate"}, 415, 3),
+        (None, {"content_encoding": "gzip, gzip"}, 415, 3),
+        (b"", {"content_encoding": "gzip"}, 400, 3),
+        (b"no gzip", {"content_encoding": "gzip"}, 400, 3),
+        (gzip.compress(b"\xff"), {"content_encoding": "gzip"}, 400, 3),
+        (gzip.compress(bytes(17 * MIB)), {"content_encoding": "GZIP"}, 413, 3),
+        (b"\xff", {}, 400, 3),
+        (bytes(16 * MIB + 1), {}, 413, 3),
+    ],
+)
+def test_each_request_is_answered_in_its_own_format(
+    hostile: Sender, media_type: str, body: bytes | None, headers: dict[str, str], status: int, code: int
+) -> None:
+    answer = hostile.post(EMPTY[media_type] if body is None else body, media_type, **headers)
+
+    assert answered(answer).status == status
+    assert answered(answer).code == code
+    assert "retry-after" not in answer.headers
+
+
+def test_json_has_four_mebibytes_before_and_after_decompression(hostile: Sender) -> None:
+    body = b"{" + b" " * (4 * MIB - 2) + b"}"
+
+    assert answered(hostile.post(body, JSON)).status == 200
+    assert answered(hostile.post(body + b" ", JSON)).status == 413
+    assert answered(hostile.post(gzip.compress(body), JSON, content_encoding="gzip")).status == 200
+    assert answered(hostile.post(gzip.compress(body + b" "), JSON, content_encoding="gzip")).status == 413
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "", "application/grpc", "application/protobuf"])
+def test_any_other_type_is_refused_in_json(hostile: Sender, content_type: str) -> None:
+    answer = answered(hostile.post(b"{}", content_type))
+
+    assert (answer.status, answer.code) == (415, 3)
+
+
+def test_parameters_and_case_of_a_type_are_passed_over(hostile: Sender) -> None:
+    assert hostile.post(b"{}", "Application/JSON; charset=utf-8").status_code == 200
+
+
+def test_another_method_is_refused(hostile: Sender) -> None:
+    answer = hostile.service.http.get(PATH)
+
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+def test_a_request_has_at_most_ten_thousand_records(hostile: Sender, media_type: str) -> None:
+    expired = request(*[record(time_unix_nano=1)] * 10_000)
+
+    assert hostile.send(expired, media_type).rejected == 10_000
+    answer = hostile.send(joined(expired, request(record())), media_type)
+    assert (answer.status, answer.code) == (413, 3)
+
+
+async def test_each_request_is_logged_with_its_outcome(tmp_path: Path) -> None:
+    with receiving(tmp_path) as sender:
+        sent = request(record("a"), record("b", severity_number=25))
+        sender.send(sent)
+        sender.send(sent)
+        sender.post(b"\xff", PROTOBUF)
+        sender.post(b"", PROTOBUF, authorization=UNSCOPED)
+    async with open_sqlite(tmp_path / "logs.db", ENTITIES, clock=HeldClock()) as database:
+        logged = [item async for item in database.scan(LOG)]
+
+    names = ("logType", "route", "status", "error", "skipped", "rejected", "facts")
+    assert sorted([item.get(name) for name in names] for item in logged) == [
+        ["INGEST", "/v1/logs", 200, None, 0, 1, {"accepted": 1}],
+        ["INGEST", "/v1/logs", 200, None, 1, 1, {"accepted": 0}],
+        ["INGEST", "/v1/logs", 400, "BAD_REQUEST", None, None, None],
+        ["INGEST", "/v1/logs", 403, "FORBIDDEN", None, None, None],
+    ]
+
+
+def test_requests_are_counted_as_mutations(sender: Sender) -> None:
+    sender.send(request(record()))
+    sender.post(b"\xff", PROTOBUF)
+
+    lines = sender.service.http.get("/metrics").text.splitlines()
+
+    assert 'quakegraph_requests_total{code="OK",operation="mutation"} 1.0' in lines
+    assert 'quakegraph_requests_total{code="BAD_REQUEST",operation="mutation"} 1.0' in lines
+    assert 'quakegraph_service_logs_total{outcome="accepted"} 1.0' in lines
