@@ -46,9 +46,11 @@ COMMANDS = dict(commands(main))
 
 
 def test_the_commands_are_those_that_are_documented() -> None:
-    assert sorted(" ".join(words) for words, _ in commands(build(DOMAINS[:2]))) == [
+    assert sorted(" ".join(words) for words, _ in commands(main)) == [
         "export",
         "ingest",
+        "logs import",
+        "logs tail",
         "rebuild-summaries",
         "reconcile",
         "schema",
@@ -82,7 +84,7 @@ def test_without_a_command_the_help_shows_how_to_begin(arguments: list[str]) -> 
     said = result.stdout + result.stderr
     for words in ("serve --demo", "ingest --recent", "ingest all_week.geojson"):
         assert f"quakegraph {words}" in said
-    for name in ("ingest", "rebuild-summaries", "reconcile", "schema", "serve", "tables"):
+    for name in ("ingest", "logs", "rebuild-summaries", "reconcile", "schema", "serve", "tables"):
         assert f"\n  {name} " in said
 
 
@@ -169,6 +171,11 @@ WRONG = {
     "max_log_bytes": ["-1", "all"],
     "max_logs_per_minute": ["-1", "all"],
     "max_log_bytes_per_minute": ["-1", "all"],
+    "application_log_days": ["-1", "36501", "1.5", "all"],
+    "system_log_days": ["-1", "36501", "1.5", "all"],
+    "audit_log_days": ["-1", "36501", "1.5", "all"],
+    "max_services": ["0", "10001", "all"],
+    "own_logs": ["perhaps"],
     "loop_watch": ["-1", "60001", "long"],
     "drain": ["-1", "61", "long"],
     "log_format": ["xml"],
@@ -179,7 +186,7 @@ WRONG = {
 OPTIONS = [parameter.name for parameter in COMMANDS["serve",].params if not getattr(parameter, "is_flag", False)]
 
 
-ANY_TEXT = {"host", "jwt_issuer", "jwt_audience", "allowed_documents"}
+ANY_TEXT = {"host", "hot_services", "jwt_issuer", "jwt_audience", "allowed_documents"}
 
 
 def test_every_validated_setting_has_a_wrong_value_in_this_test() -> None:
