@@ -63,7 +63,7 @@ def expected_page(logs: Sequence[ServiceLog], selection: LogSelection, paging: P
     order = sorted((log for log in logs if selects(selection, log)), key=place, reverse=not forward)
 
     def is_behind(log: ServiceLog, cursor: Any) -> bool:
-        return place(log) > cursor.place if forward else place(log) < cursor.place
+        return bool(place(log) > cursor.place if forward else place(log) < cursor.place)
 
     after = [log for log in order if paging.after is not None and not is_behind(log, paging.after)]
     before = [

@@ -154,7 +154,7 @@ async def test_all_pages_together_are_the_selected_logs_once_each_and_cursors_su
         cursor, more = None, True
         while more:
             at = None if cursor is None else LogOrder().place_of(cursor, "after")
-            paging = Paging(size, True, before=at) if backward else Paging(size, after=at)
+            paging: Paging[Any] = Paging(size, True, before=at) if backward else Paging(size, after=at)
             turned = await page(logs, selection, paging, forward=forward)
             more = bool(turned.has_more)
             found = [*turned.records, *found] if backward else [*found, *turned.records]

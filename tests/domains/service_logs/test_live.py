@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,7 @@ async def some(notices: AsyncIterator[Notice[ServiceLog]], number: int) -> list[
 async def test_only_selected_logs_stored_after_subscribing_are_sent_in_the_order_of_storing(logs: Logs) -> None:
     await logs.write(a_log(message="before"))
     warnings = LogSelection(services=("checkout", "hot"), min_severity=13, metadata=(("user", "anna"),))
-    anna = {"metadata": {"user": "anna"}}
+    anna: dict[str, Any] = {"metadata": {"user": "anna"}}
     async with broadcasting(logs) as broadcast, aclosing(await broadcast.logs(warnings)) as notices:
         first = asyncio.ensure_future(some(notices, 3))
         await logs.write(
@@ -102,13 +103,12 @@ async def test_a_cursor_of_a_log_that_is_not_there_is_refused(logs: Logs) -> Non
 @pytest.mark.parametrize("gone", [1, 2])
 async def test_changes_expire_with_the_last_of_their_logs_and_the_rest_is_replayed(engine: str, gone: int) -> None:
     clock = held_clock()
-    kept = {"application_log_days": 1, "system_log_days": 2, "audit_log_days": 0}
-    system, audit = ({"log_type": each} for each in (ServiceLogType.SYSTEM, ServiceLogType.AUDIT))
+    kept: dict[str, Any] = {"application_log_days": 1, "system_log_days": 2, "audit_log_days": 0}
     async with service_logs(engine, clock, **kept) as logs:
-        await logs.write(a_log(message="audited", **audit))
+        await logs.write(a_log(message="audited", log_type=ServiceLogType.AUDIT))
         await logs.write(a_log(message="short-lived"))
-        await logs.write(a_log(message="shorter"), a_log(message="longer", **system))
-        await logs.write(a_log(message="short-lived, too"), a_log(message="for ever", **audit))
+        await logs.write(a_log(message="shorter"), a_log(message="longer", log_type=ServiceLogType.SYSTEM))
+        await logs.write(a_log(message="short-lived, too"), a_log(message="for ever", log_type=ServiceLogType.AUDIT))
         cursor = (await logs.stored())[0].cursor
 
         clock.now = (NOON_NS // DAY + 1 + gone) * DAY // 1_000_000

@@ -30,7 +30,7 @@ from tests.domains.service_logs.builders import (
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database, new_store
 
-HOT = {"hot_services": ("checkout",)}
+HOT: dict[str, Any] = {"hot_services": ("checkout",)}
 THOUSAND = [f"{n}" for n in range(1000)]
 
 
