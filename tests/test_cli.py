@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from graph import __version__
-from graph.cli import build, main
+from graph.cli import main
 from graph.domain import tables_of
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
