@@ -8,7 +8,7 @@ import httpx
 
 from graph.api.recording import Recording
 from graph.core.clock import Clock, now_ms
-from graph.domain import Domain, Resources, Services, entities_of, switched_on, tables_of
+from graph.domain import Domain, Resources, Services, entities_of, switched_on
 from graph.observability.metrics import Metrics
 from graph.observability.tracing import Tracing, Untraced
 from graph.settings import DomainNames, Settings, settings_class
@@ -84,5 +84,5 @@ async def _open_store(
         meter=meter,
         timeout_s=settings.store_timeout,
     ) as database:
-        spans = tracing.store(location.engine, ",".join(design.name for design in tables_of(domains)))
+        spans = tracing.store(location.engine)
         yield MeteredDatabase(database, spans) if spans else database

@@ -9,7 +9,7 @@ https://opentelemetry.io/docs/specs/semconv/database/database-spans/
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -63,9 +63,9 @@ class OtelTracing:
         ) as span:
             yield _OperationSpan(span)
 
-    def store(self, engine: str, table: str) -> "_StoreSpans":
-        """Makes spans of the calls of one table."""
-        return _StoreSpans(self._tracer, SYSTEMS.get(engine, engine), table)
+    def store(self, engine: str) -> "_StoreSpans":
+        """Makes spans of the calls of a store."""
+        return _StoreSpans(self._tracer, SYSTEMS.get(engine, engine))
 
 
 class _OperationSpan:
@@ -83,27 +83,25 @@ class _OperationSpan:
 
 
 class _StoreSpans:
-    def __init__(self, tracer: Tracer, system: str, collection: str) -> None:
+    def __init__(self, tracer: Tracer, system: str) -> None:
         self._tracer = tracer
         self._system = system
-        self._collection = collection
 
     @contextmanager
-    def call(self, operation: str) -> Iterator[None]:
+    def call(self, operation: str, tables: Iterable[str] = ()) -> Iterator[None]:
         """Open the span of a call that an operation makes. Background work belongs to no trace."""
         if not get_current_span().get_span_context().is_valid:
             yield
             return
         # The span does not become the current one: it has no children, and a scan may end in another context.
+        collections = dict.fromkeys(tables)
         span = self._tracer.start_span(
-            f"{operation} {self._collection}",
+            " ".join([operation, *collections]),
             kind=SpanKind.CLIENT,
-            attributes={
-                "db.system.name": self._system,
-                "db.operation.name": operation,
-                "db.collection.name": self._collection,
-            },
+            attributes={"db.system.name": self._system, "db.operation.name": operation},
         )
+        if len(collections) == 1:  # the conventions have no attribute for several
+            span.set_attribute("db.collection.name", *collections)
         try:
             yield
         except asyncio.CancelledError:

@@ -3,7 +3,7 @@
 With tracing off, OpenTelemetry is not imported, and need not be installed.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Protocol
 
@@ -11,8 +11,8 @@ from typing import Protocol
 class StoreSpans(Protocol):
     """Makes a span of each call of the store."""
 
-    def call(self, operation: str) -> AbstractContextManager[object]:
-        """Open the span of one call, named after the contract's method. An exception is its outcome."""
+    def call(self, operation: str, tables: Iterable[str] = ()) -> AbstractContextManager[object]:
+        """Open the span of one call, named after the contract's method and its tables. An exception is its outcome."""
 
 
 class OperationSpan(Protocol):
@@ -28,8 +28,8 @@ class Tracing(Protocol):
     def operation(self, headers: Mapping[str, str]) -> AbstractContextManager[OperationSpan]:
         """Open the span of an operation, in the trace that the request's headers name."""
 
-    def store(self, engine: str, table: str) -> StoreSpans | None:
-        """The maker of spans of a table's calls; None where none are made."""
+    def store(self, engine: str) -> StoreSpans | None:
+        """The maker of spans of a store's calls; None where none are made."""
 
 
 class Untraced:
@@ -45,7 +45,7 @@ class Untraced:
     def __exit__(self, *raised: object) -> None:
         pass
 
-    def store(self, engine: str, table: str) -> None:
+    def store(self, engine: str) -> None:
         """Make no spans."""
 
     def end(self, operation: str | None, name: str | None, code: str | None) -> None:

@@ -3,7 +3,7 @@
 The store uses no library of metrics or traces: a `Meter` is passed in.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -24,8 +24,12 @@ class PoolUse:
 class CallMeter(Protocol):
     """Meters calls of the contract."""
 
-    def call(self, operation: str) -> AbstractContextManager[object]:
-        """Meter one call, by the name of the contract's method. An exception is its outcome."""
+    def call(self, operation: str, tables: Iterable[str] = ()) -> AbstractContextManager[object]:
+        """Meter one call, by the name of the contract's method. An exception is its outcome.
+
+        Args:
+            tables: the names of the tables that it concerns; some may be repeated.
+        """
 
 
 class Meter(CallMeter, Protocol):
@@ -49,44 +53,44 @@ class MeteredDatabase(Database):
         self._call = meter.call
 
     async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
-        with self._call("get"):
+        with self._call("get", (key.entity.table.name,)):
             return await self._database.get(key, attributes=attributes)
 
     async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
-        with self._call("get_many"):
+        with self._call("get_many", (key.entity.table.name for key in keys)):
             return await self._database.get_many(keys, attributes=attributes)
 
     async def put(self, put: Put) -> bool:
-        with self._call("put"):
+        with self._call("put", (put.entity.table.name,)):
             return await self._database.put(put)
 
     async def put_many(self, puts: Sequence[Put]) -> None:
-        with self._call("put_many"):
+        with self._call("put_many", (put.entity.table.name for put in puts)):
             await self._database.put_many(puts)
 
     async def update(self, update: Update) -> bool:
-        with self._call("update"):
+        with self._call("update", (update.key.entity.table.name,)):
             return await self._database.update(update)
 
     async def delete(self, delete: Delete) -> bool:
-        with self._call("delete"):
+        with self._call("delete", (delete.key.entity.table.name,)):
             return await self._database.delete(delete)
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        with self._call("transact"):
+        with self._call("transact", map(_table_of, actions)):
             return await self._database.transact(actions)
 
     async def query(self, query: Query) -> Page:
-        with self._call("query"):
+        with self._call("query", (query.entity.table.name,)):
             return await self._database.query(query)
 
     async def count(self, query: Query) -> int:
-        with self._call("count"):
+        with self._call("count", (query.entity.table.name,)):
             return await self._database.count(query)
 
     async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
         # The time includes the caller's work between the items.
-        with self._call("scan"):
+        with self._call("scan", (entity.table.name,)):
             async for item in self._database.scan(entity, attributes=attributes):
                 yield item
 
@@ -99,3 +103,8 @@ class MeteredDatabase(Database):
     async def ping(self) -> None:
         with self._call("ping"):
             await self._database.ping()
+
+
+def _table_of(action: Action) -> str:
+    entity = action.entity if isinstance(action, Put) else action.key.entity
+    return entity.table.name

@@ -1,6 +1,6 @@
 """The metrics of the store: its calls, its pools, and DynamoDB's capacity units."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import cache
 from time import perf_counter
@@ -35,7 +35,7 @@ class StoreMetrics:
             "store_pool_waiting", "Calls that wait for one of them.", "pool", of_all="livesum"
         )
 
-    def call(self, operation: str) -> "AbstractContextManager[None]":
+    def call(self, operation: str, tables: Iterable[str] = ()) -> "AbstractContextManager[None]":
         """Time and count a call of the store."""
         return _Call(self._calls, operation)
 

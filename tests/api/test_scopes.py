@@ -11,6 +11,7 @@ from graph.access.callers import Scope
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
+from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE
 from tests.bearers import SCOPES, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import TIMEOUT_S
@@ -204,5 +205,6 @@ def test_the_schema_says_which_scope_a_field_needs(week: Service) -> None:
 def test_the_printed_schema_has_the_scopes() -> None:
     printed = (Path(__file__).parents[2] / "schema.graphql").read_text()
 
-    for scope, fields in ((EVENTS_READ, 5), (EVENTS_WRITE, 2), (LOGS_READ, 2)):
+    numbers = {EVENTS_READ: 5, EVENTS_WRITE: 2, LOGS_READ: 3, SERVICE_LOGS_READ: 5, SERVICE_LOGS_WRITE: 1}
+    for scope, fields in numbers.items():
         assert printed.count(f'@requiresScope(scope: "{scope}")') == fields

@@ -1,6 +1,6 @@
 """A meter that keeps what it is told."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -16,7 +16,7 @@ class Recorder:
         self.pools: dict[str, tuple[int, Callable[[], PoolUse]]] = {}
 
     @contextmanager
-    def call(self, operation: str) -> Iterator[None]:
+    def call(self, operation: str, tables: Iterable[str] = ()) -> Iterator[None]:
         """Keep the outcome of a call."""
         try:
             yield

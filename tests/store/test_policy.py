@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from graph.domain import Resources
+from graph.domain import Resources, tables_of
 from graph.domains import DOMAINS
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.entities import EVENT
@@ -147,4 +147,4 @@ def test_only_who_serves_may_read_the_stream(job: Job) -> None:
 def test_the_command_prints_the_policy_of_the_store() -> None:
     printed = quakegraph("tables", "policy", "--store", "dynamodb://my-", "--for", "rebuild")
 
-    assert (printed.exit_code, printed.stdout) == (0, policy([EARTHQUAKE_EVENTS], Job.REBUILD, prefix="my-"))
+    assert (printed.exit_code, printed.stdout) == (0, policy(tables_of(DOMAINS), Job.REBUILD, prefix="my-"))

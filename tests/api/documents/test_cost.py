@@ -234,6 +234,8 @@ def test_every_list_of_the_schema_has_a_size() -> None:
     sized |= {"CatalogueStatistics.magnitudeFrequency", "CountSeries.counts", "CatalogueStatistics.rates"}
     sized |= {"GutenbergRichter.networks", "BValuesOverTime.windows", "DepthHistogram.bins", "Grid.cells"}
     sized |= {"InterEventTimes.quantiles"}
+    sized |= {"ServiceLogConnection.edges", "ServiceLogConnection.nodes", "WriteLogsPayload.rejections"}
+    sized |= {"Query.loggingServices", "Query.logVolume"}
     lists = {
         f"{named.name}.{name}"
         for named in schema.type_map.values()

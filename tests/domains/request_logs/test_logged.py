@@ -30,8 +30,15 @@ ROUTES = {
     "ingestStatus": ("query { ingestStatus { failures } }", "/ingest/status"),
     "requestLogs": ("query { requestLogs { nodes { id } } }", "/request-logs"),
     "popularFilters": ("query { popularFilters { totalRequests } }", "/analytics/popular-filters"),
+    "serviceLogs": ("query { serviceLogs { nodes { id } } }", "/service-logs"),
+    "loggingServices": ("query { loggingServices { name } }", "/logging-services"),
+    "logVolume": (
+        'query { logVolume(interval: DAY, by: TYPE, startTime: "2023-11-14") { count } }',
+        "/log-volume",
+    ),
     "ingestRecent": ("mutation { ingestRecent { fetched } }", "/ingest/recent"),
     "ingestEvents": ("mutation { ingestEvents(input: {events: []}) { fetched } }", "/ingest/events"),
+    "writeLogs": ("mutation { writeLogs(input: {logs: []}) { accepted } }", "/write-logs"),
 }
 """Root field → how to ask it, and its stable path."""
 
@@ -245,7 +252,7 @@ def test_logs_are_paged_and_filtered_through_the_graph(tmp_path: Path, usgs: Usg
         def routes(connection: dict[str, Any]) -> list[str]:
             return [edge["node"]["route"] for edge in connection["edges"]]
 
-        assert sorted(routes(page(filter={"logType": "INGEST"}))) == ["/ingest/events", "/ingest/recent"]
+        assert sorted(routes(page(filter={"logType": "INGEST"}))) == ["/ingest/events", "/ingest/recent", "/write-logs"]
         assert routes(page(filter={"route": "/node"})) == ["/node", "/node"]
         assert routes(page(filter={"minStatus": 400})) == ["/node"]
         assert routes(page(filter={"route": "/node", "minStatus": 401})) == []
@@ -255,7 +262,7 @@ def test_logs_are_paged_and_filtered_through_the_graph(tmp_path: Path, usgs: Usg
         walked = [page(filter={"logType": "QUERY"}, first=3)]
         while walked[-1]["pageInfo"]["hasNextPage"]:
             walked.append(page(filter={"logType": "QUERY"}, first=3, after=walked[-1]["pageInfo"]["endCursor"]))
-        queries = len(ROUTES) - 2 + 1  # without the mutations, and one was asked twice
+        queries = len(ROUTES) - 3 + 1  # without the mutations, and one was asked twice
         assert {len(each["edges"]) for each in walked[:-1]} == {3}
         assert sum(len(each["edges"]) for each in walked) == queries
         assert len({edge["cursor"] for each in walked for edge in each["edges"]}) == queries
