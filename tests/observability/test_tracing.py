@@ -223,9 +223,9 @@ asyncio.run(main())
 
 
 def test_tracing_without_the_extra_ends_with_one_line(tmp_path: Path) -> None:
-    sdk = tmp_path / "opentelemetry" / "sdk"  # is found before the real one, and has nothing in it
-    sdk.mkdir(parents=True)
-    (sdk / "__init__.py").touch()
+    exporter = tmp_path / "opentelemetry" / "exporter"  # is found before the real one, and has nothing in it
+    exporter.mkdir(parents=True)
+    (exporter / "__init__.py").touch()
 
     with started("serve", "--port", "0", folder=tmp_path, settings={"GRAPH_TRACING": "true"}) as process:
         said = process.communicate(timeout=TIMEOUT_S)
