@@ -22,13 +22,19 @@ from tests.bearers import bearer
 from tests.documents.markdown import DOCUMENTS, ROOT, Document
 from tests.documents.shell import SUBSTITUTED, Command, commands
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.service_logs.lines import KEPT, a_line, a_record, a_request, ndjson
 from tests.processes import quakegraph
 from tests.service import Service
 from tests.settings import Settings
 
 HERE = "http://127.0.0.1:8000"  # the service, as documents name it
-FILES = ("all_week.geojson", "catalogue.ndjson.gz")  # which a reader has
-SAMPLE = next((ROOT / "graph").rglob("usgs_all_week_*.geojson.gz"))
+SAMPLE = next((ROOT / "graph").rglob("usgs_all_week_*.geojson.gz")).read_bytes()
+FILES = {  # which a reader has; gzipped or not is seen by its content
+    "all_week.geojson": SAMPLE,
+    "catalogue.ndjson.gz": SAMPLE,
+    "checkout.ndjson": ndjson(a_line("Paid"), a_line("Refused", level="error")),
+    "collector.json": ndjson(a_request(a_record("Sent"))),
+}
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 STEPS = (ROOT / "scripts" / "check").read_text().split("\nall=(")[1].split(")")[0].split()
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -54,8 +60,8 @@ SPANS = [
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, with the files that commands read."""
     monkeypatch.chdir(tmp_path)
-    for name in FILES:
-        (tmp_path / name).write_bytes(SAMPLE.read_bytes())  # gzipped or not is seen by its content
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
     return tmp_path
 
 
@@ -82,8 +88,8 @@ def executed(command: Command, folder: Path, service: Service, usgs: UsgsServer)
     """Run a command, if it is quick and changes nothing outside the folder."""
     if command.name == "curl":
         fetched(command.words, service)
-    elif command.name == "quakegraph" and not ({"serve", "create", "rebuild-summaries"} & set(command.words)):
-        done = quakegraph(*command.words[1:], settings={"GRAPH_USGS_URL": usgs.url})
+    elif command.name == "quakegraph" and not ({"serve", "create", "rebuild-summaries", "tail"} & set(command.words)):
+        done = quakegraph(*command.words[1:], settings={"GRAPH_USGS_URL": usgs.url, **KEPT})
         assert done.exit_code == 0, done.output
         if command.output:
             (folder / command.output).write_text(done.stdout)

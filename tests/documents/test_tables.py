@@ -49,10 +49,11 @@ def test_every_error_code_is_explained() -> None:
 
 
 def test_the_table_of_metrics_is_the_metrics(service: Service) -> None:
-    """Each has samples, and so its labels, once something was stored, read and exported."""
+    """Each has samples, and so its labels, once something was stored, read, exported and logged."""
     service.ask("mutation { ingestRecent { upserted } }")
     service.ask("{ events { totalCount } }")
     service.http.get("/export/events.csv")
+    service.ask('mutation { writeLogs(input: {logs: [{service: "checkout", message: "Paid"}]}) { accepted } }')
 
     text = scraped(service.url).text
     metrics = {}
