@@ -5,7 +5,8 @@ import pytest
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.request_logs.entities import LOG
-from graph.store.attributes import Attribute, Real, Text, Truth, Whole
+from graph.domains.service_logs.entities import LOGS, SERVICE_LOG, TIMESTAMP_INDEX
+from graph.store.attributes import Attribute, Document, Real, Text, Truth, Whole
 from graph.store.entity import Entity
 from graph.store.values import InvalidItem
 from tests.domains.earthquakes.builders import an_event
@@ -13,7 +14,7 @@ from tests.domains.earthquakes.builders import an_event
 KEYS = {"pk", "sk", "gsi1pk", "gsi1sk", "entity"}
 """What the documents list beside attributes: the store makes them of templates."""
 
-# The documents' own lists, "Attributes" of both entities: Field | Type | Requirement.
+# The documents' own lists, "Attributes" of the entities: Field | Type | Requirement.
 DOCUMENTED_EVENT = """
 pk String Required
 sk String Required
@@ -57,10 +58,28 @@ bucketsScanned Number Optional
 error String Optional
 ttl Number Required
 """
-TYPES: dict[str, tuple[type[Attribute], ...]] = {"String": (Text,), "Number": (Whole, Real), "Boolean": (Truth,)}
+DOCUMENTED_SERVICE_LOG = """
+service_name String Required
+timestamp Number Required
+log_id String Required
+log_type String Required
+level String Required
+message String Required
+metadata Map Optional
+ttl Number Optional
+"""
+TYPES: dict[str, tuple[type[Attribute], ...]] = {
+    "String": (Text,),
+    "Number": (Whole, Real),
+    "Boolean": (Truth,),
+    "Map": (Document,),
+}
 
 
-@pytest.mark.parametrize(("entity", "documented"), [(EVENT, DOCUMENTED_EVENT), (LOG, DOCUMENTED_LOG)])
+@pytest.mark.parametrize(
+    ("entity", "documented"),
+    [(EVENT, DOCUMENTED_EVENT), (LOG, DOCUMENTED_LOG), (SERVICE_LOG, DOCUMENTED_SERVICE_LOG)],
+)
 def test_every_documented_attribute_is_declared_as_it_is_documented(entity: Entity, documented: str) -> None:
     for line in documented.strip().splitlines():
         name, kind, requirement = line.split()
@@ -96,6 +115,11 @@ def test_keys_are_made_as_documented() -> None:
         "YEAR_SUMMARY": [("pk", "SUMMARY#YEARS"), ("sk", "YEAR#{year}")],
     }
     assert LOG.templates[primary].sort.render([1_691_118_537_000, "id"]) == "1691118537000#id"
+    keys = {index.name: tuple(each.source for each in both) for index, both in SERVICE_LOG.templates.items()}
+    assert keys == {
+        LOGS.primary.name: ("{service_name}", "{timestamp}"),
+        TIMESTAMP_INDEX.name: ("{log_type}", "{timestamp}"),
+    }
     assert EVENT.position_names(TIME_ORDERED) == ("dayBucket", "eventTsMs", "eventId")
 
 
