@@ -1,5 +1,6 @@
 """`quakegraph logs tail`: order, filters, escapes, what other processes store meanwhile, and Ctrl-C."""
 
+import asyncio
 import os
 import pty
 import queue
@@ -14,9 +15,23 @@ from uuid import uuid4
 
 import pytest
 
+from graph.core.paging import Page
+from graph.domain import Resources, Services
+from graph.domains import DOMAINS
+from graph.domains.service_logs.access_patterns import ServiceLogs
+from graph.domains.service_logs.live import ServiceLogBroadcast
+from graph.domains.service_logs.model import NewLog, ServiceLog
+from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.services import LoggingServices
+from graph.domains.service_logs.tail_command import tail_logs
+from graph.domains.service_logs.writing import LogWriter
+from graph.opening import open_services
+from graph.store.ordering import PageRequest
+from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.test_ingest_command import read_terminal
 from tests.domains.service_logs.lines import KEPT, SECOND, a_line, imported, logs, ndjson
 from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
+from tests.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -173,17 +188,39 @@ def test_dynamodb_is_followed(folder: Path, dynamodb_endpoint: str) -> None:
         assert tail.interrupt()[0] == 0
 
 
-def test_logs_that_are_stored_while_the_newest_are_read_are_printed_once(folder: Path) -> None:
-    """An import runs all the while, from before the command starts until it has printed the last log."""
-    numbers = [*range(400)]
-    with started("logs", "import", "-", folder=folder, settings=KEPT, stdin=subprocess.PIPE) as importing:
-        assert importing.stdin
-        with tailing(folder, "--lines", "10000") as tail:
-            for number in numbers:
-                importing.stdin.write(ndjson(a_line(f"log-{number}")).decode())
-            importing.stdin.close()
-            printed = [tail.line() for _ in numbers]
-            assert tail.interrupt() == (0, "")
+class LateLogs(ServiceLogs):
+    """Stored logs, before each page of which another one is stored."""
 
-    assert sorted(printed) == sorted(f"log-{number}" for number in numbers)
-    assert tail.rest == []
+    def __init__(self, services: Services) -> None:
+        super().__init__(services.of(Resources).database, services.of(LoggingServices))
+        self._writer = services.of(LogWriter)
+
+    async def page(self, selection: LogSelection, request: PageRequest, *, forward: bool = False) -> Page[ServiceLog]:
+        await self._writer.write([a_log("late")])
+        return await super().page(selection, request, forward=forward)
+
+
+async def test_a_log_that_is_stored_before_the_newest_are_read_is_printed_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings(store=f"sqlite:///{folder}/logs.db", application_log_days=0)
+    async with open_services(settings, DOMAINS) as services:
+        writer = services.of(LogWriter)
+        await writer.write([a_log("old")])
+        following = Services([services.of(ServiceLogBroadcast)])
+        following.add(LateLogs(services), ServiceLogs)
+        work = tail_logs(following, selection=LogSelection, lines=10, follow=True, as_json=False)
+        async with BackgroundTasks() as tasks:
+            tasks.start("following", lambda: work)
+            printed = ""
+            for message in ("late", "new"):
+                while f": {message}\n" not in printed:
+                    await asyncio.sleep(0.01)
+                    printed += capsys.readouterr().out
+                await writer.write([a_log("new")])
+
+    assert [line.split(": ")[1] for line in printed.splitlines()] == ["old", "late", "new"]
+
+
+def a_log(message: str) -> NewLog:
+    return NewLog("checkout", message, SECOND * 1_000_000_000)
