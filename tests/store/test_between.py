@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.paging import Paging
 from graph.store.between import Between, Found, Place, page_between
 from graph.store.entity import Item
+from tests.effort import rounds
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ pointers = st.none() | places.map(Pointer)
 pagings: st.SearchStrategy[Paging[Any]] = st.builds(Paging, st.integers(0, 5), st.booleans(), pointers, pointers)
 
 
+@settings(max_examples=rounds(2000))
 @given(st.lists(places, unique=True).map(sorted), pagings, st.booleans())
 async def test_a_page_is_the_one_that_relay_defines(listed: list[Place], paging: Paging[Any], forward: bool) -> None:
     page = await page_between(SortedList(listed).read, paging, forward=forward, record_of=place_of, place_of=place_of)

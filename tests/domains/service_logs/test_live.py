@@ -107,8 +107,8 @@ async def test_changes_expire_with_the_last_of_their_logs_and_the_rest_is_replay
     async with service_logs(engine, clock, **kept) as logs:
         await logs.write(a_log(message="audited", log_type=ServiceLogType.AUDIT))
         await logs.write(a_log(message="short-lived"))
-        await logs.write(a_log(message="shorter"), a_log(message="longer", log_type=ServiceLogType.SYSTEM))
-        await logs.write(a_log(message="short-lived, too"), a_log(message="for ever", log_type=ServiceLogType.AUDIT))
+        await logs.write(a_log(message="longer", log_type=ServiceLogType.SYSTEM), a_log(message="shorter"))
+        await logs.write(a_log(message="for ever", log_type=ServiceLogType.AUDIT), a_log(message="short-lived, too"))
         cursor = (await logs.stored())[0].cursor
 
         clock.now = (NOON_NS // DAY + 1 + gone) * DAY // 1_000_000

@@ -92,6 +92,19 @@ async def test_a_busy_day_is_divided_into_hours_and_a_busy_hour_into_minutes(eng
         ]
 
 
+async def test_a_time_range_that_begins_within_a_minute_has_the_rest_of_it(engine: str) -> None:
+    async with service_logs(engine) as logs:
+        await logs.write(*[a_log(time_ns=NOON_NS + n * SECOND, message=f"{n}") for n in range(100)])
+        noon, first = NOON_NS // SECOND, NOON_NS // 1000 + 30_000_000
+
+        of_rest = LogSelection(first=first, last=first + 40_000_000)
+        assert await parts_of(logs, of_rest, 1000, 100) == [Part(noon + 30, noon + 70, 100, 100)]
+        assert await parts_of(logs, of_rest, 50) == [
+            Part(noon + 30, noon + 59, 60, 60),
+            Part(noon + 60, noon + 70, 40, 40),
+        ]
+
+
 async def test_periods_without_a_log_of_the_level_are_passed_over(engine: str) -> None:
     async with service_logs(engine) as logs:
         await logs.write(*[a_log(time_ns=NOON_NS + n * MINUTE, message=f"{n}") for n in range(5)])

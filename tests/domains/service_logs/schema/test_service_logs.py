@@ -191,6 +191,9 @@ def test_the_cursor_of_any_filter_and_order_is_taken_and_garbage_is_refused(serv
     late = {"startTime": "2023-11-14T10:00:04Z", "levels": ["INFO"]}
     assert [node["message"] for node in logs(service, before=cursor, last=9, filter=late)] == []
     assert [node["message"] for node in logs(service, after=cursor, filter=late)] == ["4"]
+    early = {"endTime": "2023-11-14T10:00:01Z", "levels": ["WARN"]}
+    assert [node["message"] for node in logs(service, after=cursor, filter=early)] == []
+    assert [node["message"] for node in logs(service, before=cursor, last=9, filter=early)] == ["1"]
     for garbage in ("", "x", "é", "\x00", cursor[:-2], f"{cursor}=", urlsafe_b64encode(b"events1:0:x").decode()):
         for argument in ("after", "before"):
             assert service.codes(LOGS, {argument: garbage}) == ["INVALID_CURSOR"], garbage
@@ -221,6 +224,12 @@ def test_a_filter_by_names_that_nothing_has_selects_nothing(service: Service) ->
         *({"metadata": [{"key": "", "value": ""}]}, {"minSeverity": 24}, {"text": "\x00"}),
     ):
         assert logs(service, filter=nothing) == [], nothing
+
+
+def test_a_value_that_a_filter_names_twice_selects_its_logs_once(service: Service) -> None:
+    write(service, log("1"), log("2"))
+    for twice in ({"types": ["APPLICATION"] * 2}, {"services": ["checkout"] * 2}, {"levels": ["INFO"] * 2}):
+        assert [node["message"] for node in logs(service, filter=twice)] == ["1", "2"], twice
 
 
 def test_a_time_range_includes_its_ends_a_day_and_a_millisecond_whole(service: Service) -> None:
