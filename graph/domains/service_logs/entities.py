@@ -69,12 +69,13 @@ LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
 LOG_VOLUME = Entity(
     "LOG_VOLUME",
     STATE,
-    key=("VOLUME#{interval}#{log_type}#{service}", "{start}"),
+    key=("VOLUME#{interval}#{log_type}#{service}", "{start}#{kept_until}"),
     attributes=(
         Text("interval", longest=6, in_key_alone=True),  # MINUTE, HOUR or DAY
         Text("log_type", longest=11, in_key_alone=True),
         Text("service", longest=LONGEST_SERVICE, in_key_alone=True),  # empty for all services together
         Whole("start", least=0, digits=SECOND_DIGITS, unit="epoch seconds", in_key_alone=True),
+        Whole("kept_until", least=0, unit="epoch seconds, 0 for ever", in_key_alone=True),
         *(Whole(level, optional=True) for level in LEVELS),  # number of logs
         Whole("ttl", unit="epoch seconds", optional=True),
     ),

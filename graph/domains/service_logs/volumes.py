@@ -1,7 +1,8 @@
 """The numbers of logs over time: counters of minutes, hours and days, kept in the transaction of the logs.
 
 There is one for each service and type, and one for each type of all services. All logs of a type and a UTC day expire
-together, at the end of a later day. Their counters expire at the same moment, so they are exact at any time.
+together, at the end of a later day. Their counters expire at the same moment, so they are exact at any time. If the
+setting changes, logs of one period are kept for different times: they have counters of their own, which are added up.
 """
 
 from collections import Counter, defaultdict
@@ -12,12 +13,13 @@ from enum import Enum
 from graph.core.errors import BadUserInput
 from graph.domains.service_logs.entities import LEVELS, LOG_VOLUME
 from graph.domains.service_logs.model import DAY_S, LogLevel, ServiceLogType
-from graph.store.contract import Database, Put, Update
+from graph.store.contract import Database, Update
 from graph.store.entity import Item
 from graph.store.query import Query
 from graph.work.account import charge_rows, give_way
 
 ALL_SERVICES = ""
+FOR_EVER = 0  # in place of the time until which logs are kept
 MOST_PERIODS = 10_000  # of one volume
 
 
@@ -56,8 +58,7 @@ class VolumeTally:
     """Counts the logs of a transaction."""
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str, int, str], int] = defaultdict(int)  # service, type, minute, level
-        self._ttls: dict[tuple[str, int], int | None] = {}  # type, minute
+        self._counts: dict[tuple[str, str, int, int, str], int] = defaultdict(int)
 
     @staticmethod
     def most_actions(minutes: int) -> int:
@@ -66,30 +67,20 @@ class VolumeTally:
 
     def add(self, service: str, log_type: str, second: int, level: str, ttl: int | None) -> None:
         """Count a log."""
-        minute = second - second % 60
-        self._counts[service, log_type, minute, level] += 1
-        self._ttls[log_type, minute] = ttl
+        self._counts[service, log_type, second - second % 60, ttl or FOR_EVER, level] += 1
 
     def updates(self) -> list[Update]:
         """The changes of the counters."""
-        added: dict[tuple[str, str, str, int], dict[str, int]] = defaultdict(dict)
-        ttls: dict[tuple[str, str, str, int], int | None] = {}
-        for (service, log_type, minute, level), number in self._counts.items():
+        added: dict[tuple[str, str, str, int, int], dict[str, int]] = defaultdict(dict)
+        for (service, log_type, minute, until, level), number in self._counts.items():
             for interval in LogInterval:
                 for of in (service, ALL_SERVICES):
-                    key = interval.name, log_type, of, interval.start_of(minute)
-                    added[key][level] = added[key].get(level, 0) + number
-                    ttls[key] = self._ttls[log_type, minute]
+                    counts = added[interval.name, log_type, of, interval.start_of(minute), until]
+                    counts[level] = counts.get(level, 0) + number
         return [
-            Update(LOG_VOLUME.key_for(*key), add=counts, set={} if ttls[key] is None else {"ttl": ttls[key]})
+            Update(LOG_VOLUME.key_for(*key), add=counts, set={} if key[-1] == FOR_EVER else {"ttl": key[-1]})
             for key, counts in added.items()
         ]
-
-
-def without_logs(update: Update) -> Put:
-    """A new counter in place of an expired one. An expired item can only be replaced."""
-    names = LOG_VOLUME.key_names
-    return Put(LOG_VOLUME, {**dict(zip(names, update.key.values, strict=True)), **update.set}, if_absent=True)
 
 
 class Volumes:

@@ -24,7 +24,7 @@ from graph.domains.service_logs.model import (
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.service_logs.slots import Slots
-from graph.domains.service_logs.volumes import VolumeTally, without_logs
+from graph.domains.service_logs.volumes import VolumeTally
 from graph.feed.sequence import ChangeSequence
 from graph.observability.metrics import Metrics
 from graph.store.contract import Action, Database, Put
@@ -146,9 +146,6 @@ class LogWriter:
                 if not (refused := await self._database.transact(actions)):
                     return None
                 self.sequence.missed(reservation)
-        for at in refused:
-            if len(puts) <= at < len(puts) + len(counters):
-                await self._database.put(without_logs(counters[at - len(puts)]))
         return [drafts[at] for at in refused if at < len(puts)]
 
     def _expiry(self, draft: Draft) -> int | None:

@@ -1,5 +1,6 @@
 """Service logs and tables to test with: `a_log("checkout")`, `async with service_logs(engine) as logs`."""
 
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from typing import Any
 
 from graph.core.clock import Clock
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.entities import ENTITIES, LOG_VOLUME, SERVICE_LOG
+from graph.domains.service_logs.entities import ENTITIES, LEVELS, LOG_VOLUME, SERVICE_LOG
 from graph.domains.service_logs.model import NewLog, ServiceLog, WriteReport, service_of
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
@@ -73,13 +74,11 @@ class Logs:
 
     async def counters(self) -> dict[tuple[str, str, str, int], dict[str, int]]:
         """All counters as they are stored: by interval, type, service and start, the number of each level."""
-        names = LOG_VOLUME.key_names
-        return {
-            (item["interval"], item["log_type"], item["service"], item["start"]): {
-                name: number for name, number in item.items() if name not in (*names, "ttl")
-            }
-            async for item in self.database.scan(LOG_VOLUME)
-        }
+        counters: dict[tuple[str, str, str, int], Counter[str]] = defaultdict(Counter)
+        async for item in self.database.scan(LOG_VOLUME):
+            period = item["interval"], item["log_type"], item["service"], item["start"]
+            counters[period].update({level: item[level] for level in LEVELS if level in item})
+        return {period: dict(counts) for period, counts in counters.items()}
 
 
 def logs_of(database: Database, *, clock: Clock, rows_per_part: int | None = None, **settings: Any) -> Logs:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from graph.domains.service_logs.entities import ENTITIES
-from graph.domains.service_logs.model import NewLog, WriteReport
+from graph.domains.service_logs.model import INFO, NewLog, WriteReport
+from graph.domains.service_logs.selection import LogSelection
 from graph.store.location import StoreLocation
+from graph.store.ordering import PageRequest
 from graph.store.sqlite import open_sqlite
 from tests.domains.service_logs.builders import (
     DAY,
@@ -248,3 +250,19 @@ async def test_writers_of_other_services_do_not_make_a_writer_give_up(engine: st
 
         assert len(await writers[0].stored()) == 96
         assert await is_consistent(writers[0])
+
+
+async def test_counters_expire_with_their_logs_where_the_setting_has_changed(engine: str) -> None:
+    """Some logs of a minute are kept for two days and others for one, whichever setting is the later one."""
+    clock = held_clock()
+    async with empty_database(engine, ENTITIES, clock=clock) as database:
+        long, short = (logs_of(database, clock=clock, application_log_days=days) for days in (2, 1))
+        for nth, logs in enumerate((long, short, long)):
+            await logs.write(a_log(message=f"paid {nth}", severity=INFO + 4 * nth))
+
+        for days, left in ((2, ["paid 0", "paid 1", "paid 2"]), (1, ["paid 0", "paid 2"]), (0, [])):
+            assert await long.messages() == left
+            assert await is_consistent_in_counts(long)
+            page = await long.read.page(LogSelection(text="PAID"), PageRequest.of_first(10), forward=True)
+            assert [log.message for log in page.records] == left
+            clock.now += days * 86_400_000
