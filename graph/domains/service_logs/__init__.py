@@ -43,11 +43,11 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 @asynccontextmanager
 async def own_logs(resources: Resources, writer: LogWriter) -> AsyncIterator[OwnLogs]:
     """Open the service's own logs, which are kept if the setting says so."""
-    own = OwnLogs(writer)
+    settings = resources.settings.part(ServiceLogSettings)
+    own = OwnLogs(writer, settings.max_own_logs_per_minute)
     measure_waiting(own, resources.metrics, "own_logs", "Own logs")
-    is_on = resources.settings.part(ServiceLogSettings).own_logs
     try:
-        with keeping_own_logs(own, resources.recording, resources.clock) if is_on else nullcontext():
+        with keeping_own_logs(own, resources.recording, resources.clock) if settings.own_logs else nullcontext():
             yield own
     finally:
         await own.close()

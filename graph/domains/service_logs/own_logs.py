@@ -27,16 +27,30 @@ from graph.work.write_buffer import CAPACITY, WriteBuffer
 
 LONGEST_VALUE = 4096  # characters of a text among a line's values, such as a trace
 NS_PER_MS = 1_000_000
+NS_PER_MINUTE = 60_000 * NS_PER_MS
 
 _is_writing: ContextVar[bool] = ContextVar("writing own logs", default=False)
 
 
 class OwnLogs(WriteBuffer[NewLog]):
-    """Own logs that wait to be written."""
+    """Own logs that wait to be written. A flood of requests makes no more of them than a minute may have."""
 
-    def __init__(self, writer: LogWriter, capacity: int = CAPACITY) -> None:
+    def __init__(self, writer: LogWriter, most_per_minute: int, capacity: int = CAPACITY) -> None:
         super().__init__("Own logs", self._store, capacity)
         self._writer = writer
+        self._most_per_minute = most_per_minute
+        self._minute = 0  # of the latest log
+        self._left = 0  # logs of this minute
+
+    def add(self, log: NewLog, /) -> None:
+        """Add a log. It is lost if its minute has too many, or if the buffer is full."""
+        if (minute := log.time_ns // NS_PER_MINUTE) > self._minute:
+            self._minute, self._left = minute, self._most_per_minute
+        if self._left:
+            self._left -= 1
+            super().add(log)
+        else:
+            self.lost += 1
 
     async def flush(self) -> None:
         token = _is_writing.set(True)

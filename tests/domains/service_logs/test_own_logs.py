@@ -13,7 +13,7 @@ import pytest
 from graph.api.recording import Record, Recording
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.service_logs.entities import ENTITIES, LONGEST_MESSAGE, SERVICE_LOG
-from graph.domains.service_logs.model import LogLevel, NewLog, Problem, ServiceLog, ServiceLogType
+from graph.domains.service_logs.model import OWN_SERVICE, LogLevel, NewLog, Problem, ServiceLog, ServiceLogType
 from graph.domains.service_logs.own_logs import LONGEST_VALUE, OwnLogs, keeping_own_logs, log_of_record
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
@@ -85,10 +85,10 @@ def writer_of(database: Database, **settings: Any) -> LogWriter:
 
 
 @contextmanager
-def keeping(database: FailingDatabase, **options: Any) -> Iterator[Kept]:
+def keeping(database: FailingDatabase, most: int = 100_000, **options: Any) -> Iterator[Kept]:
     recording, recorder = Recording(Metrics()), ListRecorder()
     recording.recorder = recorder
-    own = OwnLogs(writer_of(database), **options)
+    own = OwnLogs(writer_of(database), most, **options)
     with keeping_own_logs(own, recording, now):
         yield Kept(database, own, recording, recorder)
 
@@ -287,12 +287,25 @@ async def test_what_waits_is_written_a_thousand_at_a_time_and_at_the_end(kept: K
 async def test_own_logs_of_one_service_too_many_are_counted_as_lost(database: FailingDatabase) -> None:
     writer = writer_of(database, max_services=1)
     await writer.write([NewLog("checkout", "paid", NOW * 1_000_000)])
-    own = OwnLogs(writer)
+    own = OwnLogs(writer, 1)
     own.add(log_of_record(a_record()))
     await own.flush()
 
     assert own.lost == 1
     assert [log.service for log in await stored(database)] == ["checkout"]
+
+
+async def test_a_minute_has_no_more_own_logs_than_it_may(database: FailingDatabase) -> None:
+    with keeping(database, most=2) as kept:
+        for minute, seconds in ((0, (0, 30, 59)), (1, (0, 1)), (0, (59,)), (2, (0,))):  # one request began before
+            for second in seconds:
+                kept.own.add(
+                    NewLog(OWN_SERVICE, f"{minute}:{second:02}", NOW * 1_000_000 + (60 * minute + second) * 10**9)
+                )
+        await kept.own.flush()
+
+        assert await kept.messages() == ["0:00", "0:30", "1:00", "1:01", "2:00"]
+        assert kept.own.lost == 2
 
 
 async def test_nothing_is_kept_after_the_end(kept: Kept, database: FailingDatabase) -> None:
