@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from graph.pages import graphiql
+from scripts import collector
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -24,6 +25,7 @@ REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "node": lambda: shutil.which("node") is not None,
     "a tmpfs": lambda: os.geteuid() == 0 and shutil.which("mount") is not None and _mounts(),
     "npm": lambda: shutil.which("npm") is not None,
+    "Linux on x86-64": collector.runs_here,
     "GraphiQL's files": graphiql.bundled,  # there once `pip install -e .` has found npm
 }
 
@@ -37,8 +39,8 @@ def _mounts() -> bool:
         return mounted.returncode == 0
 
 
-GRANTED = frozenset({"a tmpfs"})
-"""Requirements that no script can install: they depend on the rights of the container."""
+GRANTED = frozenset({"a tmpfs", "Linux on x86-64"})
+"""Requirements that no script can install: the rights of the container, and the machine itself."""
 
 _deselected = pytest.StashKey[dict[str, int]]()  # what is missing → the number of tests that need it
 
