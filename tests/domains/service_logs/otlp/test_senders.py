@@ -8,11 +8,13 @@ from pathlib import Path
 import orjson
 import pytest
 from opentelemetry._logs import LogRecord, SeverityNumber
-from opentelemetry.exporter.otlp.proto.http import Compression
-from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.exporter.otlp.common.http import Compression
+from opentelemetry.exporter.otlp.json.http._log_exporter import OTLPLogExporter as JsonExporter
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter as ProtobufExporter
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 from opentelemetry.sdk.resources import Resource
+from opentelemetry.trace import NonRecordingSpan, SpanContext, set_span_in_context
 
 from graph.core.clock import now_ms
 from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
@@ -79,13 +81,18 @@ PACKAGES = (
     ),
 )
 RUNNER = Path(__file__).with_name("exporter.cjs")
+TRACE_ID, SPAN_ID = "0102030405060708090a0b0c0d0e0f10", "0102030405060708"
 
 
-@pytest.mark.parametrize("compression", [Compression.NoCompression, Compression.Gzip])
-def test_the_exporter_of_python_sends_protobuf(tmp_path: Path, compression: Compression) -> None:
+@pytest.mark.parametrize("exporter_type", [ProtobufExporter, JsonExporter], ids=["protobuf", "json"])
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.GZIP])
+def test_the_exporters_of_python_send_protobuf_and_json(
+    tmp_path: Path, exporter_type: type[ProtobufExporter] | type[JsonExporter], compression: Compression
+) -> None:
     now = now_ms() * 1_000_000
+    span = NonRecordingSpan(SpanContext(int(TRACE_ID, 16), int(SPAN_ID, 16), is_remote=False))
     with receiving(tmp_path, clock=now_ms) as sender:
-        exporter = OTLPLogExporter(
+        exporter = exporter_type(
             endpoint=sender.service.url + PATH, headers=bearer(SERVICE_LOGS_WRITE), compression=compression
         )
         provider = LoggerProvider(Resource({"service.name": "checkout", "host.name": "h1"}), shutdown_on_exit=False)
@@ -95,9 +102,10 @@ def test_the_exporter_of_python_sends_protobuf(tmp_path: Path, compression: Comp
             logger.emit(
                 LogRecord(
                     timestamp=now + at,
+                    context=set_span_in_context(span),
                     severity_number=SeverityNumber.WARN,
                     body=f"paid {at}",
-                    attributes={"amount": 12.5, "items": ["tea", "milk"]},
+                    attributes={"order": 18, "amount": 12.5, "paid": True, "items": ["tea", "milk"]},
                     event_name="payment",
                 )
             )
@@ -106,7 +114,8 @@ def test_the_exporter_of_python_sends_protobuf(tmp_path: Path, compression: Comp
 
         answer = sender.service.ask("{ serviceLogs(first: 1000, orderBy: TIME_ASC) { nodes { message } } }")
         newest = sender.service.ask(
-            "{ serviceLogs(first: 1) { nodes { service type severityNumber timeUnixNano metadata eventName } } }"
+            """{ serviceLogs(first: 1) {
+              nodes { service type severityNumber timeUnixNano metadata traceId spanId eventName } } }"""
         )
 
     assert [log["message"] for log in answer["serviceLogs"]["nodes"]] == [f"paid {at}" for at in range(1000)]
@@ -120,9 +129,13 @@ def test_the_exporter_of_python_sends_protobuf(tmp_path: Path, compression: Comp
                 "host.name": "h1",
                 "otel.scope.name": "shop.audit",
                 "otel.scope.version": "1.2",
+                "order": 18,
                 "amount": 12.5,
+                "paid": True,
                 "items": ["tea", "milk"],
             },
+            "traceId": TRACE_ID,
+            "spanId": SPAN_ID,
             "eventName": "payment",
         }
     ]
@@ -154,7 +167,7 @@ def test_the_exporter_of_javascript_sends_json(tmp_path: Path, compression: str)
     assert {(log["service"], log["type"]) for log in logs} == {("cart", "SYSTEM")}
     first = logs[0]
     assert (first["severityNumber"], first["eventName"]) == (17, "failed")
-    assert (first["traceId"], first["spanId"]) == ("0102030405060708090a0b0c0d0e0f10", "0102030405060708")
+    assert (first["traceId"], first["spanId"]) == (TRACE_ID, SPAN_ID)
     metadata = first["metadata"]
     assert {name: metadata[name] for name in ("count", "ratio", "ok", "names")} == {
         "count": 3,
