@@ -9,7 +9,7 @@ from graph.domains.service_logs.selection import LogSelection
 from tests.domains.service_logs.builders import DAY, MICROSECOND, MIDNIGHT_NS, NOON_NS, SECOND
 
 SERVICES = ("hot", "late", "quiet", "käse #1 ")  # the second one becomes hot between two batches
-TRACE = "5b8efff798038103d269b633813fc60c"
+TRACE = "5b8efff7" * 4
 DAYS_KEPT: dict[str, Any] = {"application_log_days": 1, "system_log_days": 3, "audit_log_days": 0}
 
 moments = st.sampled_from(

@@ -15,7 +15,7 @@ TODAY = NOON_NS // DAY * DAY
 KEPT_2_DAYS: dict[str, Any] = {"application_log_days": 2, "system_log_days": 3, "audit_log_days": 0}
 UUID = "0198f3c2-0000-7000-8000-00000000000a"
 OTHER_UUID = "0198f3c2-0000-7000-8000-00000000000b"
-TRACE, SPAN = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
+TRACE, SPAN = "5b8efff7" * 4, "eee19b7e" * 2
 
 
 def problem_of(log: NewLog, **settings: Any) -> Problem | None:

@@ -15,7 +15,7 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import Service, running, settings
 from tests.store.samples import HeldClock
 
-TRACE, SPAN = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
+TRACE, SPAN = "5b8efff7" * 4, "eee19b7e" * 2
 UUID = "0198f3c2-0000-7000-8000-00000000000a"
 WRITE = """mutation ($logs: [LogInput!]!) {
   writeLogs(input: {logs: $logs}) { accepted skipped rejected rejections { index code message } }
