@@ -4,18 +4,15 @@ It runs in a thread with its own event loop, from start-up to shutdown. So a tes
 client does, and finds the service's data in the store after the shutdown.
 """
 
-import asyncio
 import shutil
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -34,7 +31,7 @@ from tests.domains.entities import ENTITIES
 from tests.processes import TIMEOUT_S
 from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
-from tests.store.engines import create_tables
+from tests.store.engines import make_tables
 from tests.store.samples import HeldClock
 
 S = TypeVar("S", bound=CoreSettings)
@@ -172,9 +169,7 @@ def week_on_dynamodb(
     """A service with the real week on DynamoDB's emulator, for tests that only read."""
 
     def ingest(note: Path) -> None:
-        prefix = f"week-{uuid4().hex}-"
-        with ThreadPoolExecutor() as elsewhere:  # this thread may already have an event loop for a test
-            elsewhere.submit(asyncio.run, create_tables(ENTITIES, prefix=prefix, stream=False)).result()
+        prefix = make_tables(ENTITIES)
         with running(Settings(store=f"dynamodb://{prefix}", usgs_url=_usgs.url), clock=HeldClock()) as service:
             service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }")
         note.write_text(prefix)

@@ -5,7 +5,6 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import indent
@@ -28,7 +27,7 @@ from tests.domain.example_domain import FIELD_NOTES, NOTE, NOTES_EXPORT, NOTES_W
 from tests.observability.scraping import scraped
 from tests.processes import SETTINGS, Child, Server, environment
 from tests.service import Service, running
-from tests.store.engines import create_tables
+from tests.store.engines import make_tables
 from tests.store.samples import HeldClock
 from tests.subscribers import event_stream
 
@@ -63,10 +62,7 @@ def store(engine: str, tmp_path: Path) -> str:
     """The URL of an empty store with the tables of all domains."""
     if engine == "sqlite":
         return f"sqlite:///{tmp_path}/notes.db"
-    prefix = f"notes-{uuid4().hex}-"
-    with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
-        elsewhere.submit(asyncio.run, create_tables(entities_of(ALL), prefix=prefix)).result()
-    return f"dynamodb://{prefix}"
+    return f"dynamodb://{make_tables(entities_of(ALL), stream=True)}"
 
 
 def settings(store: str, **others: Any) -> CoreSettings:

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -27,7 +26,7 @@ from tests.faults.tcp_proxy import Fault, Proxy, proxy
 from tests.processes import TIMEOUT_S
 from tests.service import serving, without_timeouts
 from tests.settings import Settings
-from tests.store.engines import create_tables, open_dynamodb
+from tests.store.engines import make_tables, open_dynamodb
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on, proxying
 
 T = TypeVar("T")
@@ -92,8 +91,7 @@ async def unreliable_service(
 ) -> AsyncIterator[UnreliableService]:
     """A service on a table, its own unless one is named, which it reaches through something that fails."""
     if prefix is None:
-        prefix = f"{uuid4().hex}-"
-        await create_tables(ENTITIES, prefix=prefix, stream=False)
+        prefix = make_tables(ENTITIES)
     monkeypatch.setenv("AWS_ENDPOINT_URL", through)
     settings = Settings(
         store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET), **limits
