@@ -150,9 +150,13 @@ async def done_in(database: Database, query: EventQuery) -> list[Done]:
 
 
 @pytest.mark.parametrize("how", How)
-async def test_after_any_interruption_the_next_ingest_fetches_only_the_rest(station: Station, how: How) -> None:
+async def test_after_any_interruption_the_next_ingest_fetches_only_the_rest(
+    station: Station, how: How, engine: str
+) -> None:
+    """On SQLite each operation in each way, on DynamoDB each in one of the ways."""
+    first, step = (1, 1) if engine == "sqlite" else (1 + list(How).index(how), len(How))
     skipping = 0
-    for at in count(1):  # operations: for each, other events on a day of their own
+    for at in count(first, step):  # operations: for each, other events on a day of their own
         day = NOW - at * 10 * DAY_MS
         query = EventQuery(20_000, day, day + DAY_MS - 1)
         features = [a_feature(f"us{at}-{n}", time=day + n * DAY_MS // EVENTS) for n in range(EVENTS)]
@@ -177,7 +181,7 @@ async def test_after_any_interruption_the_next_ingest_fetches_only_the_rest(stat
         assert {f["id"] for f in features} <= (await events_in(station.database)).keys()
 
     assert at > 20  # operations of a run
-    assert skipping >= 8  # of which so many end it when something is done already
+    assert skipping >= 8 // step  # of which so many end it when something is done already
     assert await summaries_in(station.database) == await recounted(station.database)
 
 
