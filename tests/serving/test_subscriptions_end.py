@@ -19,7 +19,6 @@ from tests.subscribers import (
     socket_to,
 )
 
-WORKERS = pytest.mark.parametrize("workers", ["1", "2"])
 EACH = 6  # subscribers of a kind, so that all workers have some
 
 
@@ -40,8 +39,7 @@ async def events(client: Socket, number: int) -> list[str]:
     return [await client.event("1") for _ in range(number)]
 
 
-@WORKERS
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.SIGINT)])
 async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, workers: str, number: signal.Signals) -> None:
     with serving("--workers", workers, folder=tmp_path) as server:
         async with AsyncExitStack() as stack:
