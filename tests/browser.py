@@ -11,8 +11,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, async_playwright, expect
 
+from tests.children import Child
 from tests.needs import CHROMIUM_NAMES
-from tests.processes import TIMEOUT_S, Child
+from tests.processes import TIMEOUT_S
 
 ARGUMENTS = (
     "--no-sandbox",  # containers run as root, where Chromium has none

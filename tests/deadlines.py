@@ -28,7 +28,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from tests.processes import kill_descendants
+from tests.children import kill_descendants
 
 _output = pytest.StashKey[TextIO]()  # standard error, which is not captured
 _last = pytest.StashKey[threading.Timer]()

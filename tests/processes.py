@@ -9,20 +9,18 @@ import re
 import signal
 import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
-from typing import AnyStr
 
 import httpx
 from click.testing import CliRunner, Result
 
 from graph.cli import main
 from tests.bearers import SECRET, bearer
+from tests.children import Child as Child
 
 NOWHERE = "http://127.0.0.1:9"  # no server listens there
 SETTINGS = {
@@ -57,38 +55,6 @@ def quakegraph(*arguments: str, settings: Mapping[str, str] | None = None, stdin
     env = {**left_out, **SETTINGS, **(settings or {})}
     runner = CliRunner(catch_exceptions=False)
     return runner.invoke(main, arguments, prog_name="quakegraph", env=env, input=stdin)
-
-
-class Child(subprocess.Popen[AnyStr]):
-    """A process that is killed at the end of its `with`. Otherwise, a failed test would wait for it without limit."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.poll() is None:
-            kill_descendants(self.pid)
-            self.kill()
-        super().__exit__(kind, error, trace)
-
-
-def descendants(ancestor: int) -> list[int]:
-    """The children of a process, and their children. Without /proc, none are found."""
-    children = defaultdict[int, list[int]](list)
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # of a process that has just ended
-            parent = status.read_bytes().rpartition(b")")[2].split()[1]
-            children[int(parent)].append(int(status.parent.name))
-    found = list(children[ancestor])
-    for process in found:
-        found += children[process]
-    return found
-
-
-def kill_descendants(ancestor: int) -> None:
-    """Kill the children of a process, and their children."""
-    for process in descendants(ancestor):
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
 
 
 def started(

@@ -26,7 +26,7 @@ import httpx._transports.default
 import pytest
 
 from graph.core.garbage import settle
-from tests.processes import kill_descendants
+from tests.children import kill_descendants
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import TIMEOUT_S, Child, environment
+from tests.children import Child
+from tests.processes import TIMEOUT_S, environment
 
 ROOT = Path(__file__).parent.parent
 IMPORTS = """
 import asyncio, pytest, sys, threading
 from contextlib import suppress
 from pathlib import Path
-from tests.processes import Child
+from tests.children import Child
 
 def sleeper():
     process = Child([sys.executable, "-c", "import time; time.sleep(3600)"])

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import TIMEOUT_S, Child
+from tests.children import Child
+from tests.processes import TIMEOUT_S
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ("-m", "scripts.dynamodb_local")

@@ -29,7 +29,8 @@ from graph.access.rate import (
     spender,
 )
 from graph.core.errors import QueryTooComplex, RateLimited
-from tests.processes import TIMEOUT_S, Child
+from tests.children import Child
+from tests.processes import TIMEOUT_S
 from tests.settings import Settings
 
 LIMIT = 1000

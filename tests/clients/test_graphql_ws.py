@@ -17,7 +17,8 @@ import pytest
 
 from scripts.npm_package import NpmPackage
 from tests.bearers import bearer
-from tests.processes import TIMEOUT_S, Child, Server, serving
+from tests.children import Child
+from tests.processes import TIMEOUT_S, Server, serving
 from tests.subscribers import has_subscriptions, ingested_elsewhere
 
 pytestmark = pytest.mark.needs("npm", "node")

@@ -22,10 +22,11 @@ from graph.domains import DOMAINS
 from graph.opening import open_services, settings_of
 from graph.settings import Settings as CoreSettings
 from tests.bearers import bearer
+from tests.children import Child
 from tests.documents.markdown import ROOT, document
 from tests.domain.example_domain import FIELD_NOTES, NOTE, NOTES_EXPORT, NOTES_WRITE, FieldNotes
 from tests.observability.scraping import scraped
-from tests.processes import SETTINGS, Child, Server, environment
+from tests.processes import SETTINGS, Server, environment
 from tests.service import Service, running
 from tests.store.engines import make_tables
 from tests.store.samples import HeldClock

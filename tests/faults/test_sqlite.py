@@ -16,11 +16,12 @@ import pytest
 
 from graph.store.sqlite import open_sqlite
 from tests.attacks.leaks import leaks
+from tests.children import Child
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
-from tests.processes import TIMEOUT_S, Child, quakegraph, started
+from tests.processes import TIMEOUT_S, quakegraph, started
 from tests.service import Service, running, settings
 
 PAGE_BYTES = 4096

@@ -16,9 +16,10 @@ import jwt
 import pytest
 from starlette.types import Receive, Scope, Send
 
+from tests.children import descendants
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer, stall
 from tests.forking import ended
-from tests.processes import TIMEOUT_S, descendants, environment, serving, started
+from tests.processes import TIMEOUT_S, environment, serving, started
 from tests.subscribers import eventually
 
 TOTAL = "{ events { totalCount } }"

@@ -16,9 +16,10 @@ from uuid import UUID
 import orjson
 import pytest
 
+from tests.children import Child
 from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.domains.earthquakes.usgs.usgs_server import week, week_features
-from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
+from tests.processes import TIMEOUT_S, environment, quakegraph, started
 
 pytestmark = pytest.mark.usefixtures("folder")
 

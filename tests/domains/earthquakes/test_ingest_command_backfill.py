@@ -16,11 +16,12 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from graph.store.sqlite import open_sqlite
+from tests.children import Child
 from tests.domains.earthquakes.ingest.ingests import a_feature, events_in
 from tests.domains.earthquakes.test_ingest_command import read_terminal
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_QUERY, Holdings, UsgsServer, stall, status
 from tests.domains.entities import ENTITIES
-from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
+from tests.processes import TIMEOUT_S, environment, quakegraph, started
 
 pytestmark = pytest.mark.usefixtures("folder")
 

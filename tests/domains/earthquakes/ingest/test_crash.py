@@ -20,11 +20,12 @@ import pytest
 from graph.domains.earthquakes.ingest.intake import EVENTS_AT_ONCE
 from graph.store.entity import Item
 from graph.store.sqlite import open_sqlite
+from tests.children import Child
 from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.domains.entities import ENTITIES, everything_in
 from tests.effort import rounds
-from tests.processes import TIMEOUT_S, Child
+from tests.processes import TIMEOUT_S
 
 KILLS = rounds(20, at_least=6)
 COPIES = 4  # of the real week, each half a year before the one before

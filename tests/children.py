@@ -1,0 +1,42 @@
+"""Children of this process that leave nothing behind. Nothing of the service is imported here."""
+
+import os
+import signal
+import subprocess
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import AnyStr
+
+
+class Child(subprocess.Popen[AnyStr]):
+    """A process that is killed at the end of its `with`. Otherwise, a failed test would wait for it without limit."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.poll() is None:
+            kill_descendants(self.pid)
+            self.kill()
+        super().__exit__(kind, error, trace)
+
+
+def descendants(ancestor: int) -> list[int]:
+    """The children of a process, and their children. Without /proc, none are found."""
+    children = defaultdict[int, list[int]](list)
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # of a process that has just ended
+            parent = status.read_bytes().rpartition(b")")[2].split()[1]
+            children[int(parent)].append(int(status.parent.name))
+    found = list(children[ancestor])
+    for process in found:
+        found += children[process]
+    return found
+
+
+def kill_descendants(ancestor: int) -> None:
+    """Kill the children of a process, and their children."""
+    for process in descendants(ancestor):
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
