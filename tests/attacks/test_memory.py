@@ -163,7 +163,7 @@ ROOM = {
 @pytest.mark.parametrize("name", ROOM)
 async def test_a_document_takes_no_more_than_the_room_that_it_is_given(ask: Ask, name: str) -> None:
     text = ROOM[name]
-    limits, number = Limits.of(Settings()), 15
+    limits, number = Limits.of(Settings()), 30
     size = Documents(schema, limits, PageSizes(), introspection=True).of(f"{text} # 10").size
 
     async def ask_all(mark: str) -> int:
