@@ -1,6 +1,6 @@
-"""Attacks on our own service on this machine, as one client could make with a few kilobytes.
+"""Attacks on our own service on this machine, as one client could make.
 
-    python -m benchmarks.attacks NAME HOST PORT SECONDS
+    ATTACK_TOKEN=TOKEN python -m benchmarks.attacks NAME HOST PORT SECONDS
 
 repeats one attack for this number of seconds and prints the number of answers by code, as JSON.
 `benchmarks.hostile` runs it beside a normal client.
@@ -21,7 +21,13 @@ from time import monotonic
 import orjson
 import websockets
 
+from benchmarks import log_requests
+from benchmarks.log_requests import stream
+
 CONNECTIONS = 50  # kept busy by an attack
+UPLOADS = 8  # large bodies that are sent at the same time
+TOKEN = os.environ.get("ATTACK_TOKEN", "")
+JSON, PROTOBUF = "application/json", "application/x-protobuf"
 NICENESS = 10  # so that the attacker does not take processor time from the normal client
 ANSWER_BYTES = 64 * 1024
 LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
@@ -57,6 +63,7 @@ class Attack:
     until: float
     answers: Counter[str] = field(default_factory=Counter)
     rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
+    uploads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UPLOADS))
 
     @property
     def has_time(self) -> bool:
@@ -69,6 +76,14 @@ class Attack:
             for _ in range(times):
                 writer.write(request(query))
                 self.answers[await _answer(reader)] += 1
+
+    async def upload(
+        self, body: Callable[[], bytes], media_type: str, path: str = "/v1/logs", encoding: str = "identity"
+    ) -> None:
+        """Send a large body over a new connection, and wait for the answer."""
+        async with self.uploads:
+            if self.has_time:
+                await self.send_raw(request_of(body(), media_type, path, encoding))
 
     async def post_and_disconnect(self, query: str) -> None:
         """Send a query, and close the connection at once."""
@@ -139,10 +154,22 @@ class Attack:
 
 
 def request(query: str) -> bytes:
+    """An HTTP request of a query."""
+    return request_of(orjson.dumps({"query": query}), JSON)
+
+
+def request_of(body: bytes, media_type: str, path: str = "/graphql", encoding: str = "identity") -> bytes:
     """An HTTP request."""
-    body = orjson.dumps({"query": query})
-    head = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: */*\r\n"
-    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    head = {
+        "Host": "x",
+        "Content-Type": media_type,
+        "Content-Encoding": encoding,
+        "Accept": "*/*",
+        "Content-Length": len(body),
+        **({"Authorization": f"Bearer {TOKEN}"} if TOKEN else {}),
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+    return f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 
 def many_headers(number: int) -> bytes:
@@ -188,6 +215,22 @@ ATTACKS: dict[str, Action] = {
     "pages that are not selected": lambda a: a.post(UNREAD_PAGES, times=5),
     "neighbours in ten years": lambda a: a.post(NEIGHBOURS),
     "pages of a thousand": lambda a: a.post(LARGE_PAGE),
+    "logs: a rare text": lambda a: a.post(ten(log_requests.RARE_TEXT)),
+    "logs: metadata that none has": lambda a: a.post(ten(log_requests.NO_METADATA)),
+    "logs: traces that do not exist": lambda a: a.post(ten(log_requests.NO_TRACE)),
+    "logs: ten volumes by service and minute": lambda a: a.post(ten(log_requests.volume())),
+    "logs: pages of a thousand of a hundred services": lambda a: a.post(log_requests.PAGE_OF_SERVICES),
+    "logs: pages of the newest thousand": lambda a: a.post(log_requests.RECENT_PAGE),
+    "logs: a thousand of different minutes in a mutation": lambda a: a.upload(
+        lambda: next(stream(log_requests.mutations)), JSON, "/graphql"
+    ),
+    "logs: ten thousand in protobuf": lambda a: a.upload(
+        lambda: next(stream(log_requests.protobuf_requests)), PROTOBUF
+    ),
+    "logs: four megabytes of JSON": lambda a: a.upload(lambda: next(stream(log_requests.json_requests)), JSON),
+    "logs: gzip bombs": lambda a: a.upload(log_requests.bomb, PROTOBUF, encoding="gzip"),
+    "logs: records of two bytes": lambda a: a.upload(log_requests.two_byte_records, PROTOBUF),
+    "logs: records of two bytes in gzip": lambda a: a.upload(log_requests.zipped_records, PROTOBUF, encoding="gzip"),
 }
 
 

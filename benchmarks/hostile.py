@@ -2,11 +2,11 @@
 
     python -m benchmarks.hostile [--store sqlite:///FILE] [--seconds 5] [--only WORDS]
 
-attacks `quakegraph serve` on the usual catalogue of a million events: first with each attack of `benchmarks.attacks`,
-then with a random mixture of them. The normal client connects from another address of this machine. It requests
-pages, events, counts and areas, and never the same one twice. The command ends with status 1 if the client's p99
-exceeds 100 ms or the service's memory 250 MB. The service has one CPU and the load another; the machine should do
-nothing else.
+attacks `quakegraph serve` on the usual catalogue of a million events and 100,000 service logs: first with each attack
+of `benchmarks.attacks`, then with a random mixture of them. The normal client connects from another address of this
+machine. It requests pages, events, counts and areas, and never the same one twice. The command ends with status 1 if
+the client's p99 exceeds 100 ms or the service's memory 250 MB. The service has one CPU and the load another; the
+machine should do nothing else.
 """
 
 import http.client
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
-from time import monotonic, perf_counter, sleep
+from time import monotonic, perf_counter, sleep, time_ns
 from typing import Any
 
 import click
@@ -31,6 +31,7 @@ from benchmarks.catalogue import DAY_MS, USUAL
 from benchmarks.contenders import clean_environment, our_service
 from benchmarks.cpus import Cpus, on_cpu
 from benchmarks.servers import JSON, Server, running
+from benchmarks.service_logs import batches, encoded, sent
 from benchmarks.stores import import_ours
 from benchmarks.workload import iso
 
@@ -41,6 +42,9 @@ PAUSE_S = 0.01  # between an answer and the next request
 QUIET_S = 1.0  # between two attacks, so that the first one ends
 TIMEOUT_S = 120
 NO_ATTACK = "no attack"
+LOGS = 100_000
+LOGS_PER_REQUEST = 1000
+SCOPES = "servicelogs:read,servicelogs:write"
 
 PAGE = """query ($first: Int, $filter: EventFilter) {
   events(first: $first, filter: $filter) { nodes { eventId time mag place lat lon depth } pageInfo { endCursor } }
@@ -126,8 +130,9 @@ def main(store: str | None, seconds: float, only: str) -> None:
         path = Path(store.removeprefix("sqlite:///")) if store else Path(folder) / "hostile.db"
         if not store:
             import_ours(USUAL.events, path, cpus.server)
-        with running(our_service(path), cpus.server, Path(folder)) as server:
+        with running(our_service(path, scopes=SCOPES), cpus.server, Path(folder)) as server:
             click.echo(f"{cpus}.\n")
+            sent(server, [encoded(batch) for batch in batches(LOGS, LOGS_PER_REQUEST, time_ns())])
             client = NormalClient(server.port)
             names = [name for name in (NO_ATTACK, *ATTACKS, MIXTURE) if only in name]
             rows = [measured(name, server, client, seconds, cpus) for name in names]
@@ -151,7 +156,7 @@ def measured(name: str, server: Server, client: NormalClient, seconds: float, cp
             attacker = subprocess.Popen(
                 [sys.executable, "-m", "benchmarks.attacks", *arguments],
                 cwd=CHECKOUT,
-                env=clean_environment(),
+                env=clean_environment() | {"ATTACK_TOKEN": token_of(server)},
                 stdout=subprocess.PIPE,
             )
         while monotonic() < end or (attacker and attacker.poll() is None and monotonic() < end + TIMEOUT_S):
@@ -161,6 +166,11 @@ def measured(name: str, server: Server, client: NormalClient, seconds: float, cp
     if attacker:
         answers = orjson.loads(attacker.communicate(timeout=TIMEOUT_S)[0] or b"{}")
     return Row(name, answers, took, high_water_mb(process))
+
+
+def token_of(server: Server) -> str:
+    """The token of the attacker, which may read and write service logs."""
+    return server.contender.headers["Authorization"].removeprefix("Bearer ")
 
 
 def high_water_mb(process: int) -> float:
