@@ -17,6 +17,7 @@ from graph.access.callers import Scope
 from graph.access.rate import spender
 from graph.api.context import Context
 from graph.api.recording import Record
+from graph.core import garbage
 from graph.core.errors import GraphError, InternalServerError, outcome_of
 from graph.core.services import Services
 from graph.observability import requests
@@ -87,6 +88,7 @@ class _Endpoint:
                 if refusal is not error:
                     logger.error("A request could not be answered", request_id=state.request_id, exc_info=error)
                 record.code, record.status = refusal.code, refusal.status
+                garbage.forget_frames([refusal])  # this one holds it, and others a body of megabytes
                 return self._refuse(request, refusal)
 
     async def _recorded(self, request: Request, record: requests.Answer) -> Response:
