@@ -1,19 +1,20 @@
 """The contract of the two formats of OTLP, which `protobuf` and `json_format` implement."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from graph.core.errors import BadRequest
 from graph.domains.service_logs.model import NewLog
 from graph.domains.service_logs.otlp.mapping import Origin
+from graph.domains.service_logs.otlp.values import Plain
 
 MOST_RECORDS = 10_000  # of a request, as CloudWatch Logs takes
 
 
 class Group(NamedTuple):
-    """The records of one resource and scope, which nothing has read yet."""
+    """The records of one resource and scope, which nothing has read yet. There is at least one."""
 
-    resource: Any
+    resource: Any  # the same object in all groups of the resource
     scope: Any
     records: Sequence[Any]
 
@@ -23,18 +24,23 @@ class Format(Protocol):
 
     media_type: str
     most_bytes: int  # of a body, before and after decompression
-    memory_per_byte: int  # of a body, while it is read
 
-    def groups(self, body: bytes) -> list[Group]:
-        """The groups of a request, in its order.
+    def memory_of(self, body: bytes) -> int:
+        """About the most bytes that a body takes while it is read."""
+
+    async def groups(self, body: bytes) -> list[Group]:
+        """The groups of a request, in its order. Scopes without records are left out.
 
         Raises:
             Unreadable: It is no request of OTLP.
             TooManyRecords: It has too many.
         """
 
-    def origin(self, group: Group) -> Origin:
-        """The resource and scope of a group; Unreadable if they are broken, and with them each of its records."""
+    def attributes(self, resource: Any) -> Mapping[str, Plain]:
+        """The attributes of a group's resource; Unreadable if it is broken, and with it each of its records."""
+
+    def origin(self, attributes: Mapping[str, Plain], scope: Any) -> Origin:
+        """The origin of a group, by the attributes of its resource; Unreadable if its scope is broken."""
 
     def reader(self, origin: Origin, now_ns: int) -> Callable[[Any], NewLog]:
         """A function that reads the records of an origin. It raises Unreadable for a broken one.

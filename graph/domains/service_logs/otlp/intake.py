@@ -60,9 +60,9 @@ class LogIntake:
                 share.hold(len(body))
                 async with self._inflating:
                     body = await asyncio.to_thread(inflated, body, format_.most_bytes)
-            share.hold(format_.memory_per_byte * len(body))
+            share.hold(format_.memory_of(body))
             try:
-                groups = format_.groups(body)
+                groups = await format_.groups(body)
             except Unreadable as error:
                 raise BadRequest(str(error)) from error
             del body

@@ -3,6 +3,7 @@
 Source: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 """
 
+import asyncio
 import json
 import re
 from base64 import b64decode, b64encode
@@ -12,7 +13,7 @@ from typing import Any
 import orjson
 
 from graph.domains.service_logs.model import NewLog
-from graph.domains.service_logs.otlp.formats import Group
+from graph.domains.service_logs.otlp.formats import MOST_RECORDS, Group, TooManyRecords
 from graph.domains.service_logs.otlp.mapping import Origin, log_of
 from graph.domains.service_logs.otlp.values import (
     Nesting,
@@ -26,6 +27,11 @@ from graph.domains.service_logs.otlp.values import (
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
 _STANDARD_BASE64 = str.maketrans("-_", "+/")
 
+# What a parsed value takes, bytes.
+OBJECT_BYTES = 200  # with its texts
+LIST_BYTES = 70
+MEMBER_BYTES = 8
+
 Object = Mapping[str, Any]
 
 
@@ -34,29 +40,46 @@ class Json:
 
     media_type = "application/json"
     most_bytes = 4 * 1024 * 1024  # parsing it holds the interpreter
-    memory_per_byte = 8  # of a usual body
 
-    def groups(self, body: bytes) -> list[Group]:
+    def memory_of(self, body: bytes) -> int:
+        """See `Format`. Of three bytes, JSON may make an object."""
+        objects, lists, members = (body.count(sign) for sign in (b"{", b"[", b","))
+        return 3 * len(body) + OBJECT_BYTES * objects + LIST_BYTES * lists + MEMBER_BYTES * members
+
+    async def groups(self, body: bytes) -> list[Group]:
         """See `Format`. A record is any value of JSON."""
-        return self.groups_of(_parsed(body) if body else {})
+        return self.groups_of(await _parsed(body) if body else {})
 
     def groups_of(self, request: Any) -> list[Group]:
-        """The groups of a request that was parsed; Unreadable if it is none."""
+        """The groups of a request that was parsed.
+
+        Raises:
+            Unreadable: It is no request.
+            TooManyRecords: It has too many resources or scopes.
+        """
         if not isinstance(request, dict):
             raise Unreadable("The body must be an object with `resourceLogs`.")
         if request and "resourceLogs" not in request:
             raise Unreadable("The body has no `resourceLogs`: it is no request of OTLP.")
-        resources = [(_object(each, "resource"), each) for each in _objects(request, "resourceLogs")]
-        return [
-            Group(resource, _object(scope, "scope"), _list(scope, "logRecords"))
-            for resource, each in resources
-            for scope in _objects(each, "scopeLogs")
+        resources = [
+            (_object(each, "resource"), _objects(each, "scopeLogs")) for each in _objects(request, "resourceLogs")
         ]
+        if sum(len(scopes) for _, scopes in resources) > MOST_RECORDS:
+            raise TooManyRecords
+        groups = [
+            Group(resource, _object(scope, "scope"), _list(scope, "logRecords"))
+            for resource, scopes in resources
+            for scope in scopes
+        ]
+        return [group for group in groups if group.records]
 
-    def origin(self, group: Group) -> Origin:
+    def attributes(self, resource: Object) -> Mapping[str, Plain]:
         """See `Format`."""
-        scope = group.scope
-        return Origin.of(_attributes(group.resource), _attributes(scope), _text(scope, "name"), _text(scope, "version"))
+        return _attributes(resource)
+
+    def origin(self, attributes: Mapping[str, Plain], scope: Object) -> Origin:
+        """See `Format`."""
+        return Origin.of(attributes, _attributes(scope), _text(scope, "name"), _text(scope, "version"))
 
     def reader(self, origin: Origin, now_ns: int) -> Callable[[Any], NewLog]:
         """See `Format`."""
@@ -88,20 +111,21 @@ class Json:
         return orjson.dumps({"code": code, "message": message})
 
 
-def _parsed(body: bytes) -> Any:
+async def _parsed(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
-        return _parsed_leniently(body)
+        return await asyncio.to_thread(_parsed_leniently, body)
 
 
 def _parsed_leniently(body: bytes) -> Any:
     """JSON in which a text has half a surrogate pair, or a number is NaN. JavaScript writes the former.
 
-    Only the record with such a text is rejected then.
+    Only the record with such a text is rejected then. The parser takes five times as long as the other. It leaves the
+    interpreter to other threads only when it calls a function, so it calls one for each object.
     """
     try:
-        return json.loads(body.decode())
+        return json.loads(body.decode(), object_hook=lambda parsed: parsed)
     except (ValueError, RecursionError) as error:
         raise Unreadable("The body is not JSON in UTF-8.") from error
 

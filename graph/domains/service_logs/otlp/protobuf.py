@@ -1,7 +1,7 @@
 """OTLP in protobuf. This module alone knows the classes of its messages."""
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError, Message
@@ -27,16 +27,23 @@ class Protobuf:
 
     media_type = "application/x-protobuf"
     most_bytes = 16 * 1024 * 1024
-    memory_per_byte = 2  # the body, and its records cut out
 
-    def groups(self, body: bytes) -> list[Group]:
+    def memory_of(self, body: bytes) -> int:
+        """See `Format`. It is the body, and its records cut out."""
+        return 2 * len(body)
+
+    async def groups(self, body: bytes) -> list[Group]:
         """See `Format`. A record is its bytes."""
-        return wire.groups(body)
+        return await wire.groups(body)
 
-    def origin(self, group: Group) -> Origin:
+    def attributes(self, resource: bytes) -> Mapping[str, Plain]:
         """See `Format`."""
-        resource, scope = _parsed(Resource, group.resource), _parsed(InstrumentationScope, group.scope)
-        return Origin.of(_attributes(resource.attributes), _attributes(scope.attributes), scope.name, scope.version)
+        return _attributes(_parsed(Resource, resource).attributes)
+
+    def origin(self, attributes: Mapping[str, Plain], scope: bytes) -> Origin:
+        """See `Format`."""
+        parsed = _parsed(InstrumentationScope, scope)
+        return Origin.of(attributes, _attributes(parsed.attributes), parsed.name, parsed.version)
 
     def reader(self, origin: Origin, now_ns: int) -> Callable[[bytes], NewLog]:
         """See `Format`. Reading is the hot path: some 4 µs for a usual record."""

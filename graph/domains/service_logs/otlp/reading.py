@@ -1,13 +1,18 @@
 """Reads the records of a request one by one, whatever its format."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import TypeVar
 
 from graph.domains.service_logs.model import NewLog, Rejection
 from graph.domains.service_logs.otlp.formats import Format, Group
+from graph.domains.service_logs.otlp.mapping import Origin
 from graph.domains.service_logs.otlp.values import Unreadable, WrongType
 
 RECORD_BYTES = 1024  # of memory for a log without metadata, on its way to the store
 ATTRIBUTE_BYTES = 100  # for each attribute of resource and scope, which each log has
+
+T = TypeVar("T")
 
 
 def logs_of(
@@ -31,14 +36,12 @@ def logs_of(
         WrongType: A resource or scope has a wrong type.
     """
     place = 0
-    for group in groups:
-        try:
-            origin = format_.origin(group)
-        except Unreadable as error:
-            if is_strict and isinstance(error, WrongType):
-                raise
-            message = f"Its resource or scope: {error}"
-            yield from (Rejection(each, error.code, message) for each in range(place, place + len(group.records)))
+    for group, origin in _with_origins(format_, groups):
+        if isinstance(origin, Unreadable):
+            if is_strict and isinstance(origin, WrongType):
+                raise origin
+            message = f"Its resource or scope: {origin}"
+            yield from (Rejection(each, origin.code, message) for each in range(place, place + len(group.records)))
             place += len(group.records)
             continue
         hold(len(group.records) * (RECORD_BYTES + ATTRIBUTE_BYTES * len(origin.metadata)))
@@ -49,3 +52,24 @@ def logs_of(
             except Unreadable as error:
                 yield Rejection(place, error.code, str(error))
             place += 1
+
+
+def _with_origins(format_: Format, groups: Iterable[Group]) -> Iterator[tuple[Group, Origin | Unreadable]]:
+    """The groups with their origins, or why these cannot be read. A resource is read once, however many its scopes."""
+    for _, alike in groupby(groups, key=lambda group: id(group.resource)):
+        attributes = None
+        for group in alike:
+            if attributes is None:
+                attributes = _tried(format_.attributes, group.resource)
+            if isinstance(attributes, Unreadable):
+                yield group, attributes
+            else:
+                yield group, _tried(format_.origin, attributes, group.scope)
+
+
+def _tried(read: Callable[..., T], *parts: object) -> T | Unreadable:
+    """What a function reads, or why it cannot read it."""
+    try:
+        return read(*parts)
+    except Unreadable as error:
+        return error

@@ -1,6 +1,11 @@
 """Hostile requests: each is answered 200, 400 or 413, never 500, and none takes much memory."""
 
+import asyncio
+import gc
+import gzip
 import tracemalloc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
@@ -12,6 +17,7 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 from graph.domains.service_logs.otlp import wire
+from graph.domains.service_logs.otlp.bodies import FORMATS
 from graph.domains.service_logs.otlp.formats import TooManyRecords
 from tests.domains.service_logs.otlp.messages import JSON, NOON_NS, PROTOBUF, as_json, record, request
 from tests.domains.service_logs.otlp.senders import Answered, Sender, answered
@@ -100,13 +106,82 @@ def test_eight_million_records_of_two_bytes_are_refused_before_they_are_read(hos
     tracemalloc.start()
     try:
         with pytest.raises(TooManyRecords):
-            wire.groups(body)
+            asyncio.run(wire.groups(body))
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
 
     assert most < 50_000_000
     assert answered(hostile.post(body, PROTOBUF)).status == 413
+
+
+async def test_to_pass_over_fields_never_holds_the_loop_for_long() -> None:
+    body = field(1, b"\x12\x00" * 90_000)
+
+    async with turns_counted() as turns:
+        assert await wire.groups(body) == []
+
+    assert len(turns) >= 90_000 // wire.FIELDS_AT_ONCE
+
+
+async def test_json_that_takes_long_to_parse_leaves_the_loop_to_others() -> None:
+    async with turns_counted() as turns:
+        assert len(await FORMATS[JSON].groups(orjson.dumps(USUAL).replace(b'"cart"', b'"\\ud800"'))) == 1
+
+    assert turns
+
+
+@asynccontextmanager
+async def turns_counted() -> AsyncIterator[list[None]]:
+    """A list that grows by one in each iteration of the loop."""
+    turns: list[None] = []
+
+    async def count() -> None:
+        while True:
+            turns.append(None)
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    try:
+        yield turns
+    finally:
+        counting.cancel()
+
+
+@pytest.mark.parametrize("value", [b"{}", b'{"a":0}', b"[0]", b"[]"])
+def test_json_of_tiny_values_is_refused_before_it_is_parsed(hostile: Sender, value: bytes) -> None:
+    values = b",".join([value] * (4_100_000 // (len(value) + 1)))
+    body = b'{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":[%s]}]}]}]}' % values
+
+    tracemalloc.start()
+    try:
+        assert answered(hostile.post(body, JSON)).status == 413
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < 30_000_000
+
+
+def test_scopes_without_records_are_counted_in_json_too(hostile: Sender) -> None:
+    body = b'{"resourceLogs":[{"scopeLogs":[{}%s]}]}' % (b",{}" * 10_000)
+
+    assert answered(hostile.post(body, JSON)).status == 413
+
+
+def test_refused_bodies_are_freed_without_the_garbage_collector(hostile: Sender) -> None:
+    bomb = gzip.compress(bytes(100_000_000))
+    gc.disable()
+    tracemalloc.start()
+    try:
+        for _ in range(5):
+            assert answered(hostile.post(bomb, PROTOBUF, content_encoding="gzip")).status == 413
+        left, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+    assert left < 16_000_000
 
 
 def field(number: int, content: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """Both formats of OTLP say the same, and JSON may say it in several ways."""
 
+import asyncio
 from base64 import urlsafe_b64encode
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from graph.domains.service_logs.model import NewLog
 from graph.domains.service_logs.otlp.bodies import FORMATS
 from graph.domains.service_logs.otlp.formats import Format
+from graph.domains.service_logs.otlp.reading import logs_of
 from graph.domains.service_logs.otlp.values import Unreadable
 from tests.domains.service_logs.otlp.messages import JSON, NOON_NS, PROTOBUF, as_json, record, request
 from tests.domains.service_logs.otlp.strategies import requests
@@ -22,8 +24,8 @@ NOW_NS = NOON_NS + 5
 def logs(format_: Format, body: bytes) -> list[NewLog | str]:
     """The logs of a request, with a reason in the place of each that cannot be read."""
     read: list[NewLog | str] = []
-    for group in format_.groups(body):
-        reader = format_.reader(format_.origin(group), NOW_NS)
+    for group in asyncio.run(format_.groups(body)):
+        reader = format_.reader(format_.origin(format_.attributes(group.resource), group.scope), NOW_NS)
         for each in group.records:
             try:
                 read.append(reader(each))
@@ -172,3 +174,16 @@ def test_a_text_that_is_not_utf8_breaks_its_record_alone() -> None:
     assert isinstance(broken, str)
     assert isinstance(kept, NewLog)
     assert kept.message == "kept"
+
+
+def test_a_resource_is_read_once_however_many_its_scopes(media_type: str) -> None:
+    sent = request(record(), resource={"list": ["of", "its", "own"]})
+    sent.resource_logs[0].scope_logs.extend([sent.resource_logs[0].scope_logs[0]] * 2)
+    body = sent.SerializeToString() if media_type == PROTOBUF else orjson.dumps(as_json(sent))
+    format_ = FORMATS[media_type]
+    groups = asyncio.run(format_.groups(body))
+
+    logs = [log for log in logs_of(format_, groups, NOW_NS) if isinstance(log, NewLog) and log.metadata]
+
+    assert len(logs) == 3
+    assert len({id(log.metadata["list"]) for log in logs if log.metadata}) == 1

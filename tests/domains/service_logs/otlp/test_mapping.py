@@ -1,5 +1,6 @@
 """What becomes of each part of a record, in both formats."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -33,8 +34,8 @@ def read(media_type: str) -> Read:
         format_ = FORMATS[media_type]
         body = request.SerializeToString() if media_type == PROTOBUF else orjson.dumps(as_json(request))
         return [
-            format_.reader(format_.origin(group), NOW_NS)(each)
-            for group in format_.groups(body)
+            format_.reader(format_.origin(format_.attributes(group.resource), group.scope), NOW_NS)(each)
+            for group in asyncio.run(format_.groups(body))
             for each in group.records
         ]
 
