@@ -27,6 +27,8 @@ from graph.settings import Misconfigured, Settings
 
 T = TypeVar("T")
 
+REJECTIONS_SHOWN = 5  # of a source; the others are counted
+
 
 class WrongSetting(click.ClickException):
     """A setting has an impossible value. The message is one line that names the option or the variable."""
@@ -90,3 +92,14 @@ def progress_bar(label: str, length: int | None) -> Iterator[Callable[[int], Non
         return
     with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
         yield lambda done: bar.update(done - bar.pos)
+
+
+def shown_rejections(rejections: Sequence[str], number: int) -> list[str]:
+    """The lines for the rejections of a source: the first ones, and how many more there are.
+
+    Args:
+        rejections: each in words; perhaps not all of them.
+        number: of all.
+    """
+    lines = [f"  {rejection}" for rejection in rejections[:REJECTIONS_SHOWN]]
+    return [*lines, f"  and {number - REJECTIONS_SHOWN:,} more"] if number > REJECTIONS_SHOWN else lines

@@ -11,7 +11,7 @@ import click
 import orjson
 from strawberry.utils.str_converters import to_camel_case
 
-from graph.command_line import progress_bar
+from graph.command_line import progress_bar, shown_rejections
 from graph.core.errors import GraphError, UpstreamFailure
 from graph.core.times import TIME_FORMS, InvalidTime, millis_ceil, millis_floor, parse_time
 from graph.domain import Services
@@ -20,7 +20,6 @@ from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents
 
-REJECTIONS_SHOWN = 5
 HOW_TO_RESUME = "Run the same command again to resume."
 
 
@@ -141,14 +140,12 @@ def _file_progress(name: str) -> AbstractContextManager[Callable[[int], None]]:
 
 def _lines(outcome: Outcome) -> str:
     report = outcome.report
-    lines = [
+    summary = (
         f"{outcome.source}: {report.fetched:,} fetched, {report.upserted:,} upserted, {report.revised:,} revised, "
         f"{report.skipped:,} skipped, {report.rejected:,} rejected"
-    ]
-    lines += [f"  {r.event_id or '(no id)'}: {r.code}: {r.message}" for r in report.rejections[:REJECTIONS_SHOWN]]
-    if report.rejected > REJECTIONS_SHOWN:
-        lines.append(f"  and {report.rejected - REJECTIONS_SHOWN:,} more")
-    return "\n".join(lines)
+    )
+    rejections = [f"{each.event_id or '(no id)'}: {each.code}: {each.message}" for each in report.rejections]
+    return "\n".join([summary, *shown_rejections(rejections, report.rejected)])
 
 
 def _json(outcome: Outcome) -> str:

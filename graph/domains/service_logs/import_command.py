@@ -8,13 +8,12 @@ from pathlib import Path
 import click
 import orjson
 
-from graph.command_line import progress_bar
+from graph.command_line import progress_bar, shown_rejections
 from graph.domain import Services
 from graph.domains.service_logs.log_file import LineLog, read_logs
 from graph.domains.service_logs.model import NewLog, Problem, Rejection, WriteReport
 from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
 
-REJECTIONS_SHOWN = 5
 REJECTIONS_LISTED = 1000  # of a file; further ones are only counted
 IDS_KEPT = 100_000  # derived ids of a file whose equal logs are still told apart, some 10 MB
 
@@ -94,11 +93,9 @@ def _in_order(batch: Sequence[LineLog]) -> list[NewLog | Rejection]:
 
 
 def _lines(report: ImportReport) -> str:
-    lines = [
+    summary = (
         f"{report.source}: {report.read:,} read, {report.accepted:,} accepted, {report.skipped:,} skipped, "
         f"{report.rejected:,} rejected"
-    ]
-    lines += [f"  line {each.line}: {each.code.value}: {each.message}" for each in report.rejections[:REJECTIONS_SHOWN]]
-    if report.rejected > REJECTIONS_SHOWN:
-        lines.append(f"  and {report.rejected - REJECTIONS_SHOWN:,} more")
-    return "\n".join(lines)
+    )
+    rejections = [f"line {each.line}: {each.code.value}: {each.message}" for each in report.rejections]
+    return "\n".join([summary, *shown_rejections(rejections, report.rejected)])
