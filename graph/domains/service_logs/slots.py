@@ -13,7 +13,9 @@ from graph.domains.service_logs.model import shard_of, timestamp_of
 from graph.domains.service_logs.services import LoggingServices
 from graph.store.contract import Database
 from graph.store.entity import Key
+from graph.work.account import give_way
 
+PLACED_AT_ONCE = 500  # logs, some 0.5 ms, before giving way to other work
 SLOTS_AT_ONCE = 100  # that are looked up while all of them are taken
 
 Slot = tuple[str, int]
@@ -34,7 +36,7 @@ class Slots:
         """Whether anything is known of what is stored."""
         return bool(self._taken)
 
-    def place(self, drafts: Iterable[Draft]) -> tuple[list[Draft], int]:
+    async def place(self, drafts: Sequence[Draft]) -> tuple[list[Draft], int]:
         """Give logs free slots, as far as is known.
 
         Args:
@@ -47,7 +49,9 @@ class Slots:
         skipped, service, free = 0, None, 0
         ids = set[str]()  # of this batch, since the last free slot
         taken, stored, is_hot = self._taken, self._stored, False
-        for draft in drafts:
+        for number, draft in enumerate(drafts, 1):
+            if not number % PLACED_AT_ONCE:
+                await give_way()
             if draft.service != service:
                 service, free, is_hot = draft.service, 0, self._services.is_hot(draft.service)
             slot, log_id = draft.slot, draft.item["log_id"]

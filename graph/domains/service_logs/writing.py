@@ -8,6 +8,8 @@ then, and sent again: what is stored is skipped.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from time import perf_counter
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
@@ -33,7 +35,7 @@ from graph.work.account import give_way
 MOST_LOGS = 1000  # of one mutation
 MOST_BYTES = 4_000_000  # of a transaction's logs; DynamoDB takes 4 MB
 MINUTE = 60 * MICROSECONDS
-DRAFTS_AT_ONCE = 100  # before giving way to other work
+PIECE_S = 0.001  # of checking, before giving way to other work; some 100 usual logs
 ROUNDS = 20  # for one transaction; a further round is due to other writers of the same service
 
 
@@ -72,20 +74,23 @@ class LogWriter:
         rejections: list[Rejection] = []
         drafts: list[Draft] = []
         checks = Checks(self._retention, self._clock() // 1000, {} if ids is None else ids, is_own=is_own)
-        for at in range(0, len(logs), DRAFTS_AT_ONCE):
-            for index, log in enumerate(logs[at : at + DRAFTS_AT_ONCE], at):
-                draft = log if isinstance(log, Rejection) else checks.draft(index, log)
-                if isinstance(draft, Rejection):
-                    rejections.append(draft)
-                else:
-                    drafts.append(draft)
-            await give_way()
+        began = perf_counter()
+        for index, log in enumerate(logs):
+            draft = log if isinstance(log, Rejection) else checks.draft(index, log)
+            if isinstance(draft, Rejection):
+                rejections.append(draft)
+            else:
+                drafts.append(draft)
+            if perf_counter() - began > PIECE_S:
+                await give_way()
+                began = perf_counter()
         if too_many := await self._services.ensure({draft.service for draft in drafts}):
             rejections += [_of_one_too_many(draft) for draft in drafts if draft.service in too_many]
             drafts = [draft for draft in drafts if draft.service not in too_many]
-        drafts.sort(key=lambda draft: (draft.service, draft.time_ns))  # equal times keep their order
+        for name in ("time_ns", "service"):  # equal ones keep their order
+            drafts.sort(key=attrgetter(name))
         slots = Slots(self._database, self._services)
-        placed, skipped = slots.place(drafts)
+        placed, skipped = await slots.place(drafts)
         accepted = await self._store(placed, slots)
         skipped += len(placed) - accepted
         for outcome, number in (("accepted", accepted), ("skipped", skipped), ("rejected", len(rejections))):
@@ -116,7 +121,7 @@ class LogWriter:
         """Store placed logs that fit one transaction. Returns how many were new."""
         for _ in range(ROUNDS):
             if slots.are_known:  # what is stored may concern these logs too
-                drafts, _ = slots.place(drafts)
+                drafts, _ = await slots.place(drafts)
                 if len(list(self._transactions(drafts))) > 1:  # some were moved into other minutes
                     return await self._store(drafts, slots)
             if not drafts or (refused := await self._transact(drafts)) is None:
@@ -136,7 +141,9 @@ class LogWriter:
             keys.append(f"{draft.slot}@{item['service_name']}")
             puts.append(Put(SERVICE_LOG, item, if_absent=True, is_checked=True))
             last_ttl = None if ttl is None or last_ttl is None else max(last_ttl, ttl)
+        await give_way()
         counters = tally.updates()
+        await give_way()
         refused: tuple[int, ...] = ()
         while not any(at < len(puts) + len(counters) for at in refused):  # else another change has taken the number
             async with self.sequence.reserve() as reservation:

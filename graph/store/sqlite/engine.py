@@ -33,6 +33,7 @@ from graph.store.sqlite.threads import Job, ReadConnection, Readers, ReadJob, T,
 from graph.store.values import InvalidItem
 from graph.work.account import is_heavy
 
+CHECKED_ON_THE_LOOP = 100  # actions of a transaction; to check a thousand takes 2 ms, and of counters 10 ms
 KEYS_PER_STATEMENT = 500
 SWEEP_EVERY_S = 600.0
 SWEEP_AT_ONCE = 1000  # rows, so that a sweep never delays a write for long
@@ -106,8 +107,7 @@ class SqliteDatabase(Database):
         return not await self.transact([put])
 
     async def put_many(self, puts: Sequence[Put]) -> None:
-        # To check a thousand request logs takes 2 ms, too long for the event loop.
-        await asyncio.to_thread(check_actions, puts, len(puts))
+        await _check(puts, len(puts))
         for at in range(0, len(puts), self.transaction_limit):
             await self._apply(puts[at : at + self.transaction_limit])
 
@@ -118,7 +118,7 @@ class SqliteDatabase(Database):
         return not await self.transact([delete])
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        check_actions(actions, self.transaction_limit)
+        await _check(actions, self.transaction_limit)
         return await self._apply(actions)
 
     async def _apply(self, actions: Sequence[Action]) -> tuple[int, ...]:
@@ -260,6 +260,14 @@ class SqliteDatabase(Database):
         except sqlite3.Error as error:
             self._integrity.notice(error)
             raise DatabaseUnavailable(f"SQLite cannot write: {error}") from error
+
+
+async def _check(actions: Sequence[Action], limit: int) -> None:
+    """Raise `InvalidItem` unless the actions can be one transaction. Many are checked on a thread."""
+    if len(actions) > CHECKED_ON_THE_LOOP:
+        await asyncio.to_thread(check_actions, actions, limit)
+    else:
+        check_actions(actions, limit)
 
 
 class _Refused(Exception):
