@@ -19,7 +19,8 @@ from graph.domains.service_logs.otlp.values import Unreadable, WrongType
 from graph.domains.service_logs.writing import LogWriter
 from graph.work.account import give_way
 
-ROOM_BYTES = 64 * 1024 * 1024  # for bodies that arrive, and as much for requests that are read and written
+ARRIVING_BYTES = 32 * 1024 * 1024  # for bodies that arrive: two of the largest, or many usual ones
+WORKING_BYTES = 64 * 1024 * 1024  # for requests that are read and written
 PIECE_S = 0.0005  # of reading, before giving way to other work; some 100 records
 
 Charge = Callable[[int], Awaitable[None]]
@@ -29,11 +30,13 @@ Charge = Callable[[int], Awaitable[None]]
 class LogIntake:
     """Takes in logs. There is one for each process."""
 
-    def __init__(self, writer: LogWriter, clock: Clock, *, room: int = ROOM_BYTES) -> None:
+    def __init__(
+        self, writer: LogWriter, clock: Clock, *, arriving: int = ARRIVING_BYTES, working: int = WORKING_BYTES
+    ) -> None:
         self._writer = writer
         self._clock = clock
-        self._arriving = Room(room)  # apart from the other, so that slow senders keep nobody from being served
-        self._working = Room(room)
+        self._arriving = Room(arriving)  # apart from the other, so that slow senders keep nobody from being served
+        self._working = Room(working)
         self._inflating = asyncio.Lock()  # one body at a time: what comes of it is not known before
 
     async def receive(self, format_: Format, chunks: AsyncIterator[bytes]) -> bytes:

@@ -28,7 +28,7 @@ async def intake() -> AsyncIterator[LogIntake]:
     async with empty_database("sqlite", ENTITIES, clock=clock) as database:
         services = LoggingServices(database, clock, hot=(), most=10)
         writer = LogWriter(database, services, ServiceLogSettings(), clock, Metrics())
-        yield LogIntake(writer, clock, room=20_000)
+        yield LogIntake(writer, clock, arriving=20_000, working=20_000)
 
 
 async def free(records: int) -> None:
