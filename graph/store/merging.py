@@ -18,11 +18,12 @@ from graph.store.between import Between, Found, Place
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Query
-from graph.store.time_walk import READ_AT_LEAST, Keep, reading_for
+from graph.store.time_walk import ITEMS_PER_PIECE, READ_AT_LEAST, Keep, reading_for
 from graph.work.account import charge_rows, give_way
 
 AT_LEAST = 8  # items of a partition at a time
 GROWTH = 2  # of a reading over the one before it of the same partition
+MOST_AT_ONCE = 1000  # items of a later reading; to test more of them would hold the event loop for long
 
 
 @dataclass(slots=True)
@@ -50,11 +51,11 @@ class MergedPartitions:
         self._keep = keep
         templates = query.entity.templates[query.by]
         (self._sort,) = templates.sort.names
-        self._rest = tuple(name for name in query.entity.key_names if name != self._sort)
+        self._names = (self._sort, *[name for name in query.entity.key_names if name != self._sort])
 
     def place_of(self, item: Item) -> Place:
         """The place of an item in the list."""
-        return item[self._sort], *[item[name] for name in self._rest]
+        return tuple([item[name] for name in self._names])
 
     async def read(self, size: int, within: Between, *, forward: bool) -> Found:
         """The first items of a part of the list, or with `forward=False` the last ones, in reverse."""
@@ -65,8 +66,9 @@ class MergedPartitions:
         found: list[Item] = []
         behind, end = streams, None
         while behind:
-            for items in await self._read_all(behind, bounds, forward):
-                found += [item for item in items if self._is_wanted(item, within)]
+            for items in await self._read_all(behind, bounds, within, forward):
+                found += items
+            await give_way()
             unfinished = [stream for stream in streams if stream.more and stream.last]
             if not unfinished:
                 end = None
@@ -76,9 +78,10 @@ class MergedPartitions:
             if sum(self._is_before(item, end, forward) for item in found) >= wanted:
                 break
             behind = [stream for stream in unfinished if stream.last and stream.last[self._sort] == end]
-            await give_way()
         complete = found if end is None else [item for item in found if self._is_before(item, end, forward)]
         complete.sort(key=self.place_of, reverse=not forward)
+        if len(complete) > ITEMS_PER_PIECE:
+            await give_way()
         return Found(complete[:size], len(complete) > size, len(streams))
 
     def _at_once(self, wanted: int, partitions: int) -> int:
@@ -87,20 +90,30 @@ class MergedPartitions:
         at_once = wanted + 2 if partitions == 1 else max(ceil(GROWTH * wanted / max(partitions, 1)), AT_LEAST)
         return max(at_once, READ_AT_LEAST) if self._keep else at_once
 
-    async def _read_all(self, streams: Sequence[_Stream], bounds: Bounds, forward: bool) -> list[list[Item]]:
+    async def _read_all(
+        self, streams: Sequence[_Stream], bounds: Bounds, within: Between, forward: bool
+    ) -> list[list[Item]]:
         if self._keep:
             await charge_rows(read=sum(stream.at_once for stream in streams))
         if len(streams) == 1:
-            return [await self._read(streams[0], bounds, forward)]
-        return list(await asyncio.gather(*[self._read(each, bounds, forward) for each in streams]))
+            return [await self._read(streams[0], bounds, within, forward)]
+        return list(await asyncio.gather(*[self._read_in_turn(each, bounds, within, forward) for each in streams]))
 
-    async def _read(self, stream: _Stream, bounds: Bounds, forward: bool) -> list[Item]:
+    async def _read_in_turn(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> list[Item]:
+        await give_way()  # else a hundred readings would begin in one iteration of the loop
+        return await self._read(stream, bounds, within, forward)
+
+    async def _read(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> list[Item]:
+        """The next items of a partition that are wanted."""
         partition = replace(self._query, partitions=[stream.partition], between=bounds, forward=forward)
         page = await self._database.query(replace(partition, start=stream.last, limit=stream.at_once))
-        stream.at_once *= GROWTH
+        stream.at_once = min(stream.at_once * GROWTH, MOST_AT_ONCE)
         stream.more = page.last_key is not None
         stream.last = page.items[-1] if page.items else stream.last
-        return page.items
+        items = page.items if self._keep is None else list(filter(self._keep.holds, page.items))
+        if within.after is None and within.before is None:
+            return items
+        return [item for item in items if within.holds(self.place_of(item))]
 
     def _bounds(self, within: Between) -> Bounds:
         """The bounds of the query, narrowed to a part of the list."""
@@ -110,9 +123,6 @@ class MergedPartitions:
         if within.before:
             high = within.before[0] if high is None else min(high, within.before[0])
         return low, high
-
-    def _is_wanted(self, item: Item, within: Between) -> bool:
-        return within.holds(self.place_of(item)) and (self._keep is None or self._keep.holds(item))
 
     def _is_before(self, item: Item, end: Any, forward: bool) -> bool:
         at = item[self._sort]

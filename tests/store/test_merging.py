@@ -12,13 +12,17 @@ from graph.store.between import Between, Found, Place
 from graph.store.conditions import Compare
 from graph.store.contract import Database, Put
 from graph.store.entity import Item
-from graph.store.merging import AT_LEAST, MergedPartitions
+from graph.store.merging import AT_LEAST, MOST_AT_ONCE, MergedPartitions
 from graph.store.query import UNBOUNDED, Bounds, Page, Query
 from graph.store.time_walk import READ_AT_LEAST, Keep
+from graph.work.account import Work, charged_to
+from graph.work.pace import Pace
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.effort import rounds
 from tests.store.engines import empty_database
 from tests.store.samples import BY_TIME, SAMPLE
+from tests.turns import turns_counted
+from tests.work.accounts import an_account
 
 DAYS = ("mon", "tue", "wed", "thu")
 EVERYTHING = Between()
@@ -55,10 +59,12 @@ class Counting(WatchedDatabase):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.items = 0
+        self.most = 0  # of one query
 
     async def query(self, query: Query) -> Page:
         page = await super().query(query)
         self.items += len(page.items)
+        self.most = max(self.most, len(page.items))
         return page
 
 
@@ -243,3 +249,29 @@ async def test_a_filter_in_python_reads_many_items_at_a_time(database: Database)
 
     assert ([item["at"] for item in found.items], found.more) == ([2 * READ_AT_LEAST - 1], False)
     assert len(watched.calls) == 2
+
+
+async def test_many_partitions_are_not_all_read_in_one_iteration_of_the_loop_if_others_wait(
+    database: Database,
+) -> None:
+    days = [f"day{n:02}" for n in range(30)]
+    await put(database, spread(60, days))
+    busy = Work(pace=Pace(burst_s=0, slice_s=0, resting_iterations=0))  # nothing may go on without giving way
+
+    with charged_to(an_account(busy)):
+        async with turns_counted() as turns:
+            found = await merged(database, days).read(50, EVERYTHING, forward=True)
+
+    assert len(found.items) == 50
+    assert turns.number >= len(days)
+
+
+async def test_a_filter_in_python_is_tested_on_a_bounded_number_of_items_at_a_time() -> None:
+    none = Keep(lambda item: False, frozenset())
+    async with empty_database("sqlite", [SAMPLE]) as database:
+        await put(database, spread(4 * MOST_AT_ONCE, ["mon"]))
+        watched = Counting(database)
+        found = await merged(watched, ["mon"], keep=none).read(1, EVERYTHING, forward=True)
+
+    assert (found.items, found.more) == ([], False)
+    assert (watched.items, watched.most) == (4 * MOST_AT_ONCE, MOST_AT_ONCE)

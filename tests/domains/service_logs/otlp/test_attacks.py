@@ -4,8 +4,6 @@ import asyncio
 import gc
 import gzip
 import tracemalloc
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
@@ -22,6 +20,7 @@ from graph.domains.service_logs.otlp.formats import TooManyRecords
 from tests.domains.service_logs.otlp.messages import JSON, NOON_NS, PROTOBUF, as_json, record, request
 from tests.domains.service_logs.otlp.senders import Answered, Sender, answered
 from tests.domains.service_logs.otlp.strategies import requests
+from tests.turns import turns_counted
 
 SOME = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 JSON_VALUES = st.recursive(
@@ -121,31 +120,14 @@ async def test_to_pass_over_fields_never_holds_the_loop_for_long() -> None:
     async with turns_counted() as turns:
         assert await wire.groups(body) == []
 
-    assert len(turns) >= 90_000 // wire.FIELDS_AT_ONCE
+    assert turns.number >= 90_000 // wire.FIELDS_AT_ONCE
 
 
 async def test_json_that_takes_long_to_parse_leaves_the_loop_to_others() -> None:
     async with turns_counted() as turns:
         assert len(await FORMATS[JSON].groups(orjson.dumps(USUAL).replace(b'"cart"', b'"\\ud800"'))) == 1
 
-    assert turns
-
-
-@asynccontextmanager
-async def turns_counted() -> AsyncIterator[list[None]]:
-    """A list that grows by one in each iteration of the loop."""
-    turns: list[None] = []
-
-    async def count() -> None:
-        while True:
-            turns.append(None)
-            await asyncio.sleep(0)
-
-    counting = asyncio.create_task(count())
-    try:
-        yield turns
-    finally:
-        counting.cancel()
+    assert turns.number
 
 
 @pytest.mark.parametrize("value", [b"{}", b'{"a":0}', b"[0]", b"[]"])
