@@ -131,3 +131,12 @@ async def test_a_condition_may_ask_that_an_attribute_was_absent(table: OneEntity
 
     assert await table.transact([lock]) == ()
     assert await table.transact([lock]) == (0,)
+
+
+async def test_a_full_transaction_with_one_invalid_action_changes_nothing(table: OneEntity) -> None:
+    valid = [Put(SAMPLE, sample(f"{n}")) for n in range(table.transaction_limit - 1)]
+
+    with pytest.raises(InvalidItem, match="changes nothing"):
+        await table.transact([*valid, Update(key("last", "s"))])
+
+    assert [item async for item in table.scan()] == []
