@@ -107,7 +107,10 @@ class SqliteDatabase(Database):
         return not await self.transact([put])
 
     async def put_many(self, puts: Sequence[Put]) -> None:
-        await _check(puts, len(puts))
+        if len(puts) > CHECKED_ON_THE_LOOP:
+            await asyncio.to_thread(check_actions, puts, len(puts))
+        else:
+            check_actions(puts, len(puts))
         for at in range(0, len(puts), self.transaction_limit):
             await self._apply(puts[at : at + self.transaction_limit])
 
@@ -118,14 +121,18 @@ class SqliteDatabase(Database):
         return not await self.transact([delete])
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        await _check(actions, self.transaction_limit)
+        if len(actions) > CHECKED_ON_THE_LOOP:
+            return await self._apply(actions, are_checked=False)
+        check_actions(actions, self.transaction_limit)
         return await self._apply(actions)
 
-    async def _apply(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        """Apply checked actions."""
+    async def _apply(self, actions: Sequence[Action], *, are_checked: bool = True) -> tuple[int, ...]:
+        """Apply actions. The writer's thread checks many of them, since a later transaction must not overtake them."""
         now = self._now()
 
         def job(db: sqlite3.Connection) -> tuple[int, ...]:
+            if not are_checked:
+                check_actions(actions, self.transaction_limit)
             if refused := apply(db, self._tables, actions, now):
                 raise _Refused(tuple(refused))
             return ()
@@ -260,14 +267,6 @@ class SqliteDatabase(Database):
         except sqlite3.Error as error:
             self._integrity.notice(error)
             raise DatabaseUnavailable(f"SQLite cannot write: {error}") from error
-
-
-async def _check(actions: Sequence[Action], limit: int) -> None:
-    """Raise `InvalidItem` unless the actions can be one transaction. Many are checked on a thread."""
-    if len(actions) > CHECKED_ON_THE_LOOP:
-        await asyncio.to_thread(check_actions, actions, limit)
-    else:
-        check_actions(actions, limit)
 
 
 class _Refused(Exception):
