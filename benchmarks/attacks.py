@@ -228,6 +228,8 @@ ATTACKS: dict[str, Action] = {
         lambda: next(stream(log_requests.protobuf_requests)), PROTOBUF
     ),
     "logs: four megabytes of JSON": lambda a: a.upload(lambda: next(stream(log_requests.json_requests)), JSON),
+    "logs: four megabytes of empty objects": lambda a: a.upload(log_requests.tiny_objects, JSON),
+    "logs: a scope for each record": lambda a: a.upload(log_requests.many_scopes, PROTOBUF),
     "logs: gzip bombs": lambda a: a.upload(log_requests.bomb, PROTOBUF, encoding="gzip"),
     "logs: records of two bytes": lambda a: a.upload(log_requests.two_byte_records, PROTOBUF),
     "logs: records of two bytes in gzip": lambda a: a.upload(log_requests.zipped_records, PROTOBUF, encoding="gzip"),

@@ -106,6 +106,20 @@ def two_byte_records() -> bytes:
     return _field(1, scope)
 
 
+@cache
+def many_scopes() -> bytes:
+    """A body of 10,000 records, each in a scope of its own, of one resource with many attributes."""
+    resource = b"".join(_field(1, _field(1, b"%0100d" % number)) for number in range(100))
+    return _field(1, _field(1, resource) + _field(2, _field(2, b"")) * RECORDS)
+
+
+@cache
+def tiny_objects() -> bytes:
+    """A body of 4 MiB of JSON, which is a list of empty objects."""
+    values = b"{}," * (4 * 1024 * 1024 // 3 - 100) + b"{}"
+    return b'{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":[%s]}]}]}]}' % values
+
+
 def _field(number: int, content: bytes) -> bytes:
     """A field that holds a message, as protobuf writes it."""
     size, written = len(content), bytearray([number << 3 | 2])
