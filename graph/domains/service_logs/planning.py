@@ -88,14 +88,16 @@ class Plan:
         # A partition of a service has logs of all types.
         read = selection.possible_types if services is None else tuple(ServiceLogType)
         types = frozenset(each.value for each in selection.possible_types)
+        levels = selection.possible_levels
         counted: dict[int, tuple[int, int]] = {}
-        async for item in self.volumes.counted(
+        async for items in self.volumes.counted(
             interval, services or (ALL_SERVICES,), read, interval.start_of(first), last
         ):
-            matches, rows = counted.get(item["start"], (0, 0))
-            if item["log_type"] in types:
-                matches += sum(item.get(level, 0) for level in selection.possible_levels)
-            counted[item["start"]] = matches, rows + sum(item.get(level, 0) for level in LEVELS)
+            for item in items:
+                matches, rows = counted.get(item["start"], (0, 0))
+                if item["log_type"] in types:
+                    matches += sum(item.get(level, 0) for level in levels)
+                counted[item["start"]] = matches, rows + sum(item.get(level, 0) for level in LEVELS)
         return counted
 
 

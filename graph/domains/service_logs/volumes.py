@@ -5,10 +5,11 @@ together, at the end of a later day. Their counters expire at the same moment, s
 setting changes, logs of one period are kept for different times: they have counters of their own, which are added up.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from operator import itemgetter
 
 from graph.core.errors import BadUserInput
 from graph.domains.service_logs.entities import LEVELS, LOG_VOLUME
@@ -21,6 +22,8 @@ from graph.work.account import charge_rows, give_way
 ALL_SERVICES = ""
 FOR_EVER = 0  # in place of the time until which logs are kept
 MOST_PERIODS = 10_000  # of one volume
+MOST_COUNTS = 10_000  # of one volume, some 5 MB on their way to the client
+COUNTERS_AT_ONCE = 500  # some 2 ms, before giving way to other work
 
 
 class LogInterval(Enum):
@@ -86,8 +89,10 @@ class VolumeTally:
 class Volumes:
     """Reads the counters."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, most_counts: int = MOST_COUNTS) -> None:
+        """Prepare to read; `most_counts` is the most numbers of one volume."""
         self._database = database
+        self._most_counts = most_counts
 
     async def counted(
         self,
@@ -96,16 +101,17 @@ class Volumes:
         types: Collection[ServiceLogType],
         first: int,
         last: int,
-    ) -> AsyncIterator[Item]:
-        """The counters of the periods that begin from `first` to `last`, epoch seconds, in no order."""
+    ) -> AsyncIterator[list[Item]]:
+        """The counters of the periods that begin from `first` to `last`, epoch seconds, some at a time, in no order."""
         for service in services:
             for log_type in types:
                 partition = interval.name, log_type.value, service
                 query = Query(entity=LOG_VOLUME, partitions=[partition], between=(first, last))
                 page = await self._database.query(query)
                 await charge_rows(read=len(page.items))
-                for item in page.items:
-                    yield item
+                for at in range(0, len(page.items), COUNTERS_AT_ONCE):
+                    await give_way()
+                    yield page.items[at : at + COUNTERS_AT_ONCE]
             await give_way()
 
     async def volume(
@@ -123,21 +129,38 @@ class Volumes:
             services: those that are counted.
 
         Raises:
-            BadUserInput: There may be too many periods.
+            BadUserInput: There may be too many periods, or there are too many numbers.
         """
         first = interval.start_of(first)
         if (last - first) // interval.value >= MOST_PERIODS:
             raise BadUserInput(
                 f"A volume has at most {MOST_PERIODS:,} periods: choose a longer `interval`, or a shorter time range."
             )
-        counts: Counter[tuple[int, str]] = Counter()
+        counts: dict[tuple[int, str], int] = defaultdict(int)
         await charge_rows(read=len(services))
-        async for item in self.counted(interval, services, tuple(ServiceLogType), first, last):
-            for level in LEVELS:
-                if number := item.get(level):
-                    series = {VolumeBy.LEVEL: level, VolumeBy.TYPE: item["log_type"], VolumeBy.SERVICE: item["service"]}
-                    counts[item["start"], series[by]] += number
-        return [_volume_of(by, start, series, counts[start, series]) for start, series in sorted(counts)]
+        async for items in self.counted(interval, services, tuple(ServiceLogType), first, last):
+            for item in items:
+                start, series = item["start"], _SERIES[by](item)
+                for level in LEVELS:
+                    if number := item.get(level):
+                        counts[start, series or level] += number
+            if len(counts) > self._most_counts:
+                raise BadUserInput(
+                    f"A volume has at most {self._most_counts:,} numbers: choose a longer `interval`, "
+                    "a shorter time range, or fewer `services`."
+                )
+        await give_way()
+        ordered = sorted(counts)
+        await give_way()
+        return [_volume_of(by, start, series, counts[start, series]) for start, series in ordered]
+
+
+_SERIES: dict[VolumeBy, Callable[[Item], str | None]] = {
+    VolumeBy.LEVEL: lambda counter: None,  # a counter has the numbers of all levels
+    VolumeBy.TYPE: itemgetter("log_type"),
+    VolumeBy.SERVICE: itemgetter("service"),
+}
+"""What the logs of a counter are counted under."""
 
 
 def _volume_of(by: VolumeBy, start: int, series: str, count: int) -> LogVolume:
