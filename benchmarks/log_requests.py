@@ -59,7 +59,7 @@ def json_requests() -> Iterator[bytes]:
     batch = MessageToDict(message, use_integers_for_enums=True)
     records = batch["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
     for record in records:
-        record |= {"traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174"}
+        record |= {"traceId": "5b8efff7" * 4, "spanId": "eee19b7e" * 2}
     while True:
         moved_ns = random.randrange(MINUTE_NS)  # noqa: S311
         for record in records:
