@@ -176,6 +176,7 @@ WRONG = {
     "audit_log_days": ["-1", "36501", "1.5", "all"],
     "max_services": ["0", "10001", "all"],
     "own_logs": ["perhaps"],
+    "max_own_logs_per_minute": ["-1", "1.5", "all"],
     "loop_watch": ["-1", "60001", "long"],
     "drain": ["-1", "61", "long"],
     "log_format": ["xml"],
