@@ -22,6 +22,7 @@ from graph.store.time_walk import ITEMS_PER_PIECE, READ_AT_LEAST, Keep, reading_
 from graph.work.account import charge_rows, give_way
 
 AT_LEAST = 8  # items of a partition at a time
+FEW = 4  # partitions; to read one of them a second time costs as much as to read a hundred items more
 GROWTH = 2  # of a reading over the one before it of the same partition
 MOST_AT_ONCE = 1000  # items of a later reading; to test more of them would hold the event loop for long
 
@@ -86,8 +87,9 @@ class MergedPartitions:
 
     def _at_once(self, wanted: int, partitions: int) -> int:
         """The items of each partition's first reading."""
-        # Of one partition, also the item at the place behind which the page begins, and one that shows a tie's end.
-        at_once = wanted + 2 if partitions == 1 else max(ceil(GROWTH * wanted / max(partitions, 1)), AT_LEAST)
+        # Of few partitions, as if one of them had the whole page, with the item at the place behind which the page begins
+        # and one that shows a tie's end.
+        at_once = wanted + 2 if partitions <= FEW else max(ceil(GROWTH * wanted / partitions), AT_LEAST)
         return max(at_once, READ_AT_LEAST) if self._keep else at_once
 
     async def _read_all(
