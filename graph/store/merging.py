@@ -87,8 +87,8 @@ class MergedPartitions:
 
     def _at_once(self, wanted: int, partitions: int) -> int:
         """The items of each partition's first reading."""
-        # Of few partitions, as if one of them had the whole page, with the item at the place behind which the page begins
-        # and one that shows a tie's end.
+        # Of few partitions, as if one of them had the whole page, with the item at the place behind which the page
+        # begins, and one that shows a tie's end.
         at_once = wanted + 2 if partitions <= FEW else max(ceil(GROWTH * wanted / partitions), AT_LEAST)
         return max(at_once, READ_AT_LEAST) if self._keep else at_once
 
