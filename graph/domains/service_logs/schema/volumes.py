@@ -19,6 +19,7 @@ from graph.domains.service_logs.selection import LogSelection, first_slot, last_
 from graph.domains.service_logs.volumes import LogInterval, VolumeBy
 
 USUAL_COUNTS = 100  # for the price of a volume
+PERIODS = 100  # of a volume without a beginning
 
 describe_enum(
     LogInterval,
@@ -69,8 +70,11 @@ class LogVolumeQueries:
         self,
         info: Info[Context, None],
         interval: Annotated[LogInterval, strawberry.argument(description="The length of a period.")],
-        by: Annotated[VolumeBy, strawberry.argument(description="What logs are counted by.")],
-        start_time: Annotated[datetime, strawberry.argument(description="Earliest time, inclusive.")],
+        by: Annotated[VolumeBy, strawberry.argument(description="What logs are counted by.")] = VolumeBy.LEVEL,
+        start_time: Annotated[
+            datetime | None,
+            strawberry.argument(description=f"Earliest time, inclusive; by default that of {PERIODS} periods."),
+        ] = None,
         end_time: Annotated[
             datetime | None, strawberry.argument(description="Latest time, inclusive; by default now.")
         ] = None,
@@ -80,7 +84,9 @@ class LogVolumeQueries:
     ) -> Any:
         now = 1000 * info.context.clock()
         named = None if services is None else tuple(services)
-        selected = LogSelection(first_slot(start_time), last_slot(end_time) if end_time else None, services=named)
-        first = max(first_slot(start_time) // MICROSECONDS, 0)
+        selected = LogSelection(
+            first_slot(start_time) if start_time else None, last_slot(end_time) if end_time else None, services=named
+        )
         last = (now if selected.last is None else selected.last) // MICROSECONDS
-        return await info.context.service(ServiceLogs).volume(interval, by, first, last, selected.services)
+        first = last - (PERIODS - 1) * interval.value if selected.first is None else selected.first // MICROSECONDS
+        return await info.context.service(ServiceLogs).volume(interval, by, max(first, 0), last, selected.services)

@@ -284,6 +284,18 @@ def test_volumes_count_by_level_type_and_service(service: Service) -> None:
     assert service.codes(volume, {"interval": "DAY", "by": "TYPE", "end": "2023-11-13"}) == ["BAD_USER_INPUT"]
 
 
+def test_a_volume_is_by_level_of_the_last_hundred_periods_unless_asked_otherwise(service: Service) -> None:
+    write(service, *[log(time, time=f"2023-11-14T{time}Z") for time in ("08:19:59", "08:20:00", "09:59:59")])
+
+    def starts(arguments: str) -> list[tuple[str, str]]:
+        found = service.ask(f"{{ logVolume({arguments}) {{ start level }} }}")["logVolume"]
+        return [(each["start"][11:16], each["level"]) for each in found]
+
+    assert starts('interval: MINUTE, endTime: "2023-11-14T09:59:59Z"') == [("08:20", "INFO"), ("09:59", "INFO")]
+    assert starts("interval: DAY") == [("00:00", "INFO")]
+    assert starts('interval: DAY, endTime: "1970-01-01"') == []
+
+
 def test_the_services_that_have_written_are_listed_by_name(service: Service, clock: HeldClock) -> None:
     write(service, log(), log(service="cart"))
     clock.now += 1000
