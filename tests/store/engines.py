@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -46,7 +46,7 @@ async def open_samples(prefix: str, **options: Any) -> AsyncIterator[OneEntity]:
 
 _spare: defaultdict[tuple[frozenset[Entity], bool], list[str]] = defaultdict(list)
 """Prefixes of empty tables in DynamoDB. The emulator keeps the records of a stream even without its table."""
-MOST_REMOVED = 50  # items; to remove more of them takes longer than to remove the table and to make another
+MOST_REMOVED = 50  # items; to remove more of them takes longer than to make another table
 
 STREAM = {"StreamEnabled": True, "StreamViewType": STREAM_VIEW_TYPE}
 
@@ -69,12 +69,11 @@ async def empty_database(
         prefix = spare.pop() if spare else make_tables(entities, stream=stream)
         async with open_dynamodb(entities, prefix=prefix, clock=clock) as database:
             yield database
-        # Tables that a test failed on are left as they are.
+        # Tables that a test failed on, or that hold many items, are left as they are. While the emulator removes
+        # one, it may fail to change others.
         tables = _names_of(entities, prefix)
         if all([await asyncio.to_thread(_emptied, design, table) for design, table in tables.items()]):
             spare.append(prefix)
-        else:
-            await asyncio.to_thread(_remove, tables.values())
 
 
 async def new_store(engine: str, folder: Path, entities: Collection[Entity], *, stream: bool = False) -> str:
@@ -123,11 +122,6 @@ def _emptied(design: TableDesign, table: str) -> bool:
         removed = [{"DeleteRequest": {"Key": key}} for key in found["Items"][at : at + 25]]
         _client().batch_write_item(RequestItems={table: removed})
     return True
-
-
-def _remove(tables: Iterable[str]) -> None:
-    for table in tables:
-        _client().delete_table(TableName=table)
 
 
 @cache
