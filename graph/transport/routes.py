@@ -82,7 +82,7 @@ class _Endpoint:
                 record.code, record.status = OK, response.status_code
                 return response
             except ClientDisconnect:
-                return Response(status_code=ABANDONED_STATUS)  # nobody reads it
+                return Response(status_code=ABANDONED_STATUS)  # the client is gone, so it is never read
             except Exception as error:
                 refusal = error if isinstance(error, GraphError) else InternalServerError(state.request_id)
                 if refusal is not error:

@@ -83,7 +83,7 @@ class Checks:
         Args:
             now: epoch seconds.
             ids: those that were derived for the same source, and how often each was derived.
-            is_own: whether this service wrote the logs. Nobody else may write under its name.
+            is_own: whether this service wrote the logs. Other senders cannot use its name.
         """
         self._retention = retention
         self._now = now

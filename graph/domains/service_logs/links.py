@@ -1,6 +1,6 @@
 """How a request log leads to the lines of its request, and a line to its request log: by the request's id and its time.
 
-Only logs of the service `quakegraph` lead to a request log. Nobody else can write them.
+Only logs of the service `quakegraph` lead to a request log. Other senders cannot write such logs.
 """
 
 from graph.domains.request_logs.access_patterns import NearTime

@@ -17,7 +17,7 @@ DAY_S = 86_400
 SHARDS = 10  # partitions of a hot service: `checkout#0` to `checkout#9`
 INFO = 9  # the severity number of a log without one
 
-OWN_SERVICE = "quakegraph"  # this service; nobody else may write logs under its name
+OWN_SERVICE = "quakegraph"  # the name of this service; other senders cannot use it
 REQUEST_ID = "requestId"  # the name in its logs' metadata of the request that they belong to
 
 

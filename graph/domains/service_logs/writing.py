@@ -66,7 +66,7 @@ class LogWriter:
             logs: a rejection stands for a log that could not be read.
             ids: the ids that were derived for the batches of the same source before, and how often each was derived.
                 Those of this batch are added. Without it, equal logs of different batches are one log.
-            is_own: whether this service wrote them. Nobody else may write under its name.
+            is_own: whether this service wrote them. Other senders cannot use its name.
 
         Raises:
             DatabaseUnavailable: Some may be stored. Writing all of them again completes the work.

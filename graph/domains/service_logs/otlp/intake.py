@@ -35,7 +35,7 @@ class LogIntake:
     ) -> None:
         self._writer = writer
         self._clock = clock
-        self._arriving = Room(arriving)  # apart from the other, so that slow senders keep nobody from being served
+        self._arriving = Room(arriving)  # separate, so that slow uploads do not block requests that have arrived
         self._working = Room(working)
         self._inflating = asyncio.Lock()  # one body at a time: what comes of it is not known before
 
