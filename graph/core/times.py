@@ -28,6 +28,7 @@ _DATE_TIME = re.compile(
     _DATE.pattern + r"[Tt ](\d\d):([0-5]\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
 )
 _MILLISECOND = timedelta(milliseconds=1)
+_MICROSECOND = timedelta(microseconds=1)
 _SECOND = timedelta(seconds=1)
 _LEAP_DAYS = ((6, 30), (12, 31))  # RFC 3339, section 5.7
 
@@ -98,3 +99,19 @@ def millis_floor(time: datetime) -> int:
     """The last millisecond of a time range that ends with this time, since 1970. A plain date is in it to its end."""
     first = (time - EPOCH_TIME) // _MILLISECOND
     return first + DAY_MS - 1 if isinstance(time, WholeDay) else first
+
+
+def first_microsecond(time: datetime) -> int:
+    """The first microsecond of a time range that begins with this time, since 1970."""
+    return (time - EPOCH_TIME) // _MICROSECOND
+
+
+def last_microsecond(time: datetime) -> int:
+    """The last microsecond of a time range that ends with this time. A day or a millisecond is in it to its end.
+
+    The graph writes times with milliseconds, so a client can pass such a time back.
+    """
+    last = first_microsecond(time)
+    if isinstance(time, WholeDay):
+        return last + 1000 * DAY_MS - 1
+    return last + 999 if last % 1000 == 0 else last

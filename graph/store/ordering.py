@@ -83,7 +83,7 @@ class Ordering:
             if place is not None and self.entity.partition_of(self.index, place) not in partitions:
                 raise InvalidCursor(argument)
         query = Query(entity=self.entity, index=self.index, attributes=attributes)
-        return await Walk(database, query, partial(_plan, partitions)).page(
+        return await Walk(database, query, partial(each_of, partitions)).page(
             paging,
             forward=not self.descending,
             place_of=_itself,
@@ -143,10 +143,10 @@ def _written(entity: Entity, name: str, value: Any) -> Any:
     return float(value) if isinstance(entity.named[name], Real) else value
 
 
-async def _plan(
+async def each_of(
     partitions: Sequence[Partition], *, forward: bool, start: Partition | None
 ) -> AsyncGenerator[Promises, None]:
-    """The partitions from `start` on."""
+    """A plan of a few partitions, in ascending order: each of them from `start` on."""
     ordered = list(partitions if forward else reversed(partitions))
     at = ordered.index(start) if start is not None else 0
     yield [(partition, SOME, SOME) for partition in ordered[at:]]

@@ -2,15 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 import orjson
 
-from graph.core.days import DAY_MS, EPOCH_TIME
 from graph.core.errors import BadUserInput
-from graph.core.times import WholeDay
 from graph.domains.service_logs.model import (
     MOST_SEVERE,
     LogLevel,
@@ -27,9 +24,6 @@ from graph.store.time_walk import Keep
 
 MOST_VALUES = 100  # of a list in a filter
 LONGEST_TEXT = 256  # characters
-
-_MICROSECOND = timedelta(microseconds=1)
-_DAY = timedelta(milliseconds=DAY_MS)
 
 
 @dataclass(frozen=True)
@@ -151,19 +145,3 @@ class LogSelection:
 def as_text(value: Any) -> str:
     """A value of metadata as a filter names it: 500 is `500`, true is `true`."""
     return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def first_slot(time: datetime) -> int:
-    """The first slot of a time range that begins with this time."""
-    return (time - EPOCH_TIME) // _MICROSECOND
-
-
-def last_slot(time: datetime) -> int:
-    """The last slot of a time range that ends with this time. A day or a millisecond is in it to its end.
-
-    The graph writes times with milliseconds, so a client can pass such a time back.
-    """
-    slot = first_slot(time)
-    if isinstance(time, WholeDay):
-        return slot + _DAY // _MICROSECOND - 1
-    return slot + 999 if slot % 1000 == 0 else slot

@@ -6,9 +6,10 @@ from enum import Enum
 import strawberry
 
 from graph.api.scalars import describe_enum
+from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import model
 from graph.domains.service_logs.model import LogLevel, ServiceLogType
-from graph.domains.service_logs.selection import LogSelection, first_slot, last_slot
+from graph.domains.service_logs.selection import LogSelection
 
 describe_enum(
     ServiceLogType,
@@ -69,8 +70,8 @@ class ServiceLogFilter:
     def selection(self) -> LogSelection:
         """The filter as a selection."""
         return LogSelection(
-            first=first_slot(self.start_time) if self.start_time else None,
-            last=last_slot(self.end_time) if self.end_time else None,
+            first=first_microsecond(self.start_time) if self.start_time else None,
+            last=last_microsecond(self.end_time) if self.end_time else None,
             services=None if self.services is None else tuple(self.services),
             types=None if self.types is None else tuple(self.types),
             levels=None if self.levels is None else tuple(self.levels),

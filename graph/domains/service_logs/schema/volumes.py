@@ -11,11 +11,12 @@ from graph.api.scalars import describe_enum
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost, ListSize
 from graph.core.days import datetime_of
+from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import volumes
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.model import MICROSECONDS, LogLevel, ServiceLogType
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
-from graph.domains.service_logs.selection import LogSelection, first_slot, last_slot
+from graph.domains.service_logs.selection import LogSelection
 from graph.domains.service_logs.volumes import LogInterval, VolumeBy
 
 USUAL_COUNTS = 100  # for the price of a volume
@@ -85,7 +86,9 @@ class LogVolumeQueries:
         now = 1000 * info.context.clock()
         named = None if services is None else tuple(services)
         selected = LogSelection(
-            first_slot(start_time) if start_time else None, last_slot(end_time) if end_time else None, services=named
+            first_microsecond(start_time) if start_time else None,
+            last_microsecond(end_time) if end_time else None,
+            services=named,
         )
         last = (now if selected.last is None else selected.last) // MICROSECONDS
         first = last - (PERIODS - 1) * interval.value if selected.first is None else selected.first // MICROSECONDS

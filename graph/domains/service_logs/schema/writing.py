@@ -12,10 +12,10 @@ from graph.api.scalars import describe_enum
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
+from graph.core.times import first_microsecond
 from graph.domains.service_logs import model
 from graph.domains.service_logs.model import LogLevel, NewLog, Problem, Rejection, ServiceLogType
 from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
-from graph.domains.service_logs.selection import first_slot
 from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
 
 describe_enum(
@@ -67,7 +67,7 @@ class LogInput:
         return NewLog(
             service=self.service,
             message=self.message,
-            time_ns=1000 * first_slot(self.time) if self.time else 1_000_000 * now,
+            time_ns=1000 * first_microsecond(self.time) if self.time else 1_000_000 * now,
             log_type=self.log_type,
             severity=self.level.usual_severity,
             log_id=self.log_id,
