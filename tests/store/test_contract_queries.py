@@ -137,6 +137,19 @@ async def test_a_start_may_lie_anywhere_about_the_bounds(table: OneEntity, forwa
                 assert page.last_key is None
 
 
+@pytest.mark.parametrize("forward", [True, False])
+async def test_a_start_on_a_bound_of_the_primary_key_is_the_end_or_the_beginning(
+    table: OneEntity, forward: bool
+) -> None:
+    primary = table.design.primary
+    await table.put_many([sample("p", sk) for sk in "abcd"])
+
+    for at, expected in (("b", ["c"]), ("c", [])) if forward else (("c", ["b"]), ("b", [])):
+        page = await table.query(primary, "p", between=("b", "c"), forward=forward, start=sample("p", at))
+        assert (sks(page.items), page.last_key) == (expected, None)
+    assert (await table.query(primary, "p", between=("b", "b"), forward=forward, start=sample("p", "b"))).items == []
+
+
 async def test_a_start_that_lacks_a_key_is_refused(table: OneEntity) -> None:
     await table.put(timed("a", 1))
 

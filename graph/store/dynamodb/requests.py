@@ -94,8 +94,8 @@ class Requests:
             first, last = (low, high) if query.forward else (high, low)
             precedes = lt if query.forward else gt
             at = templates.sort.render([start[name] for name in templates.sort.names])
-            if last is not None and precedes(last, at):
-                return None
+            if last is not None and (precedes(last, at) or (last == at and index == entity.table.primary)):
+                return None  # two items of an index may share a sort key, those of the table do not
             if first is not None and precedes(at, first):
                 exclusive_start = None
         aliases = Aliases()
