@@ -4,10 +4,14 @@ Each kind checks its values. SQLite keeps text, numbers and truth values in type
 `Document`, which is a list or a mapping, as JSON.
 """
 
+import re
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from graph.store.values import InvalidItem, bytes_at_most, check_number, check_text, value_bytes
+
+PLAIN = "[-.0-9A-Z_a-z]*"  # a pattern, with its characters in order
+LEAST_PLAIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,10 @@ class Attribute:
         """The value of a text that comes from a key."""
         raise InvalidItem(f"`{self.name}` cannot be part of a key")
 
+    def keeps_order_before(self, literal: str) -> bool:
+        """Whether text keys in which this text follows the value are in the order of values."""
+        return False
+
     def _refuse(self, wanted: str) -> InvalidItem:
         return InvalidItem(f"`{self.name}` must be {wanted}")
 
@@ -42,6 +50,12 @@ class Text(Attribute):
 
     shortest: int = 0  # characters
     longest: int | None = None  # characters
+    plain: bool = False  # only ASCII letters, digits, `_`, `.` and `-`
+
+    @property
+    def has_one_length(self) -> bool:
+        """Whether all its values have the same number of characters."""
+        return self.shortest == self.longest
 
     def check(self, value: Any) -> None:
         if not isinstance(value, str):
@@ -50,6 +64,8 @@ class Text(Attribute):
             raise self._refuse(f"a text of at most {self.longest} characters")
         if len(value) < self.shortest:
             raise self._refuse(f"a text of at least {self.shortest} characters")
+        if self.plain and not re.fullmatch(PLAIN, value):
+            raise self._refuse("a text of ASCII letters, digits, `_`, `.` and `-`")
         check_text(value)
 
     def text(self, value: Any) -> str:
@@ -59,6 +75,10 @@ class Text(Attribute):
 
     def of_text(self, text: str) -> str:
         return text
+
+    def keeps_order_before(self, literal: str) -> bool:
+        # Of two plain texts, a shorter one that the longer begins with is followed by the literal.
+        return self.has_one_length or (self.plain and literal[0] < LEAST_PLAIN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +110,9 @@ class Whole(Attribute):
         if not text.removeprefix("-").isdecimal():
             raise self._refuse("a whole number")
         return int(text)
+
+    def keeps_order_before(self, literal: str) -> bool:
+        return self.digits is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ class AttributeChecks:
 
 def _check_of(attribute: Attribute) -> tuple[Any, Any, Any, Attribute]:
     match attribute:
-        case Text():
+        case Text(plain=False):
             return str, attribute.shortest, _longest(attribute), attribute
         case Whole():
             return int, *_bounds(attribute, LEAST_INTEGER, GREATEST_INTEGER), attribute

@@ -78,9 +78,13 @@ class Entity:
         for index, templates in self.templates.items():
             sort = templates.sort
             if sort.key.type == "S":
-                for each in sort.fields[:-1]:
-                    if not isinstance(each, Whole) or each.digits is None:
-                        raise ValueError(f"`{sort.source}`: only the last attribute may vary in length")
+                # DynamoDB orders items by the whole key, and SQLite by one attribute after the other.
+                for each, literal in zip(sort.fields, sort.literals[1:], strict=True):
+                    if literal and not each.keeps_order_before(literal):
+                        raise ValueError(
+                            f"`{sort.source}` does not keep the order of `{each.name}`: "
+                            "give it a fixed length, or make it plain with `#` behind it"
+                        )
             if index == self.table.primary and any(
                 each.optional for each in (*templates.partition.fields, *sort.fields)
             ):

@@ -17,7 +17,7 @@ from typing import Any
 from graph.store.between import Between, Found, Place
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.query import Bounds, Partition, Query
+from graph.store.query import Bounds, Partition, Query, narrowed
 from graph.store.time_walk import ITEMS_PER_PIECE, READ_AT_LEAST, Keep, reading_for
 from graph.work.account import charge_rows, give_way
 
@@ -119,12 +119,8 @@ class MergedPartitions:
 
     def _bounds(self, within: Between) -> Bounds:
         """The bounds of the query, narrowed to a part of the list."""
-        low, high = self._query.between
-        if within.after:
-            low = within.after[0] if low is None else max(low, within.after[0])
-        if within.before:
-            high = within.before[0] if high is None else min(high, within.before[0])
-        return low, high
+        after, before = within.after or (), within.before or ()
+        return narrowed(self._query.between, (after[:1], before[:1]))
 
     def _is_before(self, item: Item, end: Any, forward: bool) -> bool:
         at = item[self._sort]

@@ -12,9 +12,34 @@ Partition = tuple[Any, ...]
 """The values of the attributes that a partition's template names; empty if it names none."""
 
 Bounds = tuple[Any, Any]
-"""Least and greatest value of the sort key's first attribute, both inclusive; None for no bound."""
+"""The least and the greatest place in the order of the sort key, both inclusive; None for no bound.
+
+A bound is a value of the sort key's first attribute, or a tuple of values of its first attributes. It includes
+all items that have these values.
+"""
 
 UNBOUNDED: Bounds = (None, None)
+
+Prefix = tuple[Any, ...]
+"""A bound as values of the sort key's first attributes; empty for no bound."""
+
+
+def narrowed(between: Bounds, by: Bounds = UNBOUNDED) -> tuple[Prefix, Prefix]:
+    """The bounds of all places that lie within both."""
+    (low, high), (other_low, other_high) = map(_prefix, between), map(_prefix, by)
+    # Of two bounds of which one begins the other, the longer one is narrower.
+    begin_alike = all(one == other for one, other in zip(high, other_high, strict=False))
+    return max(low, other_low), max(high, other_high, key=len) if begin_alike else min(high, other_high)
+
+
+def lies_within(place: Prefix, between: Bounds) -> bool:
+    """Whether the values of all attributes of a sort key lie within bounds."""
+    low, high = map(_prefix, between)
+    return place[: len(low)] >= low and place[: len(high)] <= high
+
+
+def _prefix(bound: Any) -> Prefix:
+    return bound if isinstance(bound, tuple) else () if bound is None else (bound,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

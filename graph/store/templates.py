@@ -11,7 +11,7 @@ from functools import cached_property
 from string import Formatter
 from typing import Any
 
-from graph.store.attributes import Attribute, Real, Whole
+from graph.store.attributes import PLAIN, Attribute, Real, Text, Whole
 from graph.store.design import KeyAttribute
 from graph.store.values import InvalidItem
 
@@ -78,9 +78,20 @@ class Template:
             text += field.text(value) + literal
         return self._checked(text)
 
-    def prefix(self, first: Any) -> str:
-        """The beginning of all keys with this value of the first field."""
-        return self.literals[0] + self.fields[0].text(first) + self.literals[1]
+    def prefix(self, values: Sequence[Any]) -> Any:
+        """The beginning of all keys with these values of the first fields; with values of all fields, the key.
+
+        Raises:
+            InvalidItem: There are more values than fields, or one has no place in the order of keys.
+        """
+        if len(values) > len(self.fields):
+            raise InvalidItem(f"`{self.source}` is bounded by at most {len(self.fields)} values, not {len(values)}")
+        followed = [each for each in zip(self.fields, values, self.literals[1:], strict=False) if each[2]]
+        for field, value, _ in followed:
+            field.check(value)  # its bounds keep the order of keys that go on behind it
+        if len(values) == len(self.fields):
+            return self.render(values)
+        return self.literals[0] + "".join([field.text(value) + literal for field, value, literal in followed])
 
     def _checked(self, text: str) -> str:
         if not text:
@@ -112,6 +123,18 @@ class Template:
 def _pattern(literals: Sequence[str], fields: Sequence[Attribute]) -> re.Pattern[str]:
     parts = [re.escape(literals[0])]
     for field, literal in zip(fields, literals[1:], strict=True):
-        digits = r"-?\d+" if isinstance(field, Whole) else ".*?" if literal else ".*"
-        parts.append(f"({digits}){re.escape(literal)}")
+        parts.append(f"({_pattern_of(field, literal)}){re.escape(literal)}")
     return re.compile("".join(parts), re.DOTALL)
+
+
+def _pattern_of(field: Attribute, literal: str) -> str:
+    """The pattern of a field's text before a literal."""
+    match field:
+        case Whole():
+            return r"-?\d+"
+        case Text(has_one_length=True, longest=length):
+            return f".{{{length}}}"
+        case Text(plain=True):
+            return PLAIN
+        case _:
+            return ".*?" if literal else ".*"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from graph.core.paging import Later, Page, Paging
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.query import Bounds, Partition, Query
+from graph.store.query import Bounds, Partition, Prefix, Query, lies_within, narrowed
 from graph.work.account import charge_rows, give_way
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ class Walk:
         self._keep = keep
         self._entity = query.entity
         self._index = query.by
-        self._at = query.entity.templates[query.by].sort.names[0]  # the attribute that the bounds apply to
+        self._sort = query.entity.templates[query.by].sort.names
 
     async def page(
         self,
@@ -171,9 +171,8 @@ class Walk:
 
     async def _holds(self, place: Place) -> bool:
         """Whether the item with exactly this key exists and matches."""
-        at: Any = place[self._at]
-        low, high = self._query.between
-        if (low is not None and at < low) or (high is not None and at > high):
+        at = self._at(place)
+        if not lies_within(at, self._query.between):
             return False
         tie = await self._database.query(replace(self._query, partitions=[self._partition(place)], between=(at, at)))
         key, keep = self._entity.key_of(place), self._keep
@@ -204,20 +203,18 @@ class Walk:
 
     def _until(self, stop: Place | None, forward: bool) -> Bounds:
         """The bounds, narrowed to the position of `stop`."""
-        low, high = self._query.between
+        between = self._query.between
         if stop is None:
-            return low, high
-        at = stop[self._at]
-        if forward:
-            return low, at if high is None else min(high, at)
-        return at if low is None else max(low, at), high
+            return between
+        at = self._at(stop)
+        return narrowed(between, (None, at) if forward else (at, None))
 
     async def _admission(self, stop: Place | None, forward: bool) -> Callable[[Item], bool] | None:
         """A function that returns whether an item comes before `stop` and passes the filter; None if all do."""
         holds = self._keep.holds if self._keep else None
         if stop is None:
             return holds
-        name, at, key_of = self._at, stop[self._at], self._entity.key_of
+        at, at_of, key_of = self._at(stop), self._at, self._entity.key_of
         tie = Query(
             entity=self._entity,
             index=self._query.index,
@@ -231,10 +228,14 @@ class Walk:
 
         def admitted(item: Item) -> bool:
             # Of the items that tie with `stop`, only those that come before it.
-            is_before = item[name] != at or key_of(item) in before
+            is_before = at_of(item) != at or key_of(item) in before
             return is_before and (holds is None or holds(item))
 
         return admitted
+
+    def _at(self, place: Place) -> Prefix:
+        """The values of the sort key."""
+        return tuple([place[name] for name in self._sort])
 
     def _partition(self, place: Place) -> Partition:
         return self._entity.partition_of(self._index, place)

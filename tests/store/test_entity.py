@@ -41,6 +41,17 @@ CONTRADICTIONS: dict[str, tuple[tuple[str, str], tuple[Attribute, ...], dict[Ind
     "an optional attribute in the sort key": (("A#{a}", "{o}"), (), {}),
     "a text before another in a sort key": (("A#{a}", "{t}#{n}"), (), {}),
     "a number of any length before another in a sort key": (("A#{a}", "{n}#{t}"), (), {}),
+    "a text of any length before more text in a sort key": (("A#{a}", "{t}#END"), (), {}),
+    "a plain text before what sorts behind its beginning": (
+        ("A#{a}", "{p}-{t}"),
+        (Text("a"), Text("t"), Text("p", plain=True)),
+        {},
+    ),
+    "a text of almost one length before another in a sort key": (
+        ("A#{a}", "{p}#{t}"),
+        (Text("a"), Text("t"), Text("p", shortest=3, longest=4)),
+        {},
+    ),
     "a text for a key that is a number": (("A#{a}", "B"), (), {BY_TIME: ("DAY", "{t}")}),
     "a number with text around for a key that is a number": (("A#{a}", "B"), (), {BY_TIME: ("DAY", "T{n}")}),
     "an index that the table does not have": (("A#{a}", "B"), (), {ELSEWHERE: ("DAY", "{n}")}),
@@ -60,6 +71,23 @@ def test_a_declaration_that_contradicts_itself_is_refused(case: str) -> None:
     key, attributes, indexes = CONTRADICTIONS[case]
     with pytest.raises(ValueError, match=r"\w"):
         entity(key, *attributes, indexes=indexes)
+
+
+@pytest.mark.parametrize(
+    ("sort", "first"),
+    [
+        ("{p}#{t}", Text("p", plain=True)),
+        ("P {p},{t}", Text("p", plain=True)),
+        ("{p}-{t}", Text("p", shortest=3, longest=3)),
+        ("{p}-{t}", Whole("p", digits=4)),
+        ("{t}#{n}#{p}", Text("p")),
+    ],
+)
+def test_attributes_of_a_sort_key_keep_their_order_before_others(sort: str, first: Attribute) -> None:
+    others = Text("a"), Text("t", plain=True), Whole("n", digits=3)
+    made = entity(("A#{a}", sort), first, *others)
+
+    assert made.templates[TABLE.primary].sort.source == sort
 
 
 @pytest.mark.parametrize(
@@ -136,6 +164,24 @@ def test_any_literal_may_be_part_of_a_template(values: tuple[str, str, str], lit
     assert partition.parse(partition.render(values)) == dict(zip(("a", "t", "u"), values, strict=True))
 
 
+_plain = st.text("-.09AZ_az", max_size=4)
+_three = st.text(st.characters(exclude_categories=["Cs"]), min_size=3, max_size=3)
+COMPOSITE = entity(
+    ("A#{a}", "{p}#{f}#{t}"), Text("a"), Text("p", plain=True), Text("f", shortest=3, longest=3), Text("t")
+)
+
+
+@given(st.lists(st.tuples(_plain, _three, _texts), max_size=6))
+def test_keys_of_plain_texts_and_of_texts_of_one_length_are_ordered_and_read_by_them(
+    values: list[tuple[str, str, str]],
+) -> None:
+    sort = COMPOSITE.templates[TABLE.primary].sort
+
+    assert sorted(values) == sorted(values, key=lambda each: sort.render(each).encode())
+    for each in values:
+        assert sort.parse(sort.render(each)) == dict(zip(("p", "f", "t"), each, strict=True))
+
+
 @given(st.lists(st.tuples(st.integers(0, 10**13 - 1), _texts), max_size=8))
 def test_the_order_of_keys_is_that_of_their_attributes(values: list[tuple[int, str]]) -> None:
     sort = VISIT.templates[VISIT.table.primary].sort
@@ -155,6 +201,7 @@ BOUNDED = Entity(
     key=("A#{a}", "B"),
     attributes=(
         Text("a", longest=3),
+        Text("p", longest=3, plain=True, optional=True),
         Whole("w", least=-5, greatest=5),
         Real("r", least=-0.5, greatest=10, optional=True),
         Truth("b"),
@@ -170,6 +217,8 @@ BOUNDED = Entity(
     [
         {},
         {"a": "\U00010000" * 3},
+        {"p": "-._"},
+        {"p": ""},
         {"w": -5},
         {"w": 5},
         {"r": -0.5},
@@ -196,6 +245,10 @@ def test_a_value_within_its_bounds_is_accepted(changes: dict[str, Any]) -> None:
         {"a": 1},
         {"a": None},
         {"a": "\ud800"},
+        {"p": "a b"},
+        {"p": "é"},
+        {"p": "a\n"},
+        {"p": "abcd"},
         {"w": 6},
         {"w": -6},
         {"w": 1.0},

@@ -13,11 +13,11 @@ from graph.store.conditions import Compare
 from graph.store.contract import Database, Put
 from graph.store.entity import Item
 from graph.store.merging import AT_LEAST, MOST_AT_ONCE, MergedPartitions
-from graph.store.query import UNBOUNDED, Bounds, Page, Query
+from graph.store.query import UNBOUNDED, Bounds, Query
 from graph.store.time_walk import READ_AT_LEAST, Keep
 from graph.work.account import Work, charged_to
 from graph.work.pace import Pace
-from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.earthquakes.watched_database import CountingDatabase
 from tests.effort import rounds
 from tests.store.engines import empty_database
 from tests.store.samples import BY_TIME, SAMPLE
@@ -51,21 +51,6 @@ def merged(
     return MergedPartitions(
         database, Query(entity=SAMPLE, index=BY_TIME, partitions=partitions, between=between, **others), keep
     )
-
-
-class Counting(WatchedDatabase):
-    """A real database that counts the items that it returns."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self.items = 0
-        self.most = 0  # of one query
-
-    async def query(self, query: Query) -> Page:
-        page = await super().query(query)
-        self.items += len(page.items)
-        self.most = max(self.most, len(page.items))
-        return page
 
 
 @dataclass(frozen=True)
@@ -188,7 +173,7 @@ async def test_a_page_reads_about_its_own_items_and_each_partition_once(
 ) -> None:
     days = [f"day{n:02}" for n in range(partitions)]
     await put(database, spread(number, days))
-    size, watched = 50, Counting(database)
+    size, watched = 50, CountingDatabase(database)
     middle = (number // 2, "p", f"{number // 2:05}")
 
     found = await merged(watched, days).read(
@@ -209,7 +194,7 @@ async def test_a_page_of_one_busy_partition_among_quiet_ones_reads_about_its_own
     items = [{"pk": "p", "sk": f"{n:05}", "day": "busy", "at": n} for n in range(800)]
     items += [{"pk": "q", "sk": f"{n:05}", "day": quiet[n % 12], "at": far + n} for n in range(240)]
     await put(database, items)
-    size, watched = 100, Counting(database)
+    size, watched = 100, CountingDatabase(database)
 
     found = await merged(watched, [*quiet, "busy"]).read(size, EVERYTHING, forward=forward)
 
@@ -232,7 +217,7 @@ async def test_partitions_that_are_busy_one_after_the_other_are_each_read_on_by_
         for number, (n, time) in enumerate(times)
     ]
     await put(database, items)
-    size, watched = 180, Counting(database)
+    size, watched = 180, CountingDatabase(database)
 
     found = await merged(watched, days).read(size, EVERYTHING, forward=forward)
 
@@ -243,7 +228,7 @@ async def test_partitions_that_are_busy_one_after_the_other_are_each_read_on_by_
 async def test_a_filter_in_python_reads_many_items_at_a_time(database: Database) -> None:
     await put(database, spread(2 * READ_AT_LEAST, ["mon"]))
     last = Keep(lambda item: bool(item["at"] == 2 * READ_AT_LEAST - 1), frozenset())
-    watched = Counting(database)
+    watched = CountingDatabase(database)
 
     found = await merged(watched, ["mon"], keep=last).read(1, EVERYTHING, forward=True)
 
@@ -270,7 +255,7 @@ async def test_a_filter_in_python_is_tested_on_a_bounded_number_of_items_at_a_ti
     none = Keep(lambda item: False, frozenset())
     async with empty_database("sqlite", [SAMPLE]) as database:
         await put(database, spread(4 * MOST_AT_ONCE, ["mon"]))
-        watched = Counting(database)
+        watched = CountingDatabase(database)
         found = await merged(watched, ["mon"], keep=none).read(1, EVERYTHING, forward=True)
 
     assert (found.items, found.more) == ([], False)

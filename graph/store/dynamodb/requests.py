@@ -16,7 +16,7 @@ from graph.store.dynamodb.codec import EncodedItem
 from graph.store.dynamodb.expressions import Aliases, condition_expression, joined, update_expression
 from graph.store.dynamodb.items import ItemCodec
 from graph.store.entity import ENTITY, Entity, Key
-from graph.store.query import Bounds, Partition, Query
+from graph.store.query import Partition, Prefix, Query, narrowed
 from graph.store.templates import LAST, Template
 from graph.store.values import InvalidItem
 
@@ -86,7 +86,7 @@ class Requests:
         codec = self.codec(entity)
         templates = codec.templates(index)
         # DynamoDB refuses bounds in the wrong order and a start outside of them.
-        low, high = _bounds(templates.sort, query.between)
+        low, high = _bounds(templates.sort, *narrowed(query.between))
         if low is not None and high is not None and gt(low, high):
             return None
         exclusive_start = None if start is None else codec.start(index, start)
@@ -199,15 +199,12 @@ def _expired(ttl: str, now: int, aliases: Aliases) -> str:
     return f"{aliases.name(ttl)} <= {aliases.value(now)}"
 
 
-def _bounds(template: Template, between: Bounds) -> Bounds:
-    """The least and the greatest sort key of items between these values of the first attribute."""
-    low, high = between
-    if (low is not None or high is not None) and not template.fields:
-        raise InvalidItem(f"`{template.source}` has no bounds")
-    if len(template.fields) > 1:
-        # Whatever follows the first attribute sorts before Unicode's last character.
-        return None if low is None else template.prefix(low), None if high is None else template.prefix(high) + LAST
-    return None if low is None else template.render([low]), None if high is None else template.render([high])
+def _bounds(template: Template, low: Prefix, high: Prefix) -> tuple[Any, Any]:
+    """The least and the greatest sort key of items between these values of the first attributes; None for no bound."""
+    first, last = (template.prefix(bound) if bound else None for bound in (low, high))
+    if last is not None and len(high) < len(template.fields):
+        last += LAST  # whatever follows the first attributes sorts before Unicode's last character
+    return first, last
 
 
 def _sort_condition(template: Template, low: Any, high: Any, aliases: Aliases) -> str | None:

@@ -11,9 +11,9 @@ import orjson
 from graph.store.conditions import Compare, conjuncts
 from graph.store.entity import Item
 from graph.store.filtering import DividedFilter
-from graph.store.query import UNBOUNDED, Partition, Query
+from graph.store.query import Partition, Prefix, Query, narrowed
 from graph.store.sqlite.projection import Projection, Row, projection
-from graph.store.sqlite.reading import reading
+from graph.store.sqlite.reading import compared, reading
 from graph.store.sqlite.sql import translate
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection
@@ -56,8 +56,8 @@ class PreparedQuery:
         self._reading = reading(table, by, query.forward)
         self._between = query.between
         self._defaults, self._completed = query.defaults, query.completed
-        if query.between != UNBOUNDED and not self._reading.sort:
-            raise InvalidItem(f"{table.entity.name} has no sort key in {by.name} to be bounded")
+        for bound in filter(None, narrowed(query.between)):
+            table.entity.templates[by].sort.prefix(bound)  # raises what DynamoDB's engine raises
         self._filter = DividedFilter(query, partial(translate, entity=table.entity))
         self._narrowing = "".join([f" AND {term}" for term, _ in self._filter.translated])
         self._narrowed = [value for _, values in self._filter.translated for value in values]
@@ -142,23 +142,18 @@ class PreparedQuery:
             *alike, varying = way.partition
             terms = [*(f"{name} = ?" for name in alike), f"{varying} IN (SELECT value FROM json_each(?))"]
             values = [*partitions[0][:-1], orjson.dumps([partition[-1] for partition in partitions]).decode()]
-        low, high = self._between
+        at: Prefix = ()
         if start is not None:
             behind, position = way.behind(start)
             terms.append(behind)
             values += position
-            if way.sort:
-                at = start[way.sort_names[0]]
-                if way.forward:
-                    low = at if low is None else max(low, at)
-                else:
-                    high = at if high is None else min(high, at)
-        if low is not None:
-            terms.append(f"{way.sort[0]} >= ?")
-            values.append(low)
-        if high is not None:
-            terms.append(f"{way.sort[0]} <= ?")
-            values.append(high)
+            at = tuple([start[name] for name in way.sort_names])
+        low, high = narrowed(self._between, (at, None) if way.forward else (None, at))
+        for sign, bound in ((">=", low), ("<=", high)):
+            if bound:
+                term, bound_values = compared(way.sort[: len(bound)], sign, bound)
+                terms.append(term)
+                values += bound_values
         return (" AND ".join(terms) or "1") + way.made_of, values
 
 

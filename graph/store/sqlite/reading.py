@@ -39,12 +39,12 @@ class Reading:
         sort, tie = [start[name] for name in self.sort_names], [start[name] for name in self.tie_names]
         along, against = (">", "<") if self.forward else ("<", ">")
         if not sort:
-            return _compared(self.tie, against, tie) if tie else ("?", [0])
-        passed, values = _compared(self.sort, along, sort)
+            return compared(self.tie, against, tie) if tie else ("?", [0])
+        passed, values = compared(self.sort, along, sort)
         if not tie:
             return passed, values
-        same, same_values = _compared(self.sort, "=", sort)
-        before, before_values = _compared(self.tie, against, tie)
+        same, same_values = compared(self.sort, "=", sort)
+        before, before_values = compared(self.tie, against, tie)
         return f"({passed} OR ({same} AND {before}))", [*values, *same_values, *before_values]
 
 
@@ -79,7 +79,8 @@ def _indexed_by(table: EntityTable, index: Index, ranked_by: str | None) -> str:
     return f"{table.table} INDEXED BY {quoted(table.index_name(index, ranked_by))}"
 
 
-def _compared(columns: Sequence[str], sign: str, values: Sequence[Any]) -> Term:
+def compared(columns: Sequence[str], sign: str, values: Sequence[Any]) -> Term:
+    """The condition that columns compare so with values, one after the other."""
     if len(columns) == 1:
         return f"{columns[0]} {sign} ?", [*values]
     return f"({', '.join(columns)}) {sign} ({', '.join('?' * len(columns))})", [*values]

@@ -1,4 +1,4 @@
-"""A real database that tells what was asked of it, and one whose index lags behind as DynamoDB's may."""
+"""Real databases: one tells what was asked of it, one counts items, and one's index lags behind as DynamoDB's may."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -88,6 +88,21 @@ class WatchedDatabase(Database):
 
     async def ping(self) -> None:
         await self._database.ping()
+
+
+class CountingDatabase(WatchedDatabase):
+    """A real database that counts the items that it returns."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.items = 0
+        self.most = 0  # of one query
+
+    async def query(self, query: Query) -> Page:
+        page = await super().query(query)
+        self.items += len(page.items)
+        self.most = max(self.most, len(page.items))
+        return page
 
 
 class LaggingDatabase(WatchedDatabase):
