@@ -8,7 +8,7 @@ So they have the names, types and errors that they have in the graph, and what i
 here too. The function becomes the resolver of a small schema's only field, which is never served.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any, Generic, TypeVar
@@ -16,12 +16,16 @@ from typing import Any, Generic, TypeVar
 import orjson
 import strawberry
 from graphql import (
+    DocumentNode,
     GraphQLArgument,
     GraphQLError,
     GraphQLInputObjectType,
+    GraphQLSchema,
+    execute_sync,
     get_named_type,
     get_nullable_type,
     is_list_type,
+    parse,
 )
 from strawberry.schema.config import StrawberryConfig
 
@@ -56,15 +60,23 @@ class TextArguments(Generic[T]):
             BadUserInput: A parameter is unknown, or has an impossible value.
             Exception: What the function raises.
         """
+        return self.read_json(self._variables(parameters))
+
+    def read_json(self, values: Mapping[str, Any]) -> T:
+        """Call the function with arguments as JSON has them, as the variables of a request.
+
+        Raises:
+            BadUserInput: A value is impossible.
+            Exception: What the function raises.
+        """
         found: list[T] = []
-        variables = self._variables(parameters)
-        result = self._schema.execute_sync(self._document, variable_values=variables, context_value=found)
+        result = execute_sync(self._schema, self._document, variable_values=dict(values), context_value=found)
         for error in result.errors or ():
             raise _cause_of(error)
         return found[0]
 
     @cached_property
-    def _schema(self) -> strawberry.Schema:
+    def _schema(self) -> GraphQLSchema:
         function = self._function
 
         def resolve(info: strawberry.Info[list[T], None], **given: Any) -> bool:
@@ -77,18 +89,19 @@ class TextArguments(Generic[T]):
         described.__signature__ = own.replace(parameters=[info, *own.parameters.values()], return_annotation=bool)
         described.__annotations__ = {**function.__annotations__, "info": strawberry.Info, "return": bool}
         query = type("Query", (), {"read": strawberry.field(described)})
-        return _Schema(strawberry.type(query), config=StrawberryConfig(scalar_map=SCALARS))
+        return strawberry.Schema(strawberry.type(query), config=StrawberryConfig(scalar_map=SCALARS))._schema
 
     @cached_property
     def _arguments(self) -> dict[str, GraphQLArgument]:
-        query = self._schema._schema.query_type
+        query = self._schema.query_type
         return query.fields["read"].args if query else {}
 
     @cached_property
-    def _document(self) -> str:
+    def _document(self) -> DocumentNode:
+        """It is parsed once, and valid."""
         declared = ", ".join(f"${name}: {get_nullable_type(each.type)}" for name, each in self._arguments.items())
         given = ", ".join(f"{name}: ${name}" for name in self._arguments)
-        return f"query Read({declared}) {{ read({given}) }}"
+        return parse(f"query Read({declared}) {{ read({given}) }}")
 
     def _variables(self, parameters: Parameters) -> dict[str, Any]:
         spread = get_nullable_type(self._arguments[self._spread].type)
@@ -106,11 +119,6 @@ class TextArguments(Generic[T]):
                 raise BadUserInput(f"Give `{self._spread}`, or its fields such as `{next(iter(some))}`, not both.")
             given[self._spread] = some
         return given
-
-
-class _Schema(strawberry.Schema):
-    def process_errors(self, *args: object) -> None:
-        """Do not log errors: they are raised."""
 
 
 def _value(name: str, texts: list[str], of: Any) -> Any:
