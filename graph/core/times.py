@@ -115,3 +115,8 @@ def last_microsecond(time: datetime) -> int:
     if isinstance(time, WholeDay):
         return last + 1000 * DAY_MS - 1
     return last + 999 if last % 1000 == 0 else last
+
+
+def time_text(time: datetime) -> str:
+    """The text that `parse_time` reads as this time, which has an offset."""
+    return time.date().isoformat() if isinstance(time, WholeDay) else time.isoformat()

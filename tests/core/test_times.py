@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, EPOCH_TIME, FIRST_MS, LAST_MS
-from graph.core.times import InvalidTime, WholeDay, millis_ceil, millis_floor, parse_date, parse_time
+from graph.core.times import InvalidTime, WholeDay, millis_ceil, millis_floor, parse_date, parse_time, time_text
 
 # RFC 3339, section 5.6, and by section 5.7 what the calendar allows. Written apart from the parser's own.
 GRAMMAR = re.compile(
@@ -50,6 +50,19 @@ def test_every_time_of_rfc_3339_is_read_as_what_was_written(
 
     assert parse_time(text) == time
     assert not isinstance(parse_time(text), WholeDay)
+
+
+@given(times | st.dates().map(lambda day: parse_time(day.isoformat())), offsets)
+def test_a_time_as_text_is_read_as_the_same_time(time: datetime, offset: timezone) -> None:
+    try:
+        local = time if isinstance(time, WholeDay) else time.astimezone(offset)
+    except OverflowError:
+        assume(False)
+
+    parsed = parse_time(time_text(local))
+
+    assert (parsed, millis_floor(parsed)) == (time, millis_floor(time))
+    assert isinstance(parsed, WholeDay) == isinstance(time, WholeDay)
 
 
 @given(times, st.text("0123456789", min_size=1, max_size=40))

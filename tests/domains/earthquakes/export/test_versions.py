@@ -90,6 +90,16 @@ def test_deleted_and_updated_since_have_the_meaning_that_they_have_in_the_graph(
     assert found >= {0, 4, 15, 19}
 
 
+def test_a_linked_export_takes_a_plain_date_for_its_whole_day(revised: Service) -> None:
+    listed = revised.ask('{ events(filter: {endTime: "2023-11-14"}) { exportUrl(format: NDJSON) totalCount } }')[
+        "events"
+    ]
+
+    *rows, _ = revised.http.get(listed["exportUrl"]).content.splitlines()
+
+    assert listed["totalCount"] == len(rows) == 16
+
+
 @pytest.mark.parametrize("deleted", DELETED)
 def test_an_export_resumes_behind_a_deleted_event_too(revised: Service, deleted: str) -> None:
     whole = exported(revised, deleted=deleted)
