@@ -1,0 +1,1 @@
+"""Watches of the catalogue: which of them want a version of an event."""
