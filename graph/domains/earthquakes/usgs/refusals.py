@@ -1,13 +1,12 @@
-"""The errors for answers of USGS with an unexpected status, and the wait that they ask for."""
+"""The errors for answers of USGS with an unexpected status."""
 
 from collections.abc import Mapping
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 import httpx
 
 from graph.core.errors import InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
+from graph.core.retry_after import seconds_to_wait
 
 MAX_RETRY_AFTER_S = 60.0  # the longest wait for one retry; if USGS asks for a longer one, the fetch fails
 
@@ -26,21 +25,9 @@ def refusal(response: httpx.Response, *, now: int) -> UpstreamFailure:
         advice = _ADVICE.get(status, "change the request, or tell the operator of this service")
         message = f"USGS refused the request with status {status}: {advice}."
         return InvalidUpstreamResponse(message, refused_with=status)
-    wait_s = seconds_to_wait(response.headers.get("Retry-After", ""), now=now)
+    wait_s = seconds_to_wait(response.headers.get("Retry-After", ""), now=now) or 0.0
     if wait_s > MAX_RETRY_AFTER_S:
         message = f"USGS is overloaded (status {status}): try again in {wait_s:.0f} seconds, as it asks."
     else:
         message = f"USGS is overloaded or out of order (status {status}): try again later."
     return UpstreamUnavailable(message, retry_after_s=wait_s)
-
-
-def seconds_to_wait(retry_after: str, *, now: int) -> float:
-    """The wait that the header `Retry-After` asks for, in seconds or until a date; 0 if it cannot be read."""
-    if retry_after.isascii() and retry_after.isdigit():
-        return float(retry_after)
-    try:
-        date = parsedate_to_datetime(retry_after)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return 0.0
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, date.timestamp() - now / 1000)

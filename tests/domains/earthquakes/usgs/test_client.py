@@ -11,8 +11,6 @@ from typing import Any
 import httpx
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graph import __version__
@@ -24,7 +22,6 @@ from graph.core.errors import (
 )
 from graph.domains.earthquakes.usgs.client import MAX_DETAIL_BYTES, UsgsClient, UsgsCount, UsgsEvent, Validators
 from graph.domains.earthquakes.usgs.geojson import UnreadableFeature
-from graph.domains.earthquakes.usgs.refusals import seconds_to_wait
 from graph.domains.earthquakes.usgs.requests import EventQuery, UsgsFeed, UsgsRequest, changes_since
 from tests.domains.earthquakes.usgs.usgs_server import (
     ALL_WEEK,
@@ -333,14 +330,6 @@ async def test_status_304_is_invalid_for_a_request_without_validators(client: Us
 
     with pytest.raises(InvalidUpstreamResponse, match="USGS refused the request with status 304"):
         await client.fetch(UsgsFeed.ALL_DAY)
-
-
-DATE = r"[A-Z][a-z]{2}, [0-9]{1,4} [A-Z][a-z]{2} [0-9]{1,6} [0-9]{1,3}:[0-9]{2}:[0-9]{2} [A-Z+-]{0,3}[0-9]{0,6}"
-
-
-@given(st.text(max_size=60) | st.from_regex(DATE, fullmatch=True))
-def test_no_retry_after_is_negative(text: str) -> None:
-    assert seconds_to_wait(text, now=NOW) >= 0
 
 
 @pytest.mark.parametrize(
