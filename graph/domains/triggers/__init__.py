@@ -1,1 +1,1 @@
-"""Triggers: events of a user's own, an inbox, watches of the catalogue, and signed webhooks."""
+"""Triggers: events of users, their inbox, watches of the catalogue, and signed webhooks."""

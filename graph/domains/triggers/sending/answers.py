@@ -1,0 +1,81 @@
+"""What came of an attempt: a receiver's answer, or why there is none. All of it can be stored as JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import aiohttp
+
+from graph.core.retry_after import seconds_to_wait
+from graph.domains.triggers.sending.destinations import EndpointRefused
+
+EXCERPT_BYTES = 1000
+
+
+class Failure(Enum):
+    """Why an attempt got no answer."""
+
+    REFUSED_ADDRESS = "refused address"  # nothing was sent
+    NAME_NOT_RESOLVED = "name not resolved"
+    CONNECTION_FAILED = "connection failed"  # or was cut before an answer
+    TLS_FAILED = "TLS failed"
+    TIMED_OUT = "timed out"
+    INVALID_ANSWER = "invalid answer"  # not HTTP, or with too large headers
+
+    @staticmethod
+    def of(error: BaseException) -> "Failure":
+        """The cause of an error."""
+        return next(failure for kind, failure in _CAUSES.items() if isinstance(error, kind))
+
+
+# In this order, since the kinds overlap: every error of TLS or of a name is one of a connection.
+_CAUSES: Mapping[type[Exception], Failure] = {
+    EndpointRefused: Failure.REFUSED_ADDRESS,
+    TimeoutError: Failure.TIMED_OUT,
+    aiohttp.ClientConnectorDNSError: Failure.NAME_NOT_RESOLVED,
+    aiohttp.ClientSSLError: Failure.TLS_FAILED,
+    aiohttp.ClientConnectionError: Failure.CONNECTION_FAILED,
+    OSError: Failure.CONNECTION_FAILED,
+    RuntimeError: Failure.CONNECTION_FAILED,  # uvloop's, where asyncio raises an OSError
+    aiohttp.ClientError: Failure.INVALID_ANSWER,
+}
+CAUSES = tuple(_CAUSES)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of an attempt. It has either a status or an error.
+
+    The status is the receiver's decision. If the body ends early or never, the excerpt is what arrived of it.
+    """
+
+    latency_ms: int  # of the whole attempt
+    status: int | None = None
+    error: Failure | None = None
+    excerpt: str = ""  # the first 1,000 bytes of the body, as text
+    retry_after_s: float | None = None  # the wait that the receiver asks for; None if it asks for none
+
+    @classmethod
+    def of(cls, response: aiohttp.ClientResponse, body: bytes, *, latency_ms: int, now: int) -> "Answer":
+        """The answer of a receiver.
+
+        Args:
+            response: its head.
+            body: the beginning of it.
+            latency_ms: of the attempt.
+            now: epoch milliseconds.
+        """
+        return cls(
+            latency_ms,
+            response.status,
+            excerpt=_as_text(body[:EXCERPT_BYTES]),
+            retry_after_s=seconds_to_wait(response.headers.get("Retry-After", ""), now=now),
+        )
+
+
+def _as_text(body: bytes) -> str:
+    """The body in UTF-8. What is not, or cannot be seen except for tabs and line ends, becomes U+FFFD."""
+    text = body.decode(errors="replace")
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each in "\t\r\n" else "\ufffd" for each in text)

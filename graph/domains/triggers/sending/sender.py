@@ -1,0 +1,126 @@
+"""Sends one HTTP request for each attempt. A receiver may be hostile, so all that it can make us do is bounded.
+
+It cannot redirect us, set cookies, hold us longer than the time limit, or make us keep more than some tens of kilobytes
+for each request: its headers are bounded, its body is not decompressed, and only its beginning is read.
+"""
+
+import asyncio
+import socket
+from ssl import SSLContext
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+
+from graph import __version__
+from graph.core.clock import Clock, now_ms
+from graph.domains.triggers.sending.answers import CAUSES, Answer, Failure
+from graph.domains.triggers.sending.destinations import EndpointRefused
+from graph.domains.triggers.sending.messages import Message
+from graph.domains.triggers.sending.resolver import Resolver
+
+TIMEOUT_S = 15.0
+MOST_BYTES = 20_000  # of an answer's body; after so many, the connection is dropped
+BUFFER_BYTES = 8192  # of a connection; reading pauses at twice as many
+MOST_HEADERS, MOST_HEADER_BYTES = 64, 4096  # of an answer, and of each of its headers
+KEEP_ALIVE_S = 4.0  # Node and uvicorn close a connection that was idle for 5 s, at which a request would be lost
+
+_HEADERS = {
+    "content-type": "application/json",
+    "user-agent": f"quakegraph/{__version__}",
+    "accept-encoding": "identity",
+}
+
+
+class Sender:
+    """Sends messages. There is one for each process; the caller bounds how many are sent at once."""
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        *,
+        timeout_s: float = TIMEOUT_S,  # of an attempt, from looking up the name to the last byte that is read
+        clock: Clock = now_ms,
+        tls: SSLContext | None = None,  # checks certificates; by default with the authorities of the system
+    ) -> None:
+        self._resolver = resolver
+        self._timeout_s = timeout_s
+        self._clock = clock
+        self._tls = tls
+
+    async def __aenter__(self) -> Self:
+        connector = aiohttp.TCPConnector(
+            resolver=self._resolver,
+            use_dns_cache=False,
+            socket_factory=self._open_socket,
+            ssl=self._tls or True,
+            limit=0,  # else slow receivers could delay others
+            keepalive_timeout=KEEP_ALIVE_S,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            headers=_HEADERS,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(),  # none: `send` has one for the whole attempt
+            auto_decompress=False,
+            read_bufsize=BUFFER_BYTES,
+            max_headers=MOST_HEADERS,
+            max_line_size=MOST_HEADER_BYTES,
+            max_field_size=MOST_HEADER_BYTES,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._session.close()
+
+    async def send(self, message: Message) -> Answer:
+        """Send a message once. Whatever the network and the receiver do comes back as an answer."""
+        began = perf_counter()
+        deadline = asyncio.get_running_loop().time() + self._timeout_s
+        now = self._clock()
+        try:
+            async with asyncio.timeout_at(deadline):
+                response = await self._post(message, now)
+        except CAUSES as error:
+            return Answer(_ms_since(began), error=Failure.of(error))
+        body = await _beginning_of_body(response, deadline)
+        return Answer.of(response, body, latency_ms=_ms_since(began), now=now)
+
+    async def _post(self, message: Message, now: int) -> aiohttp.ClientResponse:
+        return await self._session.post(
+            self._resolver.destinations.read(message.url),
+            data=message.body.encode(),
+            headers=message.headers(now),
+            allow_redirects=False,
+        )
+
+    def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
+        """A socket for an address, which is checked again: the HTTP client resolves no host that looks like one."""
+        family, kind, protocol, _, address = info
+        if not self._resolver.destinations.allow(address[0]):
+            raise EndpointRefused.not_public()
+        opened = socket.socket(family, kind, protocol)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # else a receiver that does not read keeps the rest of a body here
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * self._timeout_s))
+        return opened
+
+
+async def _beginning_of_body(response: aiohttp.ClientResponse, deadline: float) -> bytes:
+    """The beginning of a body, or what arrives of it. The connection is kept only if the body has ended."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout_at(deadline):
+            while len(body) <= MOST_BYTES and (chunk := await response.content.readany()):
+                body += chunk
+    except CAUSES:
+        pass  # the status has arrived
+    finally:
+        response.close()
+    return bytes(body)
+
+
+def _ms_since(began: float) -> int:
+    return round(1000 * (perf_counter() - began))

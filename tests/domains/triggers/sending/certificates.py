@@ -1,0 +1,69 @@
+"""Certificates for tests: an authority of our own, and what it signs."""
+
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
+from ssl import PROTOCOL_TLS_SERVER, SSLContext, create_default_context
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.x509.oid import NameOID
+
+_DAY = timedelta(days=1)
+
+
+class Authority:
+    """Signs certificates."""
+
+    def __init__(self, name: str) -> None:
+        self._key, self._name = ec.generate_private_key(ec.SECP256R1()), _named(name)
+        self._own = self._sign(self._name, self._key, x509.BasicConstraints(ca=True, path_length=0), days=9)
+
+    def client(self) -> SSLContext:
+        """What trusts this authority, and no other."""
+        return create_default_context(cadata=_pem(self._own))
+
+    def server(self, folder: Path, host: str, *, days: int = 9) -> SSLContext:
+        """A server with a certificate for a host that is valid for so many days, from two days ago."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        names = x509.SubjectAlternativeName([_general_name(host)])
+        certificate = self._sign(_named(host), key, names, days=days)
+        file = folder / "server.pem"
+        file.write_text(_pem(certificate) + _key_pem(key))
+        context = SSLContext(PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file)
+        return context
+
+    def _sign(
+        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, extension: x509.ExtensionType, *, days: int
+    ) -> x509.Certificate:
+        start = datetime.now(UTC) - 2 * _DAY
+        unsigned = x509.CertificateBuilder(self._name, subject, key.public_key(), x509.random_serial_number())
+        dated = unsigned.not_valid_before(start).not_valid_after(start + days * _DAY)
+        return dated.add_extension(extension, critical=True).sign(self._key, SHA256())
+
+
+@cache
+def authority(name: str) -> Authority:
+    """The authority of a name."""
+    return Authority(name)
+
+
+def _named(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _general_name(host: str) -> x509.GeneralName:
+    return x509.IPAddress(ip_address(host)) if host[0].isdigit() else x509.DNSName(host)
+
+
+def _pem(certificate: x509.Certificate) -> str:
+    return certificate.public_bytes(serialization.Encoding.PEM).decode()
+
+
+def _key_pem(key: ec.EllipticCurvePrivateKey) -> str:
+    plain = serialization.NoEncryption()
+    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain).decode()
