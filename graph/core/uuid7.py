@@ -1,0 +1,15 @@
+"""Identifiers that sort by the time at which they were made: UUIDs of version 7, RFC 9562 section 5.7."""
+
+import secrets
+from uuid import UUID
+
+
+def uuid7(now: int) -> str:
+    """A new identifier.
+
+    Args:
+        now: epoch milliseconds.
+    """
+    value = (now & (1 << 48) - 1) << 80 | secrets.randbits(80)
+    value = value & ~(0xF << 76) | 7 << 76
+    return str(UUID(int=value & ~(0b11 << 62) | 0b10 << 62))
