@@ -31,6 +31,7 @@ class Context:
     clock: Clock
     caller: Caller
     request_id: str  # UUID v4
+    address: str | None = None  # of the client
     charge_replay: Charge = free_of_charge
     is_recorded: bool = False  # whether a root field has begun, which records itself
     _logged: int = 0

@@ -131,13 +131,13 @@ class Paging(Generic[P]):
     @classmethod
     def read(
         cls,
-        position_of: Callable[[str, str], P],
+        position_of: Callable[[Any, str], P],
         sizes: PageSizes,
         *,
         first: int | None = None,
-        after: str | None = None,
+        after: Any = None,
         last: int | None = None,
-        before: str | None = None,
+        before: Any = None,
     ) -> "Paging[P]":
         """Read Relay's four paging arguments.
 

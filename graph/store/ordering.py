@@ -28,13 +28,13 @@ from graph.store.contract import Database
 from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.query import Partition, Query
-from graph.store.records import EntityRecord
+from graph.store.records import Record
 from graph.store.time_walk import Place, Promises, Walk
 
 CURSOR_VERSION = 1
 SOME = 100  # the assumed number of a partition's records, so that a page seldom reads unneeded partitions
 
-R = TypeVar("R", bound=EntityRecord)
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)

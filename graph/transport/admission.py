@@ -78,6 +78,7 @@ class Client:
     caller: Caller
     spender: str  # the name that points are charged to
     request_id: str  # UUID v4
+    address: str | None  # None if the server does not know it
 
 
 class Admission:
@@ -133,7 +134,7 @@ class Admission:
             await rates.spend_in_time(client.spender, read + sent * points)
 
         context: Context = state["new_context"](
-            caller=client.caller, request_id=client.request_id, charge_replay=charge_replay
+            caller=client.caller, request_id=client.request_id, address=client.address, charge_replay=charge_replay
         )
         new_account = partial(Account, work, client.spender, limit - points, partial(rates.spend, client.spender))
         variables = request.variables or {}

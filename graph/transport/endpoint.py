@@ -148,7 +148,7 @@ class GraphQLEndpoint:
             await state["rates"].spend(spender(None, address), 1)  # limits refused requests too
             raise
         on_behalf_of(caller.subject)
-        client = Client(caller, spender(caller.subject, address), state["request_id"])
+        client = Client(caller, spender(caller.subject, address), state["request_id"], address)
         reading = http_request.head.method != "POST"
         work = self._admission.admitted(request, client, state, answer, reading=reading)
         return await run_with_timeout(self._admission.limits.query_seconds, work, while_connected=http_request.receive)

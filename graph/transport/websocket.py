@@ -259,7 +259,7 @@ class _Connection:
             request = GraphQLRequest.of(message.get("payload"))
         except BadRequest as error:
             raise Closed(4400, f"Invalid message: {error}") from error
-        client = Client(self._caller, spender(self._caller.subject, self._address), str(uuid4()))
+        client = Client(self._caller, spender(self._caller.subject, self._address), str(uuid4()), self._address)
         await self._operations.begin(id_, request, client)
 
     async def _send(self, message: dict[str, Any]) -> None:
