@@ -1,0 +1,72 @@
+"""Checks what a user gives for an event."""
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from graph.core.errors import BadUserInput
+from graph.domains.triggers.entities import LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, TRIGGER_EVENT
+from graph.domains.triggers.model import NewEvent
+from graph.store.client_input import check_input
+from graph.store.values import InvalidItem, value_bytes
+
+TYPE = re.compile(rf"(?=.{{1,{LONGEST_TYPE}}}\Z)[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
+OWN_WORDS = ("earthquake", "endpoint", "sighting")  # first words of the service's own types
+LONGEST_CORRELATION_ID = 256  # characters
+
+
+def check_type(event_type: str) -> None:
+    """Check the name of a type of events.
+
+    Raises:
+        BadUserInput: No type can have it.
+    """
+    if not TYPE.fullmatch(event_type):
+        raise BadUserInput(
+            f"`type` must be words of letters, digits and `_`, separated by dots, at most {LONGEST_TYPE} characters."
+        )
+
+
+def check_event(event: NewEvent) -> None:
+    """Check an event that a user creates. Its payload may be anything that is JSON.
+
+    Raises:
+        BadUserInput: A value cannot be stored, or the type is one of the service's own.
+    """
+    check_type(event.event_type)
+    if event.event_type.partition(".")[0] in OWN_WORDS:
+        raise BadUserInput(f"`type` must not begin with {', '.join(OWN_WORDS)}: these types are the service's own.")
+    payload: Any = event.payload
+    if not isinstance(payload, dict):
+        raise BadUserInput("`payload` must be an object.")
+    try:
+        TRIGGER_EVENT.named["payload"].check(payload)
+    except InvalidItem as error:
+        raise BadUserInput(f"`payload` cannot be stored: {error}.") from error
+    if (size := value_bytes(payload)) > LARGEST_PAYLOAD:
+        raise BadUserInput(f"`payload` has {size:,} bytes, and may have {LARGEST_PAYLOAD:,}.")
+    correlation_id = event.metadata.get("correlation_id")
+    if correlation_id is not None and not 0 < len(correlation_id) <= LONGEST_CORRELATION_ID:
+        raise BadUserInput(f"`correlationId` must have 1 to {LONGEST_CORRELATION_ID} characters.")
+    if event.idempotency_key is not None:
+        check_key(event.idempotency_key)
+    check_input(TRIGGER_EVENT, metadata=event.metadata)
+
+
+def check_key(key: str) -> None:
+    """Check an idempotency key.
+
+    Raises:
+        BadUserInput: No key can be this.
+    """
+    if not 0 < len(key) <= LONGEST_IDEMPOTENCY_KEY or not key.isprintable():
+        raise BadUserInput(f"`idempotencyKey` must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters that can be printed.")
+
+
+def digest_of(event_type: str, payload: Mapping[str, Any]) -> str:
+    """A hash of what an event says, by which a key that is used for two events is found."""
+    said = orjson.dumps([event_type, payload], option=orjson.OPT_SORT_KEYS)
+    return sha256(said).hexdigest()

@@ -1,0 +1,218 @@
+"""The triggers' tables: the documented one holds events alone, all the rest is in a second one.
+
+Everything that belongs to a user is in partitions that name the user, so that no reading can reach another user's.
+"""
+
+from graph.feed.sequence import SequenceEntities
+from graph.runtime.lease import LEASE_ATTRIBUTES
+from graph.store.attributes import Document, Text, Truth, Whole
+from graph.store.design import Index, KeyAttribute, TableDesign
+from graph.store.entity import Entity
+
+LONGEST_USER = 256  # characters; as the subject of a token
+LONGEST_TYPE = 128  # characters
+LARGEST_PAYLOAD = 262_144  # bytes
+LONGEST_URL = 2048  # characters
+LONGEST_NAME = 128  # characters
+LONGEST_DESCRIPTION = 512  # characters
+LONGEST_ID = 36  # characters of a UUID
+LONGEST_IDEMPOTENCY_KEY = 128  # characters
+LONGEST_ANSWER = 1000  # characters of an endpoint's answer
+LARGEST_FILTER = 65_536  # bytes
+SEQUENCE_DIGITS = 12
+ATTEMPT_DIGITS = 6
+
+USER = Text("user_id", shortest=1, longest=LONGEST_USER)
+
+USER_ID = KeyAttribute("user_id", "S")
+EVENT_TYPE_INDEX = Index("EventTypeIndex", USER_ID, KeyAttribute("event_type#timestamp", "S"))
+STATUS_INDEX = Index("StatusIndex", USER_ID, KeyAttribute("status#timestamp", "S"))
+
+EVENTS = TableDesign(
+    name="zapier-triggers-api-{env}-events",
+    partition_key=USER_ID,
+    sort_key=KeyAttribute("timestamp#event_id", "S"),
+    indexes=(EVENT_TYPE_INDEX, STATUS_INDEX),
+    ttl="ttl",
+    resource="TriggerEvents",
+)
+
+TRIGGER_EVENT = Entity(
+    "TRIGGER_EVENT",
+    EVENTS,
+    key=("{user_id}", "{timestamp}#{event_id}"),
+    indexes={
+        EVENT_TYPE_INDEX: ("{user_id}", "{event_type}#{timestamp}"),
+        STATUS_INDEX: ("{user_id}", "{status}#{timestamp}"),
+    },
+    attributes=(
+        USER,
+        Text("timestamp", shortest=27, longest=27, unit="ISO 8601, UTC, with microseconds"),
+        Text("event_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v4"),
+        Text("event_type", shortest=1, longest=LONGEST_TYPE, plain=True),
+        Document("payload", largest=LARGEST_PAYLOAD),
+        Text("status", shortest=1, longest=9, plain=True),
+        Whole("ttl", unit="epoch seconds"),
+        Whole("retry_count", least=0, unit="attempts after the first of each delivery"),
+        Document("metadata", largest=8192, optional=True),
+        Document("deliveries", largest=8192, unit="`endpoint_id#sequence`"),
+        Whole("open_deliveries", least=0),
+        Whole("failed_deliveries", least=0),
+        Whole("change", unit="sequence number"),
+    ),
+)
+
+DUE_INDEX = Index("DueIndex", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
+ENDPOINTS = TableDesign("trigger-endpoints-{env}", indexes=(DUE_INDEX,), ttl="ttl", resource="TriggerEndpoints")
+
+ENDPOINT_ID = Text("endpoint_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v7")
+
+ENDPOINT = Entity(
+    "ENDPOINT",
+    ENDPOINTS,
+    key=("ENDPOINTS#{user_id}", "{endpoint_id}"),
+    attributes=(
+        USER,
+        ENDPOINT_ID,
+        Text("url", shortest=1, longest=LONGEST_URL),
+        Document("types", largest=16_384, optional=True),  # wanted types of events; absent for all
+        Text("description", longest=LONGEST_DESCRIPTION, optional=True),
+        Truth("ordered"),
+        Text("state", longest=8),
+        Text("reason", longest=64, optional=True),  # why it is disabled
+        Text("secret", longest=128),
+        Text("previous_secret", longest=128, optional=True),
+        Whole("previous_until", unit="epoch ms", optional=True),
+        Whole("created_at", unit="epoch ms"),
+        Whole("revision", least=1, unit="changes"),
+    ),
+)
+
+QUEUE = Entity(
+    "QUEUE",
+    ENDPOINTS,
+    key=("QUEUE#{endpoint_id}", "STATE"),
+    indexes={DUE_INDEX: ("QUEUES#{shard}", "{due}")},
+    attributes=(
+        ENDPOINT_ID,
+        USER,
+        Whole("sequence", least=0),  # of the last delivery
+        Whole("head", least=1),  # sequence of the first delivery that may never have been attempted
+        Whole("waiting"),  # deliveries that are neither delivered nor failed
+        Whole("failures", least=0),  # failed attempts since the last success
+        Whole("failing_since", least=0, unit="epoch ms, 0 for not"),
+        Whole("open_until", least=0, unit="epoch ms, 0 for a closed breaker"),
+        Whole("shard", least=0),
+        Whole("due", unit="epoch ms"),  # when a deliverer has to look at it
+    ),
+)
+
+DELIVERY = Entity(
+    "DELIVERY",
+    ENDPOINTS,
+    key=("DELIVERIES#{endpoint_id}#{user_id}", "{sequence}"),
+    indexes={DUE_INDEX: ("RETRIES#{endpoint_id}", "{due}")},
+    attributes=(
+        ENDPOINT_ID,
+        USER,
+        Whole("sequence", least=1, digits=SEQUENCE_DIGITS),
+        Text("event_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v4"),
+        Text("event_timestamp", shortest=27, longest=27),
+        Text("event_type", shortest=1, longest=LONGEST_TYPE),
+        Text("state", longest=9),
+        Whole("attempts", least=0),
+        Whole("first_attempt", least=1),  # the number of the first attempt since it was created or replayed
+        Whole("due", unit="epoch ms of the next attempt", optional=True),  # only between two attempts
+        Whole("created_at", unit="epoch ms"),
+        Whole("ended_at", unit="epoch ms", optional=True),
+        Whole("ttl", unit="epoch seconds"),
+    ),
+)
+
+ATTEMPT = Entity(
+    "ATTEMPT",
+    ENDPOINTS,
+    key=("ATTEMPTS#{endpoint_id}#{user_id}", "{sequence}#{number}"),
+    attributes=(
+        ENDPOINT_ID,
+        USER,
+        Whole("sequence", least=1, digits=SEQUENCE_DIGITS),
+        Whole("number", least=1, digits=ATTEMPT_DIGITS),
+        Whole("time", unit="epoch ms"),
+        Whole("status", optional=True),
+        Text("error", longest=32, optional=True),
+        Whole("latency_ms", least=0),
+        Text("answer", longest=LONGEST_ANSWER, optional=True),
+        Whole("ttl", unit="epoch seconds"),
+    ),
+)
+
+IDEMPOTENCY_KEY = Entity(
+    "IDEMPOTENCY_KEY",
+    ENDPOINTS,
+    key=("IDEMPOTENCY#{user_id}", "{key}"),
+    attributes=(
+        USER,
+        Text("key", shortest=1, longest=LONGEST_IDEMPOTENCY_KEY),
+        Text("event_id", longest=LONGEST_ID),
+        Text("event_timestamp", longest=27),
+        Text("digest", longest=64, unit="SHA-256 of type and payload"),
+        Whole("ttl", unit="epoch seconds"),
+    ),
+)
+
+WATCH_ID = Text("watch_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v7")
+
+WATCH = Entity(
+    "WATCH",
+    ENDPOINTS,
+    key=("WATCHES#{user_id}", "{watch_id}"),
+    attributes=(
+        USER,
+        WATCH_ID,
+        Text("name", shortest=1, longest=LONGEST_NAME),
+        Document("filter", largest=LARGEST_FILTER),  # an `EventFilter` as JSON
+        Document("kinds", largest=256),
+        Text("endpoint_id", longest=LONGEST_ID, optional=True),  # absent: for the inbox only
+        Whole("since", least=0, unit="sequence number"),
+        Whole("created_at", unit="epoch ms"),
+    ),
+)
+
+WATCH_ENTRY = Entity(  # so that all watches can be read, of whichever user
+    "WATCH_ENTRY",
+    ENDPOINTS,
+    key=("ALL_WATCHES", "{watch_id}"),
+    attributes=(WATCH_ID, USER),
+)
+
+PROGRESS = Entity(
+    "PROGRESS",
+    ENDPOINTS,
+    key=("PROGRESS#{feed}", "STATE"),
+    attributes=(
+        Text("feed", shortest=1, longest=32, in_key_alone=True),
+        Whole("number", least=0, unit="sequence number"),  # of the last change whose versions are all done
+        Whole("version", least=0),  # versions of the next change that are done
+        Text("watch_id", longest=LONGEST_ID),  # the last watch that got the version behind them; empty for none
+    ),
+)
+
+JOB = Entity(
+    "JOB",
+    ENDPOINTS,
+    key=("JOB#{job}", "LEASE"),
+    attributes=(Text("job", shortest=1, longest=32, in_key_alone=True), *LEASE_ATTRIBUTES),
+)
+
+EVENT_CHANGES = SequenceEntities.of(
+    ENDPOINTS, "EVENT_CHANGES", "TRIGGER_EVENT_CHANGE", keys="events", number="change", expires=True
+)
+WATCH_CHANGES = SequenceEntities.of(
+    ENDPOINTS, "WATCH_CHANGES", "WATCH_CHANGE", keys="watches", number="change", expires=True
+)
+
+ENTITIES = (
+    *(TRIGGER_EVENT, ENDPOINT, QUEUE, DELIVERY, ATTEMPT, IDEMPOTENCY_KEY, WATCH, WATCH_ENTRY, PROGRESS, JOB),
+    *(EVENT_CHANGES.change, EVENT_CHANGES.latest, WATCH_CHANGES.change, WATCH_CHANGES.latest),
+)

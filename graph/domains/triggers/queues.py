@@ -1,0 +1,62 @@
+"""The queue of an endpoint: its deliveries that wait, and when a deliverer has to look at them.
+
+A new delivery takes the queue's next sequence number. `head` is the first delivery that may never have been attempted;
+those before it have ended, or are retried at a time of their own. Only queues with something to do are due.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from zlib import crc32
+
+from graph.domains.triggers.entities import QUEUE
+from graph.store.contract import Database
+
+SHARDS = 4  # partitions of the index by due time, since one takes about 1,000 writes a second on DynamoDB
+
+IDLE = 2**53 - 1  # due, if nothing waits: never
+PARKED = IDLE - 1  # due, if something waits for the user to resume the endpoint
+
+
+def due_at(endpoint_id: str, due: int) -> dict[str, int]:
+    """The attributes that make an endpoint's queue due at a time, epoch milliseconds."""
+    return {"shard": crc32(endpoint_id.encode()) % SHARDS, "due": due}
+
+
+def new_queue(endpoint_id: str, user_id: str) -> Mapping[str, Any]:
+    """The empty queue of a new endpoint."""
+    return {
+        "endpoint_id": endpoint_id,
+        "user_id": user_id,
+        "sequence": 0,
+        "head": 1,
+        "waiting": 0,
+        "failures": 0,
+        "failing_since": 0,
+        "open_until": 0,
+        **due_at(endpoint_id, IDLE),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What users see of a queue."""
+
+    sequence: int = 0  # of the last delivery
+    waiting: int = 0  # deliveries that have not ended
+    failures: int = 0  # attempts since the last success
+    failing_since: int = 0  # epoch milliseconds; 0 without a failure
+    open_until: int = 0  # epoch milliseconds, of the breaker
+
+
+class Queues:
+    """The stored queues."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of_endpoints(self, endpoint_ids: Collection[str]) -> dict[str, Queue]:
+        """The queues of existing endpoints."""
+        names = [field.name for field in fields(Queue)]
+        items = await self._database.get_many({QUEUE.key_for(each) for each in endpoint_ids})
+        return {item["endpoint_id"]: Queue(*(int(item[name]) for name in names)) for item in items.values()}

@@ -1,0 +1,42 @@
+"""The settings of the triggers."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, IPvAnyNetwork, PositiveFloat
+from pydantic_settings import NoDecode
+
+from graph.settings import SettingsPart
+
+
+def _items(text: Any) -> Any:
+    return tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
+
+
+class TriggerSettings(SettingsPart):
+    """Who delivers webhooks, and where they may be sent."""
+
+    deliver: bool = Field(
+        True, description="Whether `serve` delivers webhooks; if not, `quakegraph deliver` has to run beside it."
+    )
+    deliverer_lease: float = Field(
+        10.0,
+        ge=1,
+        le=600,
+        description="Seconds after which another process delivers, and follows watches, if the one that did has died.",
+    )
+    webhook_timeout: float = Field(
+        15.0, gt=0, le=60, description="Seconds that an endpoint may take to answer a webhook."
+    )
+    webhook_retries: Annotated[tuple[PositiveFloat, ...], NoDecode, BeforeValidator(_items)] = Field(
+        (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400),
+        max_length=20,
+        description="Greatest seconds before each further attempt of a delivery, separated by commas.",
+    )
+    webhook_networks: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(_items)] = Field(
+        (),
+        description="Networks such as `10.0.0.0/8`, separated by commas, to which webhooks may be sent beside public "
+        "addresses.",
+    )
+    webhook_http: bool = Field(False, description="Whether webhooks may be sent to `http://` as well as `https://`.")
+    max_endpoints: int = Field(20, ge=1, le=40, description="Maximum number of endpoints of a user.")
+    max_watches: int = Field(1000, ge=1, le=100_000, description="Maximum number of watches of a user.")

@@ -1,0 +1,110 @@
+"""The statuses of an event, and all transitions between them, as one table.
+
+    received ──DELIVER──▶ delivered ◀──DELIVER── retrying
+        │                                        ▲     │
+        └──FAIL──▶ failed ──────────RETRY────────┘     │
+                     ▲                                 │
+                     └──────────────FAIL───────────────┘
+
+An event without deliveries is received until its user acknowledges it. An event with deliveries is delivered once all
+of them are, and failed once one of them is given up. Between a failed attempt and the next one it is retrying.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from graph.domains.triggers.errors import Conflict
+
+
+class TriggerEventStatus(Enum):
+    """How far an event has come."""
+
+    RECEIVED = "received"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    RETRYING = "retrying"
+
+
+class Transition(Enum):
+    """What happens to an event."""
+
+    DELIVER = auto()
+    FAIL = auto()
+    RETRY = auto()
+
+
+TRANSITIONS: Mapping[TriggerEventStatus, Mapping[Transition, TriggerEventStatus]] = {
+    TriggerEventStatus.RECEIVED: {
+        Transition.DELIVER: TriggerEventStatus.DELIVERED,
+        Transition.FAIL: TriggerEventStatus.FAILED,
+    },
+    TriggerEventStatus.FAILED: {Transition.RETRY: TriggerEventStatus.RETRYING},
+    TriggerEventStatus.RETRYING: {
+        Transition.DELIVER: TriggerEventStatus.DELIVERED,
+        Transition.FAIL: TriggerEventStatus.FAILED,
+    },
+    TriggerEventStatus.DELIVERED: {},
+}
+
+
+def after(status: TriggerEventStatus, *transitions: Transition) -> TriggerEventStatus:
+    """The status that transitions lead to, one after the other.
+
+    Raises:
+        Conflict: The table has no such transition.
+    """
+    for transition in transitions:
+        try:
+            status = TRANSITIONS[status][transition]
+        except KeyError:
+            raise Conflict(f"An event that is {status.value} cannot {transition.name.lower()}.") from None
+    return status
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The status of an event, with what it follows from."""
+
+    status: TriggerEventStatus
+    open: int  # deliveries that are neither delivered nor given up
+    failed: int  # deliveries that were given up
+    retries: int  # attempts after the first of each delivery
+
+    def acknowledged(self) -> "Progress":
+        """After its user has taken it from the inbox. A failed event takes the same way as after a successful retry."""
+        if self.status is TriggerEventStatus.DELIVERED:
+            return self
+        first = (Transition.RETRY,) if self.status is TriggerEventStatus.FAILED else ()
+        return replace(self, status=after(self.status, *first, Transition.DELIVER))
+
+    def retried(self) -> "Progress":
+        """After another attempt than the first of a delivery."""
+        return replace(self, retries=self.retries + 1)
+
+    def delivered(self) -> "Progress":
+        """After a delivery has succeeded."""
+        left = replace(self, open=self.open - 1)
+        if left.open or left.failed or self.status is TriggerEventStatus.DELIVERED:
+            return left
+        return replace(left, status=after(self.status, Transition.DELIVER))
+
+    def postponed(self) -> "Progress":
+        """After an attempt has failed, which will be repeated."""
+        if self.status is not TriggerEventStatus.RECEIVED:
+            return self
+        return replace(self, status=after(self.status, Transition.FAIL, Transition.RETRY))
+
+    def given_up(self) -> "Progress":
+        """After a delivery has failed for good."""
+        left = replace(self, open=self.open - 1, failed=self.failed + 1)
+        if self.status in (TriggerEventStatus.FAILED, TriggerEventStatus.DELIVERED):
+            return left
+        return replace(left, status=after(self.status, Transition.FAIL))
+
+    def replayed(self, *, was_given_up: bool) -> "Progress":
+        """After a delivery that had ended begins again."""
+        again = replace(self, open=self.open + 1, failed=self.failed - was_given_up)
+        if again.failed or self.status is not TriggerEventStatus.FAILED:
+            return again
+        return replace(again, status=after(self.status, Transition.RETRY))
