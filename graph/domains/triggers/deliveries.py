@@ -1,0 +1,229 @@
+"""The access patterns of deliveries: by endpoint and sequence number, by event, their attempts, and their replay."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from graph.core.clock import Clock
+from graph.core.errors import BadUserInput, DatabaseUnavailable, InvalidCursor
+from graph.core.paging import Page
+from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE, SEQUENCE_DIGITS, TRIGGER_EVENT
+from graph.domains.triggers.inbox import Inbox, progressed
+from graph.domains.triggers.model import (
+    Attempt,
+    Delivery,
+    DeliveryOfEvent,
+    DeliveryState,
+    TriggerEvent,
+    delivery_key,
+    key_of_delivery,
+)
+from graph.domains.triggers.queues import due_at
+from graph.store.conditions import AllOf, Compare, OneOf, predicate
+from graph.store.contract import Action, Database, Put, Update
+from graph.store.entity import Item, Key
+from graph.store.ordering import PageRequest, each_of
+from graph.store.query import Query
+from graph.store.time_walk import Keep, Place, Walk
+from graph.work.account import charge_rows, give_way
+
+ENDED = (DeliveryState.DELIVERED, DeliveryState.FAILED)
+MOST_REPLAYED = 1000  # deliveries of one call
+READ_AT_ONCE = 200  # deliveries, in search of those to replay
+ATTEMPTS_SHOWN = 100  # the latest of a delivery
+ROUNDS = 20  # for one transaction; a further round is due to other changes of the same events
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverySelection:
+    """The deliveries of a query. None means no condition."""
+
+    states: tuple[DeliveryState, ...] | None = None
+    first_ms: int | None = None  # when they were created, epoch milliseconds, inclusive
+    last_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.first_ms is not None and self.last_ms is not None and self.first_ms > self.last_ms:
+            raise BadUserInput("The end of the time range must not be before its beginning.")
+
+    @property
+    def keep(self) -> Keep | None:
+        """The filter; None for all deliveries."""
+        conditions = [
+            *([OneOf("state", tuple(state.value for state in self.states))] if self.states is not None else ()),
+            *([Compare("created_at", ">=", self.first_ms)] if self.first_ms is not None else ()),
+            *([Compare("created_at", "<=", self.last_ms)] if self.last_ms is not None else ()),
+        ]
+        return Keep(predicate(AllOf(tuple(conditions))), frozenset(("state", "created_at"))) if conditions else None
+
+
+class SequenceOrder:
+    """The order of an endpoint's deliveries. Their cursors are sequence numbers."""
+
+    def place_of(self, cursor: Any, argument: str) -> int:
+        """The sequence number that a cursor is; InvalidCursor for any that no delivery can have."""
+        if not 0 <= cursor < 10**SEQUENCE_DIGITS:
+            raise InvalidCursor(argument)
+        return int(cursor)
+
+
+class EventDeliveryOrder:
+    """The order of an event's deliveries. Their cursors are what identifies them."""
+
+    def place_of(self, cursor: Any, argument: str) -> str:
+        """The cursor itself. A page refuses one that belongs to no delivery of its event."""
+        return str(cursor)
+
+
+class Deliveries:
+    """The stored deliveries."""
+
+    def __init__(self, database: Database, inbox: Inbox, clock: Clock) -> None:
+        self._database = database
+        self._inbox = inbox
+        self._clock = clock
+
+    async def page(
+        self, user_id: str, endpoint_id: str, selection: DeliverySelection, request: PageRequest
+    ) -> Page[Delivery]:
+        """A page of the deliveries of a user's endpoint, in order of their sequence numbers.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many.
+        """
+
+        def place_of(sequence: int) -> Place:
+            return {"endpoint_id": endpoint_id, "user_id": user_id, "sequence": sequence}
+
+        query = Query(entity=DELIVERY, attributes=request.attributes)
+        plan = partial(each_of, [(endpoint_id, user_id)])
+        return await Walk(self._database, query, plan, selection.keep).page(
+            request.paging, forward=True, place_of=place_of, record_of=Delivery.reading(request.attributes)
+        )
+
+    async def by_key(
+        self, user_id: str, keys: Collection[str], attributes: frozenset[str] | None = None
+    ) -> Mapping[str, Delivery]:
+        """The existing deliveries of a user by what identifies them.
+
+        Args:
+            attributes: the needed ones of each, beside its position; None for all.
+        """
+        wanted = [key for each in keys if (key := key_of_delivery(user_id, each))]
+        needed = None if attributes is None else attributes.union(DELIVERY.key_names)
+        items = await self._database.get_many(wanted, attributes=needed) if wanted else {}
+        record_of = Delivery.reading(attributes)
+        return {delivery_key(item["endpoint_id"], item["sequence"]): record_of(item) for item in items.values()}
+
+    async def of_event(self, event: TriggerEvent, request: PageRequest) -> Page[DeliveryOfEvent]:
+        """A page of an event's deliveries, which it names itself.
+
+        Raises:
+            InvalidCursor: A cursor is not that of one of them.
+        """
+        keys, paging = event.delivery_keys, request.paging
+        for argument, cursor in (("after", paging.after), ("before", paging.before)):
+            if cursor is not None and cursor not in keys:
+                raise InvalidCursor(argument)
+        first = keys.index(paging.after) + 1 if paging.after is not None else 0
+        last = keys.index(paging.before) if paging.before is not None else len(keys)
+        begin = max(last - paging.size, first) if paging.backward else first
+        end = last if paging.backward else min(first + paging.size, last)
+        found = await self.by_key(event.user_id, keys[begin:end], request.attributes)
+        record_of = DeliveryOfEvent.reading(request.attributes)
+        return Page(
+            records=[record_of(found[key].item) for key in keys[begin:end] if key in found],
+            partitions=1,
+            backward=paging.backward,
+            has_more=begin > first if paging.backward else end < last,
+            has_behind=end < len(keys) if paging.backward else begin > 0,
+        )
+
+    async def attempts(self, delivery: Delivery) -> list[Attempt]:
+        """The latest attempts of a delivery, the last one first."""
+        query = Query(
+            entity=ATTEMPT,
+            partitions=((delivery.endpoint_id, delivery.user_id),),
+            between=(delivery.sequence, delivery.sequence),
+            forward=False,
+            limit=ATTEMPTS_SHOWN,
+        )
+        return list(map(Attempt, (await self._database.query(query)).items))
+
+    async def replay(self, user_id: str, endpoint_id: str, selection: DeliverySelection) -> tuple[int, bool]:
+        """Begin the selected deliveries that have ended again, the newest first.
+
+        Returns:
+            How many, and whether more are left.
+        """
+        keep = selection.keep
+        query = Query(entity=DELIVERY, partitions=((endpoint_id, user_id),), forward=False, limit=READ_AT_ONCE)
+        replayed, start = 0, None
+        while True:
+            await charge_rows(read=READ_AT_ONCE)
+            page = await self._database.query(replace(query, start=start))
+            ended = [item for item in page.items if _is_ended(item) and (keep is None or keep.holds(item))]
+            for at in range(0, len(ended), self._at_once):
+                if replayed >= MOST_REPLAYED:
+                    return replayed, True
+                replayed += await self._begin(user_id, endpoint_id, ended[at : at + self._at_once])
+            start = page.last_key
+            before = selection.first_ms is not None and page.items and page.items[-1]["created_at"] < selection.first_ms
+            if start is None or before:
+                return replayed, False
+            await give_way()
+
+    @property
+    def _at_once(self) -> int:
+        """Deliveries of one transaction, with their events, and the queue."""
+        return min((self._database.transaction_limit - 1) // 2, READ_AT_ONCE)
+
+    async def _begin(self, user_id: str, endpoint_id: str, ended: Sequence[Item]) -> int:
+        """Begin some deliveries again in one transaction. Returns how many there were."""
+        keys = [DELIVERY.key_of(item) for item in ended]
+        for _ in range(ROUNDS):
+            found = await self._database.get_many(keys)
+            deliveries = [Delivery(item) for item in found.values() if _is_ended(item)]
+            if not deliveries:
+                return 0
+            if not await self._database.transact(await self._actions(user_id, endpoint_id, deliveries)):
+                return len(deliveries)
+        raise DatabaseUnavailable("other changes of the same events kept coming first")
+
+    async def _actions(self, user_id: str, endpoint_id: str, deliveries: Sequence[Delivery]) -> list[Action]:
+        now = self._clock()
+        events = await self._inbox.by_key(user_id, [each.event_key for each in deliveries])
+        actions: list[Action] = [
+            Update(QUEUE.key_for(endpoint_id), set=due_at(endpoint_id, now), add={"waiting": len(deliveries)})
+        ]
+        for each in deliveries:
+            again = {
+                **each.item,
+                "state": DeliveryState.WAITING.value,
+                "first_attempt": each.attempt_count + 1,
+                "due": now,
+            }
+            again.pop("ended_at", None)
+            actions.append(Put(DELIVERY, again, condition=unchanged(each)))
+            if event := events.get(each.event_key):
+                before = event.progress
+                after = before.replayed(was_given_up=each.state is DeliveryState.FAILED)
+                actions.append(progressed(key_of_its_event(each), before, after))
+        return actions
+
+
+def unchanged(delivery: Delivery) -> AllOf:
+    """The condition that a delivery is still as it was read."""
+    return AllOf(
+        (Compare("state", "=", delivery.state.value), Compare("attempts", "=", delivery.attempt_count)),
+    )
+
+
+def key_of_its_event(delivery: Delivery) -> Key:
+    """The primary key of a delivery's event."""
+    return TRIGGER_EVENT.key_for(delivery.user_id, delivery.event_timestamp, delivery.event_id)
+
+
+def _is_ended(item: Item) -> bool:
+    return DeliveryState(item["state"]) in ENDED

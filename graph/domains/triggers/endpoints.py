@@ -1,0 +1,257 @@
+"""The access patterns of endpoints: where a user's webhooks are sent, and their secrets."""
+
+import asyncio
+import secrets
+from base64 import b64encode
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph.core.clock import Clock
+from graph.core.errors import BadUserInput, DatabaseUnavailable
+from graph.core.paging import Page
+from graph.core.uuid7 import uuid7
+from graph.domains.triggers.checking import check_type
+from graph.domains.triggers.entities import ENDPOINT, LONGEST_DESCRIPTION, QUEUE
+from graph.domains.triggers.errors import Conflict, NotThere, TooMany
+from graph.domains.triggers.model import ENDPOINTS, Endpoint, EndpointState
+from graph.domains.triggers.queues import due_at, new_queue
+from graph.domains.triggers.sending.resolver import Resolver
+from graph.store.client_input import possible_key
+from graph.store.conditions import Compare
+from graph.store.contract import Database, Delete, Put, Update
+from graph.store.entity import Item
+from graph.store.ordering import PageRequest
+from graph.store.query import Query
+
+SECRET_BYTES = 32
+MOST_TYPES = 100  # that an endpoint names
+ROUNDS = 20  # for one change; a further round is due to other changes of the same endpoint
+
+Change = Callable[[Endpoint], Item]
+"""An endpoint → the attributes to change; those that are None are removed. Raises `Conflict` where it cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointChanges:
+    """What a user changes; None leaves it as it is."""
+
+    url: str | None = None
+    types: Sequence[str] | None = None
+    description: str | None = None
+    ordered: bool | None = None
+    all_types: bool = False
+
+
+class Endpoints:
+    """The stored endpoints."""
+
+    def __init__(self, database: Database, resolver: Resolver, clock: Clock, *, most: int) -> None:
+        """Prepare to read and write.
+
+        Args:
+            most: of one user.
+        """
+        self._database = database
+        self._resolver = resolver
+        self._clock = clock
+        self._most = most
+
+    async def of_users(self, user_ids: Collection[str]) -> dict[str, list[Endpoint]]:
+        """All endpoints of each of these users, oldest first."""
+        found = await asyncio.gather(*[self._database.query(_of_user(user_id)) for user_id in user_ids])
+        return {user_id: list(map(Endpoint, page.items)) for user_id, page in zip(user_ids, found, strict=True)}
+
+    async def page(self, user_id: str, request: PageRequest) -> Page[Endpoint]:
+        """A page of a user's endpoints, oldest first."""
+        return await ENDPOINTS.page(self._database, request, [(user_id,)], Endpoint)
+
+    async def by_id(
+        self, user_id: str, endpoint_ids: Collection[str], attributes: frozenset[str] | None = None
+    ) -> Mapping[str, Endpoint]:
+        """The existing endpoints of a user with these ids.
+
+        Args:
+            attributes: the needed ones of each, beside its position; None for all.
+        """
+        keys = [key for each in endpoint_ids if (key := possible_key(ENDPOINT, user_id, each))]
+        needed = None if attributes is None else attributes.union(ENDPOINT.key_names)
+        items = await self._database.get_many(keys, attributes=needed) if keys else {}
+        record_of = Endpoint.reading(attributes)
+        return {item["endpoint_id"]: record_of(item) for item in items.values()}
+
+    async def one(self, user_id: str, endpoint_id: str) -> Endpoint:
+        """A user's endpoint.
+
+        Raises:
+            NotThere: The user has no such endpoint.
+        """
+        if not (found := await self.by_id(user_id, [endpoint_id])):
+            raise NotThere("endpointId", "endpoint")
+        return found[endpoint_id]
+
+    async def enabled(self, user_id: str, endpoint_id: str) -> Endpoint:
+        """A user's endpoint, if deliveries are sent to it.
+
+        Raises:
+            NotThere: The user has no such endpoint.
+            Conflict: It is paused or disabled.
+        """
+        endpoint = await self.one(user_id, endpoint_id)
+        if endpoint.state is not EndpointState.ENABLED:
+            raise Conflict(f"The endpoint is {endpoint.state.value}: resume it first.")
+        return endpoint
+
+    async def create(self, user_id: str, url: str, changes: EndpointChanges) -> tuple[Endpoint, str]:
+        """Make an endpoint. Returns it with its secret.
+
+        Raises:
+            BadUserInput: A value is impossible, the URL is refused, or the user has too many.
+        """
+        _check(changes)
+        await self._resolver.check(url)
+        if await self._database.count(_of_user(user_id)) >= self._most:
+            raise TooMany(self._most, "endpoints")
+        now, secret = self._clock(), new_secret()
+        endpoint_id = uuid7(now)
+        item = {
+            "user_id": user_id,
+            "endpoint_id": endpoint_id,
+            "url": url,
+            "ordered": bool(changes.ordered),
+            "state": EndpointState.ENABLED.value,
+            "secret": secret,
+            "created_at": now,
+            "revision": 1,
+            **_given(changes),
+        }
+        await self._database.transact([Put(ENDPOINT, item), Put(QUEUE, dict(new_queue(endpoint_id, user_id)))])
+        return Endpoint(item), secret
+
+    async def update(self, user_id: str, endpoint_id: str, changes: EndpointChanges) -> Endpoint:
+        """Change an endpoint.
+
+        Raises:
+            NotThere: The user has no such endpoint.
+            BadUserInput: A value is impossible, or the URL is refused.
+        """
+        _check(changes)
+        if changes.url is not None:
+            await self._resolver.check(changes.url)
+        return await self._change(user_id, endpoint_id, lambda endpoint: _given(changes))
+
+    async def pause(self, user_id: str, endpoint_id: str) -> Endpoint:
+        """Let deliveries wait. To pause a paused endpoint changes nothing.
+
+        Raises:
+            NotThere: The user has no such endpoint.
+            Conflict: It is disabled.
+        """
+
+        def paused(endpoint: Endpoint) -> Item:
+            if endpoint.state is EndpointState.DISABLED:
+                raise Conflict("The endpoint is disabled, so it cannot be paused: resume it first.")
+            return {"state": EndpointState.PAUSED.value}
+
+        return await self._change(user_id, endpoint_id, paused)
+
+    async def resume(self, user_id: str, endpoint_id: str) -> Endpoint:
+        """Go on after a pause, or after the service disabled the endpoint.
+
+        Raises:
+            NotThere: The user has no such endpoint.
+        """
+        resumed = {"state": EndpointState.ENABLED.value, "reason": None}
+        endpoint = await self._change(user_id, endpoint_id, lambda _: resumed)
+        afresh = {"failures": 0, "failing_since": 0, "open_until": 0, **due_at(endpoint_id, self._clock())}
+        await self._database.update(
+            Update(QUEUE.key_for(endpoint_id), set=afresh, condition=Compare("sequence", ">=", 0))
+        )
+        return endpoint
+
+    async def rotate_secret(self, user_id: str, endpoint_id: str, overlap_ms: int) -> tuple[Endpoint, str]:
+        """Replace the secret. The one before signs too, for so many milliseconds. Returns the new one.
+
+        Raises:
+            NotThere: The user has no such endpoint.
+        """
+        secret, until = new_secret(), self._clock() + overlap_ms
+
+        def rotated(endpoint: Endpoint) -> Item:
+            return {"secret": secret, "previous_secret": endpoint.item["secret"], "previous_until": until}
+
+        return await self._change(user_id, endpoint_id, rotated), secret
+
+    async def delete(self, user_id: str, endpoint_id: str) -> None:
+        """Delete an endpoint. The deliverer gives up what waits.
+
+        Raises:
+            NotThere: The user has no such endpoint.
+        """
+        await self.one(user_id, endpoint_id)
+        gone = await self._database.transact(
+            [
+                Delete(ENDPOINT.key_for(user_id, endpoint_id)),
+                Update(
+                    QUEUE.key_for(endpoint_id),
+                    set=due_at(endpoint_id, self._clock()),
+                    condition=Compare("sequence", ">=", 0),
+                ),
+            ]
+        )
+        if gone:
+            raise NotThere("endpointId", "endpoint")
+
+    async def _change(self, user_id: str, endpoint_id: str, change: Change) -> Endpoint:
+        """Apply a change to the endpoint as it is stored."""
+        for _ in range(ROUNDS):
+            stored = await self.one(user_id, endpoint_id)
+            revision: int = stored.item["revision"]
+            changed: dict[str, Any] = {**stored.item, **change(stored), "revision": revision + 1}
+            item = {name: value for name, value in changed.items() if value is not None}
+            if await self._database.put(Put(ENDPOINT, item, condition=Compare("revision", "=", revision))):
+                return Endpoint(item)
+        raise DatabaseUnavailable("other changes of the same endpoint kept coming first")
+
+
+def disabled(endpoint: Endpoint, reason: str) -> Update:
+    """The change that disables an endpoint, if it is still as it was read."""
+    revision: int = endpoint.item["revision"]
+    return Update(
+        ENDPOINT.key_of(endpoint.item),
+        set={"state": EndpointState.DISABLED.value, "reason": reason, "revision": revision + 1},
+        condition=Compare("revision", "=", revision),
+    )
+
+
+def new_secret() -> str:
+    """A secret that signs webhooks, in the form of Standard Webhooks."""
+    return "whsec_" + b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def _of_user(user_id: str) -> Query:
+    return Query(entity=ENDPOINT, partitions=((user_id,),))
+
+
+def _check(changes: EndpointChanges) -> None:
+    if changes.types is not None and changes.all_types:
+        raise BadUserInput("Give `types` or `allTypes`, not both.")
+    if changes.types is not None:
+        if not 0 < len(changes.types) <= MOST_TYPES:
+            raise BadUserInput(f"`types` must name 1 to {MOST_TYPES} types; leave it out for all.")
+        for each in changes.types:
+            check_type(each)
+    if changes.description is not None and len(changes.description) > LONGEST_DESCRIPTION:
+        raise BadUserInput(f"`description` has at most {LONGEST_DESCRIPTION} characters.")
+
+
+def _given(changes: EndpointChanges) -> Item:
+    """The attributes that a user gave."""
+    given = {
+        "url": changes.url,
+        "types": None if changes.types is None else list(dict.fromkeys(changes.types)),
+        "description": changes.description,
+        "ordered": changes.ordered,
+    }
+    present = {name: value for name, value in given.items() if value is not None}
+    return present | {"types": None} if changes.all_types else present

@@ -1,0 +1,158 @@
+"""The access patterns of events: a user's inbox by time, type or status, and their acknowledgement.
+
+None of them is a scan: each condition has an index. With a type and a status, the index of the status is read where
+few events have it, and the other condition is tested on what it holds.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from graph.core.errors import BadUserInput, DatabaseUnavailable, InvalidCursor
+from graph.core.paging import Page
+from graph.domains.triggers.checking import check_type
+from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT
+from graph.domains.triggers.model import (
+    TriggerEvent,
+    event_key,
+    key_of_event,
+    progress_attributes,
+)
+from graph.domains.triggers.statuses import Progress, TriggerEventStatus
+from graph.store.conditions import AllOf, Compare
+from graph.store.contract import Database, Update
+from graph.store.design import Index
+from graph.store.entity import Item, Key
+from graph.store.ordering import PageRequest, each_of
+from graph.store.query import Bounds, Query
+from graph.store.time_walk import Keep, Place, Walk
+
+ROUNDS = 20  # for one change; a further round is due to other changes of the same event
+
+
+@dataclass(frozen=True, slots=True)
+class EventSelection:
+    """The events of a query. None means no condition."""
+
+    event_type: str | None = None
+    status: TriggerEventStatus | None = None
+    first: str | None = None  # timestamp, inclusive
+    last: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.event_type is not None:
+            check_type(self.event_type)
+        if self.first is not None and self.last is not None and self.first > self.last:
+            raise BadUserInput("`startTime` must not be greater than `endTime`.")
+
+    def admits(self, item: Item) -> bool:
+        """Whether an event is one of them."""
+        return (
+            (self.event_type is None or item["event_type"] == self.event_type)
+            and (self.status is None or item["status"] == self.status.value)
+            and (self.first is None or item["timestamp"] >= self.first)
+            and (self.last is None or item["timestamp"] <= self.last)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a selection is read."""
+
+    index: Index
+    fixed: Item  # the attributes before the time in the index's sort key
+    keep: Keep | None  # the rest of the filter
+
+    def between(self, first: str | None, last: str | None) -> Bounds:
+        """The bounds of the sort key."""
+        fixed = tuple(self.fixed.values())
+        if not fixed:
+            return first, last
+        return (*fixed, *([first] if first else ())), (*fixed, *([last] if last else ()))
+
+
+def _way(selection: EventSelection) -> _Way:
+    event_type, status = selection.event_type, selection.status
+    of_type, of_status = {"event_type": event_type}, {"status": status.value if status else None}
+    if event_type is not None and status in (None, TriggerEventStatus.DELIVERED):  # most events end as delivered
+        keep = Keep(lambda item: item["status"] == "delivered", frozenset(("status",))) if status else None
+        return _Way(EVENT_TYPE_INDEX, of_type, keep)
+    if status is not None:
+        keep = Keep(lambda item: item["event_type"] == event_type, frozenset(("event_type",))) if event_type else None
+        return _Way(STATUS_INDEX, of_status, keep)
+    return _Way(TRIGGER_EVENT.table.primary, {}, None)
+
+
+class Inbox:
+    """The stored events of users."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, user_id: str, selection: EventSelection, request: PageRequest) -> Page[TriggerEvent]:
+        """A page of a user's events, newest first.
+
+        Raises:
+            InvalidCursor: A cursor is of another user's inbox.
+            QueryTooComplex: The operation in progress may not read so many events.
+        """
+        for argument, place in (("after", request.paging.after), ("before", request.paging.before)):
+            if place is not None and place["user_id"] != user_id:
+                raise InvalidCursor(argument)
+        way = _way(selection)
+        query = Query(
+            entity=TRIGGER_EVENT,
+            index=way.index,
+            between=way.between(selection.first, selection.last),
+            attributes=request.attributes,
+        )
+
+        def place_of(position: Place) -> Place:
+            return {**position, **way.fixed}
+
+        return await Walk(self._database, query, partial(each_of, [(user_id,)]), way.keep).page(
+            request.paging,
+            forward=False,
+            place_of=place_of,
+            record_of=TriggerEvent.reading(request.attributes),
+        )
+
+    async def by_key(
+        self, user_id: str, keys: Sequence[str], attributes: frozenset[str] | None = None
+    ) -> Mapping[str, TriggerEvent]:
+        """The existing events of a user by what identifies them.
+
+        Args:
+            attributes: the needed ones of each event, beside its position; None for all.
+        """
+        possible = {key for each in keys if (key := key_of_event(user_id, each))}
+        return {event_key(each.timestamp, each.event_id): each for each in await self.at(possible, attributes)}
+
+    async def at(self, keys: Collection[Key], attributes: frozenset[str] | None = None) -> list[TriggerEvent]:
+        """The existing events with these primary keys."""
+        needed = None if attributes is None else attributes.union(TRIGGER_EVENT.key_names)
+        items = await self._database.get_many(keys, attributes=needed) if keys else {}
+        return list(map(TriggerEvent.reading(attributes), items.values()))
+
+    async def acknowledge(self, user_id: str, keys: Collection[str]) -> dict[str, bool]:
+        """Make events delivered. Returns those that exist, and whether each was delivered already."""
+        events = await self.by_key(user_id, list(keys))
+        return {key: await self._acknowledge(user_id, key, event) for key, event in events.items()}
+
+    async def _acknowledge(self, user_id: str, key: str, event: TriggerEvent) -> bool:
+        for _ in range(ROUNDS):
+            before = event.progress
+            if (after := before.acknowledged()) == before:
+                return True
+            if await self._database.update(progressed(TRIGGER_EVENT.key_of(event.item), before, after)):
+                return False
+            if not (found := await self.by_key(user_id, [key])):
+                return True  # it has expired just now
+            event = found[key]
+        raise DatabaseUnavailable("other changes of the same event kept coming first")
+
+
+def progressed(key: Key, before: Progress, after: Progress) -> Update:
+    """The change of an event's progress, if it is still as it was read."""
+    unchanged = tuple(Compare(name, "=", value) for name, value in progress_attributes(before).items())
+    return Update(key, set=progress_attributes(after), condition=AllOf(unchanged))

@@ -1,0 +1,46 @@
+"""The broadcast of events: their sequence, and their subscribers. Each subscriber gets those of its own user."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+
+from graph.core.errors import InvalidCursor
+from graph.domains.triggers.entities import EVENT_CHANGES
+from graph.domains.triggers.inbox import EventSelection, Inbox
+from graph.domains.triggers.model import INBOX, TriggerEvent, event_key, key_of_event
+from graph.domains.triggers.outbox import BETWEEN, change_key
+from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
+from graph.feed.sequence import ChangeSequence
+
+
+class TriggerEventBroadcast(Broadcast[TriggerEvent]):
+    """Sends events as any process stores them."""
+
+    def __init__(self, sequence: ChangeSequence, inbox: Inbox) -> None:
+        async def load(keys: Sequence[str]) -> Mapping[str, TriggerEvent]:
+            parts = [key.partition(BETWEEN) for key in keys]
+            events = await inbox.at({key for user, _, each in parts if (key := key_of_event(user, each))})
+            return {change_key_of(event): event for event in events}
+
+        super().__init__(
+            sequence,
+            Records(
+                load=load,
+                number_of=lambda event: EVENT_CHANGES.number_of(event.item),
+                cursor_of=lambda event: event.cursor,
+                key_of_cursor=lambda cursor: change_key_of(TriggerEvent(dict(INBOX.place_of(cursor, "after")))),
+            ),
+        )
+
+    async def events(
+        self, user_id: str, selection: EventSelection, after: str | None = None, charge: Charge = free_of_charge
+    ) -> AsyncGenerator[Notice[TriggerEvent], None]:
+        """Subscribe to a user's selected events, see `subscribe`."""
+        if after is not None and INBOX.place_of(after, "after")["user_id"] != user_id:
+            raise InvalidCursor("after")
+        return await self.subscribe(
+            lambda event: event.user_id == user_id and selection.admits(event.item), after, charge
+        )
+
+
+def change_key_of(event: TriggerEvent) -> str:
+    """The key of an event in the sequence of changes."""
+    return change_key(event.user_id, event_key(event.timestamp, event.event_id))
