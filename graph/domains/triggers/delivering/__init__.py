@@ -1,0 +1,1 @@
+"""Delivers events to endpoints: one process of many, under a lease."""

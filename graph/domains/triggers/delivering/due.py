@@ -1,0 +1,158 @@
+"""Which deliveries of an endpoint are due, and when the next one will be.
+
+Deliveries that were never attempted are read in order of their sequence numbers, from the queue's head on. Those that
+are attempted again are found by the index of due times. It may lag, so each of them is read again by its key.
+
+An ordered endpoint has one delivery at a time, and no further one before that has ended.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+
+from graph.domains.triggers.delivering.recent import RecentRetries
+from graph.domains.triggers.entities import DELIVERY, DUE_INDEX
+from graph.domains.triggers.model import Delivery, DeliveryState
+from graph.domains.triggers.queues import IDLE
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Query
+
+AT_ONCE = 50  # deliveries of a reading
+LAG_MS = 100  # until an index is read again that does not show what is due
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reading found."""
+
+    deliveries: list[Delivery]
+    more: bool  # whether more may be due
+
+
+class DueDeliveries:
+    """The deliveries of one endpoint, as one worker sees them."""
+
+    def __init__(self, database: Database, recent: RecentRetries, endpoint_id: str) -> None:
+        self.endpoint_id = endpoint_id
+        self._database = database
+        self._recent = recent
+        self._user_id = ""
+        self._ordered = False
+        self._cursor = 0  # the next sequence number to read
+        self._fresh: set[int] = set()  # sequence numbers that were read in order, and have not ended
+        self._again: set[int] = set()  # sequence numbers that were found by the index, and have not ended
+        self._blocked_until: int | None = None  # epoch milliseconds, when an ordered endpoint's delivery is due
+
+    @property
+    def head(self) -> int:
+        """The first sequence number that may never have been attempted."""
+        return min(self._fresh, default=self._cursor)
+
+    async def read(self, queue: Item, now: int, *, ordered: bool, whenever: bool = False) -> Reading:
+        """The next deliveries that are due, without those that were read before and have not ended.
+
+        Args:
+            whenever: also those that are due later.
+        """
+        self._user_id, self._cursor = queue["user_id"], max(self._cursor, queue["head"])
+        self._blocked_until, self._ordered = None, ordered
+        if ordered:
+            return await self._read_one(now)
+        until = IDLE if whenever else now
+        again = await self._read_again(until)
+        fresh, more = await self._read_fresh()
+        return Reading([*again, *(each for each in fresh if "due" not in each.item)], more or len(again) == AT_ONCE)
+
+    async def next(self, now: int) -> int:
+        """When the next delivery is due, epoch milliseconds. Call it when nothing is in progress."""
+        if self._blocked_until is not None:
+            return self._blocked_until
+        page = await self._database.query(self._by_due(None, 1))
+        times = [item["due"] for item in page.items]
+        if (recent := self._recent.earliest(self.endpoint_id, now)) is not None:
+            times.append(recent)
+        return max(min(times), now + LAG_MS) if times else IDLE
+
+    def end(self, delivery: Delivery) -> None:
+        """Note that a delivery has ended."""
+        self._fresh.discard(delivery.sequence)
+        self._again.discard(delivery.sequence)
+
+    def postpone(self, delivery: Delivery, due: int, now: int) -> None:
+        """Note that a delivery is attempted again at a time, in an ordered queue before any other."""
+        if self._ordered and delivery.sequence in self._fresh:
+            self._cursor = delivery.sequence
+        self.end(delivery)
+        self._recent.add(self.endpoint_id, delivery.sequence, due, now)
+
+    def give_back(self, deliveries: Iterable[Delivery]) -> None:
+        """Take back deliveries that were not attempted."""
+        for delivery in deliveries:
+            if delivery.sequence in self._fresh:
+                self._cursor = min(self._cursor, delivery.sequence)
+            self.end(delivery)
+
+    async def _read_fresh(self) -> tuple[list[Delivery], bool]:
+        """The next waiting deliveries in order, and whether more may follow."""
+        query = Query(
+            entity=DELIVERY,
+            partitions=((self.endpoint_id, self._user_id),),
+            between=(self._cursor, None),
+            limit=AT_ONCE,
+        )
+        page = await self._database.query(query)
+        if page.items:
+            self._cursor = page.items[-1]["sequence"] + 1
+        waiting = [each for each in map(Delivery, page.items) if each.state is DeliveryState.WAITING]
+        self._fresh.update(each.sequence for each in waiting if "due" not in each.item)
+        return waiting, page.last_key is not None
+
+    async def _read_again(self, until: int) -> list[Delivery]:
+        """The next waiting deliveries that have a due time until then."""
+        page = await self._database.query(self._by_due(until, AT_ONCE + len(self._again)))
+        found = [item for item in page.items if item["sequence"] not in self._again][:AT_ONCE]
+        stored = await self._database.get_many([DELIVERY.key_of(item) for item in found]) if found else {}
+        due = [each for each in map(Delivery, stored.values()) if each.item.get("due", IDLE) <= until]
+        for each in due:
+            self._again.add(each.sequence)
+            self._recent.forget(self.endpoint_id, each.sequence)
+        return due
+
+    async def _read_one(self, now: int) -> Reading:
+        """The first delivery that has not ended, if it is due."""
+        if self._fresh or self._again or (first := await self._first_waiting()) is None:
+            return Reading([], more=False)
+        due: int = first.item.get("due", 0)
+        if due > now:
+            self._blocked_until = due
+            self._cursor = min(self._cursor, first.sequence)  # it is read again then
+            return Reading([], more=False)
+        (self._fresh if first.sequence == self._cursor - 1 else self._again).add(first.sequence)
+        return Reading([first], more=True)
+
+    async def _first_waiting(self) -> Delivery | None:
+        """The first delivery that has not ended: a replayed one before the head, or the first one from the head on."""
+        page = await self._database.query(self._by_due(None, AT_ONCE))
+        keys = [DELIVERY.key_of(item) for item in page.items if item["sequence"] < self._cursor]
+        stored = await self._database.get_many(keys) if keys else {}
+        replayed = [each for each in map(Delivery, stored.values()) if each.state is DeliveryState.WAITING]
+        if replayed:
+            return min(replayed, key=attrgetter("sequence"))
+        waiting, more = await self._read_fresh()
+        while more and not waiting:
+            waiting, more = await self._read_fresh()
+        self._fresh.clear()
+        if not waiting:
+            return None
+        self._cursor = waiting[0].sequence + 1
+        return waiting[0]
+
+    def _by_due(self, until: int | None, limit: int) -> Query:
+        return Query(
+            entity=DELIVERY,
+            index=DUE_INDEX,
+            partitions=((self.endpoint_id,),),
+            between=(None, until),
+            limit=limit,
+        )

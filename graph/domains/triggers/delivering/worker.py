@@ -1,0 +1,215 @@
+"""Delivers the queue of one endpoint, until nothing of it is due.
+
+    queue → deliveries that are due → requests, several at a time → results
+
+Each lane of a worker attempts one delivery after the other. So a request that hangs holds up one lane, until its time
+limit. An endpoint that fails is left alone for a while. One that wants no deliveries is disabled. What waits for an
+endpoint that was deleted is given up.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from graph.core.clock import Clock
+from graph.domains.triggers.deliveries import key_of_its_event
+from graph.domains.triggers.delivering.disabling import FAILING, GONE, Disabling
+from graph.domains.triggers.delivering.due import DueDeliveries
+from graph.domains.triggers.delivering.health import Health
+from graph.domains.triggers.delivering.outcomes import Outcome, body_of, given_up, outcome_of
+from graph.domains.triggers.delivering.results import QueueState, Result, Results
+from graph.domains.triggers.delivering.retry_policy import RetryPolicy, is_delivered, is_gone, retry_after_ms
+from graph.domains.triggers.entities import ENDPOINT, QUEUE
+from graph.domains.triggers.model import Delivery, Endpoint, EndpointState, TriggerEvent
+from graph.domains.triggers.queues import IDLE, PARKED, due_at
+from graph.domains.triggers.sending.answers import Answer
+from graph.domains.triggers.sending.messages import Message
+from graph.domains.triggers.sending.sender import Sender
+from graph.store.conditions import AllOf, Compare
+from graph.store.contract import Database, Delete, Update
+from graph.store.entity import Item
+
+Count = Callable[[str], None]
+"""Counts an attempt by its outcome: `delivered`, `retried` or `failed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivering:
+    """What the workers of a process share."""
+
+    database: Database
+    sender: Sender
+    results: Results
+    disabling: Disabling
+    policy: RetryPolicy
+    clock: Clock
+    slots: asyncio.Semaphore  # requests to all endpoints
+    count: Count
+
+
+class Worker:
+    """Delivers to one endpoint."""
+
+    def __init__(self, shared: Delivering, due: DueDeliveries) -> None:
+        self.woken = asyncio.Event()  # set when there may be more to do
+        self._shared = shared
+        self._due = due
+        self._queue: Item = {}  # as it was read last
+        self._endpoint: Endpoint | None = None  # likewise; None if it was deleted
+        self._health = Health()
+        self._ready: deque[Delivery] = deque()
+        self._in_progress = 0  # attempts
+        self._is_drained = False  # whether the last reading found all that was due
+        self._taking = asyncio.Lock()
+
+    @property
+    def sequence(self) -> int:
+        """The last delivery that it knows of."""
+        return int(self._queue.get("sequence", 0))
+
+    async def run(self) -> None:
+        """Deliver until nothing is due, and note in the queue when something will be.
+
+        Raises:
+            DatabaseUnavailable: The queue stays due.
+        """
+        while await self._look():
+            if (until := self._rests_until()) is None:
+                if await self._deliver():
+                    continue
+                until = await self._due.next(self._shared.clock())
+            if await self._rest(until):
+                return
+
+    async def _look(self) -> bool:
+        """Read the queue and the endpoint. False if there is no queue any more."""
+        database = self._shared.database
+        queue = await database.get(QUEUE.key_for(self._due.endpoint_id))
+        if queue is None:
+            return False
+        endpoint = await database.get(ENDPOINT.key_for(queue["user_id"], queue["endpoint_id"]))
+        self._queue, self._endpoint = queue, Endpoint(endpoint) if endpoint else None
+        if not self._in_progress:
+            self._health = Health.of(queue)
+        return True
+
+    def _rests_until(self) -> int | None:
+        """When the endpoint may be sent to again, epoch milliseconds; None for now."""
+        if self._endpoint is None:
+            return None
+        if self._endpoint.state is not EndpointState.ENABLED:
+            return PARKED if self._queue["waiting"] else IDLE
+        return self._health.open_until if self._health.is_open(self._shared.clock()) else None
+
+    @property
+    def _at_once(self) -> int:
+        """The most attempts at a time."""
+        return 1 if self._endpoint and self._endpoint.ordered else self._health.at_once
+
+    async def _deliver(self) -> bool:
+        """Deliver what is due. False if nothing was."""
+        lanes, attempts = set[asyncio.Task[int]](), 0
+        self.woken.set()
+        try:
+            while lanes or self.woken.is_set():
+                if self.woken.is_set():
+                    self.woken.clear()
+                    self._is_drained = False
+                    lanes |= {asyncio.create_task(self._lane()) for _ in range(self._at_once - len(lanes))}
+                waking = asyncio.create_task(self.woken.wait())
+                try:
+                    done, _ = await asyncio.wait((*lanes, waking), return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    waking.cancel()
+                ended = lanes & done
+                lanes -= ended
+                attempts += sum([lane.result() for lane in ended])
+        finally:
+            for lane in lanes:
+                lane.cancel()
+            self._due.give_back(self._ready)
+            self._ready.clear()
+        return attempts > 0
+
+    async def _lane(self) -> int:
+        """Attempt one delivery after the other. Returns how many."""
+        attempts = 0
+        while delivery := await self._next():
+            try:
+                async with self._shared.slots:
+                    result = await self._attempt(delivery)
+                await self._store(result)
+            finally:
+                self._in_progress -= 1
+            attempts += 1
+        return attempts
+
+    async def _next(self) -> Delivery | None:
+        """The next delivery that is due, if one more may be attempted now."""
+        async with self._taking:
+            if self._in_progress >= self._at_once or self._rests_until() is not None:
+                return None
+            if not self._ready and not self._is_drained:
+                await self._read()
+            if not self._ready:
+                return None
+            self._in_progress += 1
+            return self._ready.popleft()
+
+    async def _read(self) -> None:
+        """Read what is due, if the endpoint may still be sent to."""
+        self._is_drained = True
+        if await self._look() and self._rests_until() is None:
+            is_ordered = self._endpoint is not None and self._endpoint.ordered
+            now, whenever = self._shared.clock(), self._endpoint is None
+            reading = await self._due.read(self._queue, now, ordered=is_ordered, whenever=whenever)
+            self._ready.extend(reading.deliveries)
+            self._is_drained = not reading.more
+
+    async def _attempt(self, delivery: Delivery) -> Outcome:
+        """Send a delivery once, unless its endpoint was deleted or its event has expired."""
+        shared, endpoint = self._shared, self._endpoint
+        item = await shared.database.get(key_of_its_event(delivery))
+        began = shared.clock()
+        if endpoint is None or item is None:
+            return given_up(delivery, began)
+        body = body_of(TriggerEvent(item), delivery.sequence)
+        answer = await shared.sender.send(Message(endpoint.url, delivery.event_id, body, endpoint.secrets(began)))
+        now = shared.clock()
+        self._note(answer, now)
+        if is_gone(answer):
+            await shared.disabling.disable(endpoint, GONE)
+        elif self._health.is_hopeless(now):
+            await shared.disabling.disable(endpoint, FAILING)
+        return outcome_of(delivery, answer, shared.policy, began, now)
+
+    def _note(self, answer: Answer, now: int) -> None:
+        """Note how the endpoint does."""
+        if is_delivered(answer):
+            if self._health.failures:
+                self.woken.set()  # it takes more at a time again
+            self._health = self._health.after_success()
+        else:
+            least_ms = round(1000 * self._shared.policy.waits_s[0])
+            wait_ms = retry_after_ms(answer)
+            self._health = self._health.after_failure(now, least_ms=least_ms, retry_after_ms=wait_ms)
+
+    async def _store(self, outcome: Outcome) -> None:
+        """Store an outcome. Only then may the queue's head pass its delivery."""
+        await self._shared.results.write(Result(outcome, lambda: QueueState(self._due.head, self._health)))
+        self._shared.count(outcome.name)
+        if outcome.due is None:
+            self._due.end(outcome.before)
+        else:
+            self._due.postpone(outcome.before, outcome.due, self._shared.clock())
+
+    async def _rest(self, until: int) -> bool:
+        """Note when there will be something to do. False if the queue has changed since it was read."""
+        queue = self._queue
+        key = QUEUE.key_of(queue)
+        unchanged = AllOf(tuple(Compare(name, "=", queue[name]) for name in ("sequence", "due", "waiting")))
+        if self._endpoint is None and until == IDLE:
+            return await self._shared.database.delete(Delete(key, condition=unchanged))
+        state = {"head": self._due.head, **self._health.attributes, **due_at(self._due.endpoint_id, until)}
+        return await self._shared.database.update(Update(key, set=state, condition=unchanged))
