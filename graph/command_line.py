@@ -11,9 +11,10 @@ A domain's command receives a `CommandLine` from click, which opens the services
 """
 
 import asyncio
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -73,6 +74,16 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         raise click.ClickException(error.detail) from None
     except (GraphError, Misconfigured) as error:
         raise click.ClickException(str(error)) from None
+
+
+async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
+    """Do work without end until SIGINT or SIGTERM, then let it end what it has begun."""
+    task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # Windows has none of these: Ctrl+C raises KeyboardInterrupt
+            loop.add_signal_handler(number, task.cancel)
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 def store_option(command: Callable[..., Any]) -> Callable[..., Any]:

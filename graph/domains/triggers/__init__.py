@@ -1,1 +1,116 @@
 """Triggers: events of users, their inbox, watches of the catalogue, and signed webhooks."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from graph.domain import Domain, Node, Resources, Task
+from graph.domains.earthquakes.live import event_sequence
+from graph.domains.earthquakes.revisions.history import History
+from graph.domains.earthquakes.schema.filter_json import selection_of_json
+from graph.domains.triggers import background, model
+from graph.domains.triggers.commands import deliver
+from graph.domains.triggers.deliveries import Deliveries
+from graph.domains.triggers.delivering.deliverer import MOST_AT_ONCE, Deliverer
+from graph.domains.triggers.delivering.disabling import Disabling
+from graph.domains.triggers.delivering.results import Results
+from graph.domains.triggers.delivering.retry_policy import RetryPolicy
+from graph.domains.triggers.delivering.worker import Delivering
+from graph.domains.triggers.endpoints import Endpoints
+from graph.domains.triggers.entities import ENTITIES
+from graph.domains.triggers.inbox import Inbox
+from graph.domains.triggers.live import TriggerEventBroadcast
+from graph.domains.triggers.metrics import DeliveryMetrics, DeliveryStatusReader
+from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.queues import Queues
+from graph.domains.triggers.schema.deliveries import (
+    Delivery,
+    DeliveryMutations,
+    DeliveryQueries,
+    deliveries_by_key,
+)
+from graph.domains.triggers.schema.endpoints import (
+    EndpointMutations,
+    EndpointQueries,
+    TriggerEndpoint,
+    endpoints_by_id,
+)
+from graph.domains.triggers.schema.event_types import EventTypeQueries
+from graph.domains.triggers.schema.events import (
+    TriggerEvent,
+    TriggerEventMutations,
+    TriggerEventQueries,
+    events_by_key,
+)
+from graph.domains.triggers.schema.live import TriggerEventSubscriptions
+from graph.domains.triggers.schema.watches import Watch, WatchMutations, WatchQueries, watches_by_id
+from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
+from graph.domains.triggers.sending.destinations import Destinations
+from graph.domains.triggers.sending.resolver import Resolver
+from graph.domains.triggers.sending.sender import Sender
+from graph.domains.triggers.settings import TriggerSettings
+from graph.domains.triggers.watching.known import KnownWatches
+from graph.domains.triggers.watching.watcher import Watcher
+from graph.domains.triggers.watching.watches import Watches
+
+
+@asynccontextmanager
+async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Open the inbox, the outbox, endpoints, deliveries and watches, and what delivers and follows the catalogue."""
+    settings = resources.settings.part(TriggerSettings)
+    database, clock = resources.database, resources.clock
+    resolver = Resolver(Destinations(settings.webhook_networks, http=settings.webhook_http))
+    async with Sender(resolver, timeout_s=settings.webhook_timeout, clock=clock) as sender:
+        inbox = Inbox(database)
+        endpoints = Endpoints(database, resolver, clock, most=settings.max_endpoints)
+        outbox = Outbox(database, endpoints, clock)
+        watches = Watches(database, endpoints, event_sequence(database), clock, most=settings.max_watches)
+        status = DeliveryStatusReader(database, clock)
+        shared = Delivering(
+            database=database,
+            sender=sender,
+            results=Results(database),
+            disabling=Disabling(endpoints, outbox),
+            policy=RetryPolicy(settings.webhook_retries, random.uniform),
+            clock=clock,
+            slots=asyncio.Semaphore(MOST_AT_ONCE),
+            count=DeliveryMetrics(resources.metrics, status).count,
+        )
+        known = KnownWatches(watches, selection_of_json)
+        watcher = Watcher(database, event_sequence(database), History(database), known, outbox)
+        async with TriggerEventBroadcast(outbox.sequence, inbox) as broadcast:
+            resources.endings.add(broadcast.end)
+            deliveries = Deliveries(database, inbox, clock)
+            yield (
+                *(inbox, outbox, endpoints, Queues(database), deliveries, watches),
+                *(broadcast, status, Deliverer(shared), watcher),
+            )
+
+
+DOMAIN = Domain(
+    name="triggers",
+    requires=("earthquakes",),  # whose feed watches follow
+    entities=ENTITIES,
+    scopes=(TRIGGERS_READ, TRIGGERS_WRITE),
+    settings=TriggerSettings,
+    open=open_services,
+    queries=(TriggerEventQueries, EndpointQueries, DeliveryQueries, WatchQueries, EventTypeQueries),
+    mutations=(TriggerEventMutations, EndpointMutations, DeliveryMutations, WatchMutations),
+    subscriptions=(TriggerEventSubscriptions,),
+    nodes=(
+        Node(TriggerEvent, record=model.TriggerEvent, load=events_by_key, scope=TRIGGERS_READ),
+        Node(TriggerEndpoint, record=model.Endpoint, load=endpoints_by_id, scope=TRIGGERS_READ),
+        Node(Delivery, record=model.Delivery, load=deliveries_by_key, scope=TRIGGERS_READ),
+        Node(Watch, record=model.Watch, load=watches_by_id, scope=TRIGGERS_READ),
+    ),
+    tasks=(
+        Task("delivering webhooks", background.deliver_if_wanted),
+        Task("following watches", background.watch_if_wanted),
+        Task("reading what waits for endpoints", background.read_status),
+    ),
+    commands=(deliver,),
+    examples=Path(__file__).parent / "examples",
+    readiness=background.readiness,
+)

@@ -1,0 +1,107 @@
+"""The metrics of deliveries, and what waits for all endpoints together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph.core.clock import Clock
+from graph.domains.triggers.entities import DELIVERY, DUE_INDEX, QUEUE
+from graph.domains.triggers.queues import PARKED, SHARDS
+from graph.observability.metrics import Metrics
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Query
+from graph.work.account import give_way
+from graph.work.tasks import repeat
+
+READ_EVERY_S = 15.0
+READ_AT_ONCE = 1000
+MOST_AGES = 100  # endpoints whose first waiting delivery is looked at
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryStatus:
+    """What waits for all endpoints together."""
+
+    waiting: int = 0  # deliveries
+    due: int = 0  # deliveries of endpoints that a deliverer has to look at now
+    oldest_due_s: float = 0.0  # the age of the oldest delivery of these, by its creation
+
+
+class DeliveryStatusReader:
+    """Reads what waits, again and again."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self.latest = DeliveryStatus()
+        self._database = database
+        self._clock = clock
+
+    async def read_forever(self) -> None:
+        """Read again and again."""
+        await repeat(self.read, READ_EVERY_S, failure="What waits for endpoints cannot be read")
+
+    async def read(self) -> DeliveryStatus:
+        """Read what waits now.
+
+        Raises:
+            DatabaseUnavailable: The store does not answer.
+        """
+        now = self._clock()
+        waiting, due = 0, list[Item]()
+        for shard in range(SHARDS):
+            start: Item | None = None
+            while True:
+                page = await self._database.query(_with_something(shard, start))
+                waiting += sum([item["waiting"] for item in page.items])
+                due += [item for item in page.items if item["due"] <= now and item["waiting"]]
+                await give_way()
+                if (start := page.last_key) is None:
+                    break
+        oldest = await self._oldest(due)
+        age_s = 0.0 if oldest is None else max(now - oldest, 0) / 1000
+        self.latest = DeliveryStatus(waiting, sum([item["waiting"] for item in due]), age_s)
+        return self.latest
+
+    async def _oldest(self, due: Sequence[Item]) -> int | None:
+        """When the oldest of the first waiting deliveries was created, epoch milliseconds."""
+        some = sorted(due, key=lambda item: item["due"])[:MOST_AGES]
+        keys = [DELIVERY.key_for(item["endpoint_id"], item["user_id"], item["head"]) for item in some]
+        found = await self._database.get_many(keys, attributes={"created_at", *DELIVERY.key_names}) if keys else {}
+        return min((item["created_at"] for item in found.values()), default=None)
+
+
+def _with_something(shard: int, start: Item | None) -> Query:
+    """The queues of a shard in which something waits."""
+    return Query(
+        entity=QUEUE,
+        index=DUE_INDEX,
+        partitions=((shard,),),
+        between=(None, PARKED),
+        start=start,
+        limit=READ_AT_ONCE,
+        attributes=frozenset(("endpoint_id", "user_id", "head", "waiting", "due")),
+    )
+
+
+class DeliveryMetrics:
+    """Counts attempts, and shows what waits."""
+
+    def __init__(self, metrics: Metrics, status: DeliveryStatusReader) -> None:
+        self._attempts = metrics.counter(
+            "delivery_attempts", "Attempts to deliver, by outcome: delivered, retried or failed.", "outcome"
+        )
+        waiting = metrics.gauge("deliveries_waiting", "Deliveries that have not ended.", of_all="livemax")
+        due = metrics.gauge("deliveries_due", "Deliveries of endpoints that are due.", of_all="livemax")
+        oldest = metrics.gauge(
+            "deliveries_oldest_due_seconds", "Age of the oldest delivery that is due.", of_all="livemax"
+        )
+
+        def read() -> None:
+            waiting.set(status.latest.waiting)
+            due.set(status.latest.due)
+            oldest.set(status.latest.oldest_due_s)
+
+        metrics.read(read)
+
+    def count(self, outcome: str) -> None:
+        """Count an attempt."""
+        self._attempts.labels(outcome).inc()

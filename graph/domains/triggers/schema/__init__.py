@@ -1,0 +1,1 @@
+"""The triggers in the graph."""

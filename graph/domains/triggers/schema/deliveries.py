@@ -1,0 +1,216 @@
+"""Deliveries: their type, their attempts, and their replay."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api import relay
+from graph.api.connection_field import NUMBERED, connection_field
+from graph.api.context import Context
+from graph.api.scalars import describe_enum, millis_ceil, millis_floor
+from graph.api.scopes import RequiresScope
+from graph.api.selected import needs, selected_attributes
+from graph.api.sizes import Cost, ListSize
+from graph.core.paging import Page
+from graph.domains.triggers import model
+from graph.domains.triggers.deliveries import MOST_REPLAYED, Deliveries, DeliverySelection, SequenceOrder
+from graph.domains.triggers.endpoints import Endpoints
+from graph.domains.triggers.inbox import Inbox
+from graph.domains.triggers.model import DeliveryState
+from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.schema.events import TriggerEvent
+from graph.domains.triggers.schema.users import user, user_of
+from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
+from graph.domains.triggers.sending.answers import Failure
+from graph.store.ordering import PageRequest
+
+USUAL_ATTEMPTS = 10  # for the price of a list of them
+
+describe_enum(
+    DeliveryState,
+    "What has become of a delivery.",
+    {
+        DeliveryState.WAITING: "It waits for its next attempt.",
+        DeliveryState.DELIVERED: "The endpoint has taken it.",
+        DeliveryState.FAILED: "It was given up.",
+    }.__getitem__,
+)
+
+describe_enum(
+    Failure,
+    "Why an attempt got no answer.",
+    {
+        Failure.REFUSED_ADDRESS: "The address is not public, so nothing was sent.",
+        Failure.NAME_NOT_RESOLVED: "The host's name could not be resolved.",
+        Failure.CONNECTION_FAILED: "The connection could not be made, or was cut before an answer.",
+        Failure.TLS_FAILED: "The certificate was refused, or TLS failed otherwise.",
+        Failure.TIMED_OUT: "There was no answer in time.",
+        Failure.INVALID_ANSWER: "The answer was not HTTP, or too large.",
+    }.__getitem__,
+    name="DeliveryFailure",
+)
+
+
+@strawberry.type(description="One HTTP request of a delivery.")
+class DeliveryAttempt:
+    number: int = strawberry.field(description="Its number, from 1.")
+    time: datetime = strawberry.field(description="When it began.")
+    status: int | None = strawberry.field(description="HTTP status of the answer; null without one.")
+    failure: Failure | None = strawberry.field(description="Why there was no answer; null with one.")
+    latency_ms: int = strawberry.field(description="How long it took, ms.")
+    answer: str | None = strawberry.field(description="The first 1,000 bytes of the answer, as text.")
+
+
+@strawberry.type(description="An event on its way to one endpoint.")
+class Delivery(relay.Node):
+    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint.")
+    sequence: int = strawberry.field(
+        description="Its number among all deliveries of the endpoint, from 1 without gaps. Its webhook has it, too."
+    )
+    webhook_id: str = strawberry.field(description="The header `webhook-id`, the same for all attempts.")
+    event_type: str = strawberry.field(name="type", description="The event's type.")
+    state: DeliveryState = strawberry.field(description="What has become of it.")
+    attempt_count: int = strawberry.field(description="Number of attempts.")
+    next_attempt: datetime | None = strawberry.field(
+        description="When it is attempted again; null before the first attempt, and once it has ended."
+    )
+    created_at: datetime = strawberry.field(description="When it was created, with its event.")
+    ended_at: datetime | None = strawberry.field(description="When it was delivered or given up; null while it waits.")
+    expires_at: datetime = strawberry.field(description="When it will be deleted, with its event.")
+
+    @strawberry.field(
+        description="Its event; null once it is deleted.",
+        graphql_type=TriggerEvent | None,
+        directives=[Cost(weight="5")],
+        metadata=needs("user_id", "event_timestamp", "event_id"),
+    )
+    @staticmethod
+    async def event(delivery: strawberry.Parent[model.Delivery], info: Info[Context, None]) -> Any:
+        attributes = selected_attributes(info, model.TriggerEvent)
+        return await info.context.loader(_events, attributes).load(delivery.event_key)
+
+    @strawberry.field(
+        description="Its attempts, the last one first; the latest 100.",
+        graphql_type=list[DeliveryAttempt],
+        directives=[Cost(weight="5"), ListSize(assumed_size=USUAL_ATTEMPTS)],
+        metadata=needs("user_id"),
+    )
+    @staticmethod
+    async def attempts(delivery: strawberry.Parent[model.Delivery], info: Info[Context, None]) -> Any:
+        return await info.context.service(Deliveries).attempts(delivery)
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.Delivery)
+
+
+async def _events(
+    context: Context, attributes: frozenset[str] | None, keys: Sequence[str]
+) -> list[model.TriggerEvent | None]:
+    """The caller's events by what identifies them, in the same order."""
+    found = await context.service(Inbox).by_key(user_of(context), keys, attributes)
+    return [found.get(key) for key in keys]
+
+
+@strawberry.type(description="A page of deliveries.")
+class DeliveryConnection(relay.Connection[Delivery]):
+    pass
+
+
+@strawberry.input(description="The selected deliveries: those that fulfil all given conditions.")
+class DeliveryFilter:
+    states: list[DeliveryState] | None = strawberry.field(default=None, description="What has become of them.")
+    start_time: datetime | None = strawberry.field(default=None, description="Earliest creation, inclusive.")
+    end_time: datetime | None = strawberry.field(
+        default=None, description="Latest creation, inclusive. A date includes that whole day."
+    )
+
+
+def _selection(states: list[DeliveryState] | None, start: datetime | None, end: datetime | None) -> DeliverySelection:
+    return DeliverySelection(
+        None if states is None else tuple(states),
+        millis_ceil(start) if start else None,
+        millis_floor(end) if end else None,
+    )
+
+
+@strawberry.type
+class DeliveryQueries:
+    @connection_field(
+        DeliveryConnection,
+        SequenceOrder(),
+        model.Delivery,
+        description="The deliveries of one of the caller's endpoints, in order of their sequence numbers, which are "
+        "the cursors. A receiver that misses numbers asks for the deliveries after the last one it has.",
+        directives=[RequiresScope(scope=TRIGGERS_READ)],
+        arguments=NUMBERED,
+    )
+    async def deliveries(
+        self,
+        info: Info[Context, None],
+        page: PageRequest,
+        endpoint_id: Annotated[strawberry.ID, strawberry.argument(description="The endpoint's own id.")],
+        filter: Annotated[
+            DeliveryFilter | None, strawberry.argument(description="Which deliveries; by default all.")
+        ] = None,
+    ) -> Page[model.Delivery]:
+        user_id = user(info)
+        await info.context.service(Endpoints).one(user_id, endpoint_id)
+        chosen = _selection(filter.states, filter.start_time, filter.end_time) if filter else DeliverySelection()
+        return await info.context.service(Deliveries).page(user_id, endpoint_id, chosen, page)
+
+
+@strawberry.input(description="Deliveries to begin again.")
+class ReplayDeliveriesInput:
+    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
+    since: datetime | None = strawberry.field(default=None, description="Earliest creation, inclusive.")
+    until: datetime | None = strawberry.field(
+        default=None, description="Latest creation, inclusive. A date includes that whole day."
+    )
+    states: list[DeliveryState] | None = strawberry.field(
+        default=None, description="What has become of them; by default those that were given up."
+    )
+
+
+@strawberry.type(description="What was begun again.")
+class ReplayPayload:
+    replayed: int = strawberry.field(description=f"Number of deliveries, at most {MOST_REPLAYED:,} in one call.")
+    has_more: bool = strawberry.field(description="Whether more are left: replay again for the rest.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Replayed:
+    replayed: int
+    has_more: bool
+
+
+@strawberry.type
+class DeliveryMutations:
+    @strawberry.mutation(
+        description="Deliver again what has ended, the newest first. Sequence numbers and webhook ids stay the same.",
+        graphql_type=ReplayPayload,
+        directives=[RequiresScope(scope=TRIGGERS_WRITE), Cost(weight="100")],
+    )
+    async def replay_deliveries(
+        self,
+        info: Info[Context, None],
+        input: Annotated[ReplayDeliveriesInput, strawberry.argument(description="The deliveries.")],
+    ) -> Any:
+        user_id = user(info)
+        await info.context.service(Endpoints).one(user_id, input.endpoint_id)
+        states = [DeliveryState.FAILED] if input.states is None else input.states
+        chosen = _selection(states, input.since, input.until)
+        replayed = _Replayed(*await info.context.service(Deliveries).replay(user_id, input.endpoint_id, chosen))
+        info.context.service(Outbox).tell([input.endpoint_id])
+        return replayed
+
+
+async def deliveries_by_key(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.Delivery]:
+    """The caller's existing deliveries with these nodes' keys, with the needed attributes."""
+    return await context.service(Deliveries).by_key(user_of(context), keys, attributes)

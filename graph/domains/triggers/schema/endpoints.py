@@ -1,0 +1,288 @@
+"""Endpoints: their type, their queues, and all that their users do with them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api import relay
+from graph.api.connection_field import connection_field
+from graph.api.context import Context
+from graph.api.scalars import describe_enum
+from graph.api.scopes import RequiresScope
+from graph.api.selected import needs
+from graph.api.sizes import Cost
+from graph.core.days import datetime_of
+from graph.core.errors import BadUserInput
+from graph.core.paging import Page
+from graph.domains.triggers import model
+from graph.domains.triggers.deliveries import Deliveries
+from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
+from graph.domains.triggers.event_types import TEST, payload_of_test
+from graph.domains.triggers.model import API_VERSION, EndpointState, NewEvent
+from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.queues import Queue, Queues
+from graph.domains.triggers.schema.deliveries import Delivery
+from graph.domains.triggers.schema.events import TriggerEvent
+from graph.domains.triggers.schema.users import user, user_of
+from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
+from graph.domains.triggers.watching.watches import Watches
+from graph.store.ordering import PageRequest
+
+HOUR_MS = 3_600_000
+MOST_OVERLAP_HOURS = 168
+
+describe_enum(
+    EndpointState,
+    "Whether deliveries are sent to an endpoint.",
+    {
+        EndpointState.ENABLED: "They are.",
+        EndpointState.PAUSED: "They wait until its user resumes it.",
+        EndpointState.DISABLED: "The service has stopped them, and makes no further ones until its user resumes it.",
+    }.__getitem__,
+)
+
+
+@strawberry.type(description="What waits for an endpoint, and how the endpoint does.")
+class EndpointQueue:
+    sequence: int = strawberry.field(description="The sequence number of the last delivery; 0 before the first.")
+    waiting: int = strawberry.field(description="Number of deliveries that wait.")
+    failures: int = strawberry.field(description="Number of failed attempts since the last success.")
+
+    @strawberry.field(description="When the first of these failures was; null without one.")
+    @staticmethod
+    def failing_since(queue: strawberry.Parent[Queue]) -> datetime | None:
+        return datetime_of(queue.failing_since) if queue.failing_since else None
+
+    @strawberry.field(description="Until when nothing is sent, after several failures in a row; null if that is over.")
+    @staticmethod
+    def closed_until(queue: strawberry.Parent[Queue], info: Info[Context, None]) -> datetime | None:
+        return datetime_of(queue.open_until) if queue.open_until > info.context.clock() else None
+
+
+@strawberry.type(description="Where the caller's webhooks are sent.")
+class TriggerEndpoint(relay.Node):
+    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id, a UUID.")
+    url: str = strawberry.field(description="Where its webhooks are sent.")
+    types: list[str] | None = strawberry.field(description="The types of events that it wants; null for all.")
+    description: str | None = strawberry.field(description="What its user says of it.")
+    ordered: bool = strawberry.field(
+        description="Whether a delivery is sent only when the one before has ended. It is slower, and rarely needed."
+    )
+    state: EndpointState = strawberry.field(description="Whether deliveries are sent.")
+    reason: str | None = strawberry.field(description="Why it is disabled: `GONE` or `FAILING`; null if it is not.")
+    created_at: datetime = strawberry.field(description="When it was created.")
+
+    @strawberry.field(
+        description="What waits for it.",
+        graphql_type=EndpointQueue,
+        directives=[Cost(weight="2")],
+        metadata=needs("endpoint_id"),
+    )
+    @staticmethod
+    async def queue(endpoint: strawberry.Parent[model.Endpoint], info: Info[Context, None]) -> Any:
+        return await info.context.loader(_queues, None).load(endpoint.endpoint_id)
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.Endpoint)
+
+
+async def _queues(context: Context, _: None, endpoint_ids: Sequence[str]) -> list[Queue]:
+    """The queues of endpoints, in the same order; an empty one for an endpoint that was deleted just now."""
+    found = await context.service(Queues).of_endpoints(endpoint_ids)
+    return [found.get(each, Queue()) for each in endpoint_ids]
+
+
+@strawberry.type(description="A page of endpoints.")
+class TriggerEndpointConnection(relay.Connection[TriggerEndpoint]):
+    pass
+
+
+@strawberry.type
+class EndpointQueries:
+    @connection_field(
+        TriggerEndpointConnection,
+        model.ENDPOINTS,
+        model.Endpoint,
+        description="The caller's endpoints, oldest first.",
+        directives=[RequiresScope(scope=TRIGGERS_READ)],
+    )
+    async def trigger_endpoints(self, info: Info[Context, None], page: PageRequest) -> Page[model.Endpoint]:
+        return await info.context.service(Endpoints).page(user(info), page)
+
+
+_TYPES = "Only events of these types, at most 100; all by default."
+
+
+@strawberry.input(description="An endpoint to create.")
+class CreateEndpointInput:
+    url: str = strawberry.field(description="Where webhooks are sent: `https://…`, at a public address.")
+    types: list[str] | None = strawberry.field(default=None, description=_TYPES)
+    description: str | None = strawberry.field(default=None, description="For people, at most 512 characters.")
+    ordered: bool | None = strawberry.field(
+        default=None, description="Whether a delivery is sent only when the one before has ended; by default not."
+    )
+
+
+@strawberry.input(description="An endpoint to change. What is left out stays as it is.")
+class UpdateEndpointInput:
+    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
+    url: str | None = strawberry.field(default=None, description="Where webhooks are sent.")
+    types: list[str] | None = strawberry.field(default=None, description="Only events of these types, at most 100.")
+    all_types: bool | None = strawberry.field(default=None, description="Whether it wants events of all types again.")
+    description: str | None = strawberry.field(default=None, description="For people, at most 512 characters.")
+    ordered: bool | None = strawberry.field(
+        default=None, description="Whether a delivery is sent only when the one before has ended."
+    )
+
+
+@strawberry.input(description="One of the caller's endpoints.")
+class EndpointInput:
+    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
+
+
+@strawberry.input(description="The endpoint whose secret is replaced.")
+class RotateSecretInput:
+    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
+    overlap_hours: float = strawberry.field(
+        default=24.0, description=f"Hours in which the secret before signs too, 0 … {MOST_OVERLAP_HOURS}."
+    )
+
+
+@strawberry.type(description="The endpoint.")
+class EndpointPayload:
+    endpoint: TriggerEndpoint = strawberry.field(description="The endpoint.", resolver=relay.itself)
+
+
+@strawberry.type(description="The endpoint, with its secret.")
+class EndpointSecretPayload:
+    endpoint: TriggerEndpoint = strawberry.field(description="The endpoint.")
+    secret: str = strawberry.field(
+        description="The secret that signs its webhooks, `whsec_…`. It is shown only here: keep it safe."
+    )
+
+
+@strawberry.type(description="The deleted endpoint.")
+class DeleteEndpointPayload:
+    endpoint_id: strawberry.ID = strawberry.field(description="Its id.")
+
+
+@strawberry.type(description="The test, which is sent once. Ask for the delivery again to see what came of it.")
+class TestEndpointPayload:
+    trigger_event: TriggerEvent = strawberry.field(description="The event, of the type `endpoint.test`.")
+    delivery: Delivery = strawberry.field(description="Its delivery.")
+
+
+@dataclass(frozen=True, slots=True)
+class _WithSecret:
+    endpoint: model.Endpoint
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Deleted:
+    endpoint_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    trigger_event: model.TriggerEvent
+    delivery: model.Delivery
+
+
+_WRITES = RequiresScope(scope=TRIGGERS_WRITE)
+_ENDPOINT = strawberry.argument(description="The endpoint.")
+
+
+@strawberry.type
+class EndpointMutations:
+    @strawberry.mutation(
+        description="Create an endpoint. Its address is checked now, and again at each attempt.",
+        graphql_type=EndpointSecretPayload,
+        directives=[_WRITES, Cost(weight="10")],
+    )
+    async def create_endpoint(self, info: Info[Context, None], input: Annotated[CreateEndpointInput, _ENDPOINT]) -> Any:
+        given = EndpointChanges(types=input.types, description=input.description, ordered=input.ordered)
+        return _WithSecret(*await info.context.service(Endpoints).create(user(info), input.url, given))
+
+    @strawberry.mutation(
+        description="Change an endpoint.", graphql_type=EndpointPayload, directives=[_WRITES, Cost(weight="10")]
+    )
+    async def update_endpoint(self, info: Info[Context, None], input: Annotated[UpdateEndpointInput, _ENDPOINT]) -> Any:
+        given = EndpointChanges(input.url, input.types, input.description, input.ordered, bool(input.all_types))
+        return await info.context.service(Endpoints).update(user(info), input.endpoint_id, given)
+
+    @strawberry.mutation(
+        description="Let deliveries wait, until the endpoint is resumed.",
+        graphql_type=EndpointPayload,
+        directives=[_WRITES],
+    )
+    async def pause_endpoint(self, info: Info[Context, None], input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+        return await info.context.service(Endpoints).pause(user(info), input.endpoint_id)
+
+    @strawberry.mutation(
+        description="Go on with what waits, after a pause, or after the service disabled the endpoint.",
+        graphql_type=EndpointPayload,
+        directives=[_WRITES],
+    )
+    async def resume_endpoint(self, info: Info[Context, None], input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+        endpoint = await info.context.service(Endpoints).resume(user(info), input.endpoint_id)
+        info.context.service(Outbox).tell([endpoint.endpoint_id])
+        return endpoint
+
+    @strawberry.mutation(
+        description="Replace the secret. For a while, webhooks are signed with both.",
+        graphql_type=EndpointSecretPayload,
+        directives=[_WRITES],
+    )
+    async def rotate_secret(self, info: Info[Context, None], input: Annotated[RotateSecretInput, _ENDPOINT]) -> Any:
+        if not 0 <= input.overlap_hours <= MOST_OVERLAP_HOURS:
+            raise BadUserInput(f"`overlapHours` must lie between 0 and {MOST_OVERLAP_HOURS}.")
+        overlap_ms = round(input.overlap_hours * HOUR_MS)
+        return _WithSecret(
+            *await info.context.service(Endpoints).rotate_secret(user(info), input.endpoint_id, overlap_ms)
+        )
+
+    @strawberry.mutation(
+        description="Send a test to an endpoint, whatever types it wants. It is not repeated.",
+        graphql_type=TestEndpointPayload,
+        directives=[_WRITES, Cost(weight="10")],
+    )
+    async def test_endpoint(self, info: Info[Context, None], input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+        context, user_id = info.context, user(info)
+        endpoint = await context.service(Endpoints).enabled(user_id, input.endpoint_id)
+        event, _ = await context.service(Outbox).create(
+            NewEvent(
+                user_id,
+                TEST,
+                payload_of_test(endpoint.endpoint_id),
+                {"api_version": API_VERSION},
+                endpoint_ids=(endpoint.endpoint_id,),
+            )
+        )
+        deliveries = await context.service(Deliveries).by_key(user_id, event.delivery_keys)
+        return _Test(event, next(iter(deliveries.values())))
+
+    @strawberry.mutation(
+        description="Delete an endpoint, with its watches. What waits for it is given up.",
+        graphql_type=DeleteEndpointPayload,
+        directives=[_WRITES, Cost(weight="10")],
+    )
+    async def delete_endpoint(self, info: Info[Context, None], input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+        context, user_id = info.context, user(info)
+        endpoint = await context.service(Endpoints).one(user_id, input.endpoint_id)
+        await context.service(Watches).delete_of_endpoint(user_id, endpoint.endpoint_id)
+        await context.service(Endpoints).delete(user_id, endpoint.endpoint_id)
+        context.service(Outbox).tell([endpoint.endpoint_id])
+        return _Deleted(endpoint.endpoint_id)
+
+
+async def endpoints_by_id(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.Endpoint]:
+    """The caller's existing endpoints with these nodes' keys, with the needed attributes."""
+    return await context.service(Endpoints).by_id(user_of(context), keys, attributes)

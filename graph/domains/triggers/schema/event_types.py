@@ -1,0 +1,32 @@
+"""The catalogue of the types of events that the service itself creates."""
+
+from typing import Any
+
+import strawberry
+from strawberry.scalars import JSON
+from strawberry.types import Info
+
+from graph.api.context import Context
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import ListSize
+from graph.domains.triggers.event_types import EVENT_TYPES
+from graph.domains.triggers.scopes import TRIGGERS_READ
+
+
+@strawberry.type(description="A type of events that the service itself creates.")
+class TriggerEventType:
+    name: str = strawberry.field(description="Its name.")
+    description: str = strawberry.field(description="When such an event is created.")
+    example: JSON = strawberry.field(description="A payload.")
+    schema: JSON = strawberry.field(description="The JSON Schema of its payloads.")
+
+
+@strawberry.type
+class EventTypeQueries:
+    @strawberry.field(
+        description="The types of events that the service itself creates, with examples.",
+        graphql_type=list[TriggerEventType],
+        directives=[RequiresScope(scope=TRIGGERS_READ), ListSize(assumed_size=len(EVENT_TYPES))],
+    )
+    async def trigger_event_types(self, info: Info[Context, None]) -> Any:
+        return EVENT_TYPES

@@ -1,0 +1,241 @@
+"""Trigger events: their type, the inbox, their creation and acknowledgement."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import strawberry
+from strawberry.scalars import JSON
+from strawberry.types import Info
+
+from graph.api import relay
+from graph.api.connection_field import connection_field
+from graph.api.context import Context
+from graph.api.scalars import describe_enum
+from graph.api.scopes import RequiresScope
+from graph.api.selected import needs
+from graph.api.sizes import Cost, ListSize
+from graph.core.errors import BadUserInput
+from graph.core.paging import Page
+from graph.core.times import first_microsecond, last_microsecond
+from graph.domains.triggers import model
+from graph.domains.triggers.checking import check_event
+from graph.domains.triggers.deliveries import Deliveries, EventDeliveryOrder
+from graph.domains.triggers.inbox import EventSelection, Inbox
+from graph.domains.triggers.model import API_VERSION, NewEvent
+from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.schema.users import user, user_of
+from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
+from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.store.ordering import PageRequest
+
+if TYPE_CHECKING:
+    from graph.domains.triggers.schema.deliveries import DeliveryConnection
+
+MOST_ACKNOWLEDGED = 1000  # events of one call
+
+describe_enum(
+    TriggerEventStatus,
+    "How far a trigger event has come.",
+    {
+        TriggerEventStatus.RECEIVED: "It is stored, and was neither acknowledged nor attempted to deliver.",
+        TriggerEventStatus.DELIVERED: "It was acknowledged, or all its deliveries have succeeded.",
+        TriggerEventStatus.FAILED: "One of its deliveries was given up.",
+        TriggerEventStatus.RETRYING: "An attempt has failed, and will be repeated.",
+    }.__getitem__,
+)
+
+
+@strawberry.type(description="Something that one of the caller's programs wants to hear of.")
+class TriggerEvent(relay.Node):
+    event_id: strawberry.ID = strawberry.field(description="The event's own id, a UUID.")
+    event_type: str = strawberry.field(name="type", description="Its type, such as `order.completed`.")
+    payload: JSON = strawberry.field(description="What happened, as an object.")
+    status: TriggerEventStatus = strawberry.field(description="How far it has come.")
+    timestamp: str = strawberry.field(description="When it was created: ISO 8601, UTC, with microseconds.")
+    time: datetime = strawberry.field(description="The same, with milliseconds.")
+    retry_count: int = strawberry.field(description="Number of attempts after the first of each delivery.")
+    metadata: JSON | None = strawberry.field(
+        description="How it came: `source_ip`, `api_version`, `correlation_id`, as far as they are known."
+    )
+    expires_at: datetime = strawberry.field(description="When it will be deleted, after 30 days.")
+
+    @connection_field(
+        Annotated["DeliveryConnection", strawberry.lazy("graph.domains.triggers.schema.deliveries")],
+        EventDeliveryOrder(),
+        model.Delivery,
+        description="Its deliveries, one for each endpoint that wanted it.",
+        metadata=needs("user_id", "deliveries"),
+    )
+    @staticmethod
+    async def deliveries(
+        event: strawberry.Parent[model.TriggerEvent], info: Info[Context, None], page: PageRequest
+    ) -> Page[model.DeliveryOfEvent]:
+        return await info.context.service(Deliveries).of_event(event, page)
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.TriggerEvent)
+
+
+@strawberry.type(description="A page of trigger events.")
+class TriggerEventConnection(relay.Connection[TriggerEvent]):
+    pass
+
+
+@strawberry.input(description="The selected trigger events: those that fulfil all given conditions.")
+class TriggerEventFilter:
+    event_type: str | None = strawberry.field(
+        name="type", default=None, description="Their type. `user.created` does not include `user.created_late`."
+    )
+    status: TriggerEventStatus | None = strawberry.field(default=None, description="How far they have come.")
+    start_time: datetime | None = strawberry.field(default=None, description="Earliest creation, inclusive.")
+    end_time: datetime | None = strawberry.field(
+        default=None,
+        description="Latest creation, inclusive. A date includes that whole day, a millisecond its microseconds.",
+    )
+
+
+def selection_of(filter: TriggerEventFilter | None) -> EventSelection:
+    """The selection of a filter; all events without one."""
+    if filter is None:
+        return EventSelection()
+    return EventSelection(
+        filter.event_type,
+        filter.status,
+        model.timestamp_at(first_microsecond(filter.start_time)) if filter.start_time else None,
+        model.timestamp_at(last_microsecond(filter.end_time)) if filter.end_time else None,
+    )
+
+
+@strawberry.type
+class TriggerEventQueries:
+    @connection_field(
+        TriggerEventConnection,
+        model.INBOX,
+        model.TriggerEvent,
+        description="The caller's trigger events, newest first.",
+        directives=[RequiresScope(scope=TRIGGERS_READ)],
+    )
+    async def trigger_events(
+        self,
+        info: Info[Context, None],
+        page: PageRequest,
+        filter: Annotated[
+            TriggerEventFilter | None, strawberry.argument(description="Which events; by default all.")
+        ] = None,
+    ) -> Page[model.TriggerEvent]:
+        return await info.context.service(Inbox).page(user(info), selection_of(filter), page)
+
+
+@strawberry.input(description="An event to create.")
+class CreateTriggerEventInput:
+    event_type: str = strawberry.field(
+        name="type",
+        description="Its type: words of letters, digits and `_`, separated by dots, such as `order.completed`.",
+    )
+    payload: JSON = strawberry.field(description="What happened: an object of at most 256 KB.")
+    correlation_id: str | None = strawberry.field(
+        default=None, description="Kept in the event's metadata, at most 256 characters."
+    )
+    idempotency_key: str | None = strawberry.field(
+        default=None,
+        description="A text of at most 128 characters. To create the same event again with the same key is safe, for "
+        "30 days: it is stored once.",
+    )
+
+
+@strawberry.type(description="The created event.")
+class TriggerEventPayload:
+    trigger_event: TriggerEvent = strawberry.field(description="The event.")
+    duplicate: bool = strawberry.field(description="Whether it was created earlier, with the same idempotency key.")
+
+
+@strawberry.input(description="Events that were processed.")
+class AcknowledgeTriggerEventsInput:
+    ids: list[strawberry.ID] = strawberry.field(description=f"Their global ids, at most {MOST_ACKNOWLEDGED:,}.")
+
+
+@strawberry.type(description="What became of the events.")
+class AcknowledgePayload:
+    acknowledged: int = strawberry.field(description="Number of events that are delivered by this call.")
+    already_acknowledged: int = strawberry.field(description="Number of events that were delivered before.")
+    missing: list[strawberry.ID] = strawberry.field(description="The ids of events that the caller does not have.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Created:
+    trigger_event: model.TriggerEvent
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Acknowledged:
+    acknowledged: int
+    already_acknowledged: int
+    missing: list[str]
+
+
+@strawberry.type
+class TriggerEventMutations:
+    @strawberry.mutation(
+        description="Create an event. It is stored in the inbox, and delivered to each endpoint that wants its type.",
+        graphql_type=TriggerEventPayload,
+        directives=[RequiresScope(scope=TRIGGERS_WRITE), Cost(weight="10")],
+    )
+    async def create_trigger_event(
+        self,
+        info: Info[Context, None],
+        input: Annotated[CreateTriggerEventInput, strawberry.argument(description="The event.")],
+    ) -> Any:
+        context = info.context
+        metadata = {
+            "source_ip": context.address,
+            "api_version": API_VERSION,
+            "correlation_id": input.correlation_id,
+        }
+        payload: Any = input.payload
+        event = NewEvent(
+            user(info),
+            input.event_type,
+            payload,
+            {name: value for name, value in metadata.items() if value is not None},
+            idempotency_key=input.idempotency_key,
+        )
+        check_event(event)
+        return _Created(*await context.service(Outbox).create(event))
+
+    @strawberry.mutation(
+        description="Acknowledge events, which makes them delivered. To do it again is harmless.",
+        graphql_type=AcknowledgePayload,
+        directives=[
+            RequiresScope(scope=TRIGGERS_WRITE),
+            ListSize(slicing_arguments=["input.ids"], sized_fields=["missing"]),
+        ],
+    )
+    async def acknowledge_trigger_events(
+        self,
+        info: Info[Context, None],
+        input: Annotated[AcknowledgeTriggerEventsInput, strawberry.argument(description="The events.")],
+    ) -> Any:
+        if len(input.ids) > MOST_ACKNOWLEDGED:
+            raise BadUserInput(f"`ids` takes at most {MOST_ACKNOWLEDGED:,} ids.")
+        keys = {each: _key_of(each) for each in input.ids}
+        named = {key for key in keys.values() if key}
+        found = await info.context.service(Inbox).acknowledge(user(info), named)
+        already = sum(found.values())
+        return _Acknowledged(len(found) - already, already, [each for each, key in keys.items() if key not in found])
+
+
+def _key_of(node_id: str) -> str | None:
+    """What identifies the event with this global id; None if it is the id of another type."""
+    type_name, key = relay.parse_global_id(node_id)
+    return key if type_name == "TriggerEvent" else None
+
+
+async def events_by_key(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.TriggerEvent]:
+    """The caller's existing events with these nodes' keys, with the needed attributes."""
+    return await context.service(Inbox).by_key(user_of(context), keys, attributes)
