@@ -20,7 +20,7 @@ from graph.domains.triggers.model import (
     key_of_delivery,
 )
 from graph.domains.triggers.queues import due_at
-from graph.store.conditions import AllOf, Compare, OneOf, predicate
+from graph.store.conditions import AllOf, Compare, OneOf, Present, predicate
 from graph.store.contract import Action, Database, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest, each_of
@@ -195,7 +195,12 @@ class Deliveries:
         now = self._clock()
         events = await self._inbox.by_key(user_id, [each.event_key for each in deliveries])
         actions: list[Action] = [
-            Update(QUEUE.key_for(endpoint_id), set=due_at(endpoint_id, now), add={"waiting": len(deliveries)})
+            Update(
+                QUEUE.key_for(endpoint_id),
+                set=due_at(endpoint_id, now),
+                add={"waiting": len(deliveries)},
+                condition=Present("sequence"),
+            )
         ]
         for each in deliveries:
             again = {

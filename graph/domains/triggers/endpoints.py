@@ -18,7 +18,7 @@ from graph.domains.triggers.model import ENDPOINTS, Endpoint, EndpointState
 from graph.domains.triggers.queues import due_at, new_queue
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.store.client_input import possible_key
-from graph.store.conditions import Compare
+from graph.store.conditions import Compare, Present
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
@@ -164,9 +164,7 @@ class Endpoints:
         resumed = {"state": EndpointState.ENABLED.value, "reason": None}
         endpoint = await self._change(user_id, endpoint_id, lambda _: resumed)
         afresh = {"failures": 0, "failing_since": 0, "open_until": 0, **due_at(endpoint_id, self._clock())}
-        await self._database.update(
-            Update(QUEUE.key_for(endpoint_id), set=afresh, condition=Compare("sequence", ">=", 0))
-        )
+        await self._database.update(Update(QUEUE.key_for(endpoint_id), set=afresh, condition=Present("sequence")))
         return endpoint
 
     async def rotate_secret(self, user_id: str, endpoint_id: str, overlap_ms: int) -> tuple[Endpoint, str]:
@@ -195,7 +193,7 @@ class Endpoints:
                 Update(
                     QUEUE.key_for(endpoint_id),
                     set=due_at(endpoint_id, self._clock()),
-                    condition=Compare("sequence", ">=", 0),
+                    condition=Present("sequence"),
                 ),
             ]
         )

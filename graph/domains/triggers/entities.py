@@ -186,10 +186,10 @@ WATCH_ENTRY = Entity(  # so that all watches can be read, of whichever user
     attributes=(WATCH_ID, USER),
 )
 
-PROGRESS = Entity(
-    "PROGRESS",
+FEED_POSITION = Entity(
+    "FEED_POSITION",
     ENDPOINTS,
-    key=("PROGRESS#{feed}", "STATE"),
+    key=("FEED#{feed}", "POSITION"),
     attributes=(
         Text("feed", shortest=1, longest=32, in_key_alone=True),
         Whole("number", least=0, unit="sequence number"),  # of the last change whose versions are all done
@@ -213,6 +213,6 @@ WATCH_CHANGES = SequenceEntities.of(
 )
 
 ENTITIES = (
-    *(TRIGGER_EVENT, ENDPOINT, QUEUE, DELIVERY, ATTEMPT, IDEMPOTENCY_KEY, WATCH, WATCH_ENTRY, PROGRESS, JOB),
+    *(TRIGGER_EVENT, ENDPOINT, QUEUE, DELIVERY, ATTEMPT, IDEMPOTENCY_KEY, WATCH, WATCH_ENTRY, FEED_POSITION, JOB),
     *(EVENT_CHANGES.change, EVENT_CHANGES.latest, WATCH_CHANGES.change, WATCH_CHANGES.latest),
 )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.triggers import event_types
-from graph.domains.triggers.entities import PROGRESS
+from graph.domains.triggers.entities import FEED_POSITION
 from graph.domains.triggers.model import API_VERSION, NewEvent, Watch
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.watching.kinds import OF_REVISION, ChangeKind
@@ -132,7 +132,7 @@ class Watcher:
             self._stored = self._position
 
     async def _read_position(self) -> None:
-        item = await self._database.get(PROGRESS.key_for(FEED))
+        item = await self._database.get(FEED_POSITION.key_for(FEED))
         self._stored = Position(item["number"], item["version"], item["watch_id"]) if item else None
         self._position = max(self._position, self._stored or Position())
 
@@ -179,4 +179,4 @@ class Watcher:
         unchanged: Condition = Absent("number")
         if self._stored is not None:
             unchanged = AllOf(tuple(Compare(name, "=", value) for name, value in self._stored._asdict().items()))
-        return Update(PROGRESS.key_for(FEED), set=position._asdict(), condition=unchanged)
+        return Update(FEED_POSITION.key_for(FEED), set=position._asdict(), condition=unchanged)
