@@ -4,16 +4,17 @@ Watches with equal selections share one. Each selection waits at the places wher
 its least magnitude. So a version is tested only by the selections around it whose least magnitude it has, each in some
 microseconds. `benchmarks/watches.py` measures all this.
 
-A watch takes some 2 KB of memory, and 4 KB more once its selection was tested, which is when it is compiled. Putting or
-discarding one takes some 0.1 ms, or up to 4 ms if its area is very large or has very many corners.
+A watch takes 1 to 2 kB of memory, and up to 5 kB more, for an area, once its selection was tested: only then it is
+compiled. Putting or discarding one takes 0.1 ms, or up to 4 ms if its area is very large or has very many corners.
 """
 
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from operator import attrgetter
 
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.triggers.watching.kinds import OF_REVISION, ChangeKind
@@ -21,7 +22,7 @@ from graph.domains.triggers.watching.places import Place, places_of, places_of_e
 from graph.store.entity import Item
 from graph.work.account import give_way
 
-PIECE = 50  # selections that are tested at once: 0.2 ms, or 3 ms if none was compiled before
+PIECE = 50  # selections that are tested at once, in 0.2 ms, or in 3 ms if all have to be compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class WatchIndex:
                 del self._waiting[place]
 
     def wanting(self, version: EventRevision, number: int) -> list[str]:
-        """The ids of the watches that want a version, sorted. With thousands of them, it takes tens of milliseconds.
+        """The ids of the watches that want a version, sorted. It takes 0.1 ms with few, and 10 ms with 10,000 of them.
 
         Args:
             version: with the one before it.
@@ -80,7 +81,10 @@ class WatchIndex:
         return sorted(set().union(*self._pieces(version, number)))
 
     async def wanting_in_pieces(self, version: EventRevision, number: int) -> list[str]:
-        """The same, giving way to other work. A watch that is put or discarded meanwhile may be among them or not."""
+        """The same, giving way to other work, but for the sorting, which takes 2 ms for 10,000 ids.
+
+        A watch that is put or discarded meanwhile may be among them or not.
+        """
         found = set[str]()
         for some in self._pieces(version, number):
             found.update(some)
@@ -91,13 +95,14 @@ class WatchIndex:
         """The watches that want a version, some of them twice."""
         kind = OF_REVISION[version.kind]
         for item in filter(None, (version.item, version.before)):
+            mag = item["mag"]
             for some in self._candidates(item):
                 yield [
                     watch_id
                     for waiting in some
-                    if waiting.admits(item)
+                    if mag <= waiting.greatest and (waiting.admits or waiting.compiled())(item)
                     for watch_id, interest in waiting.watches.items()
-                    if kind in interest.kinds and interest.since < number
+                    if interest.since < number and kind in interest.kinds
                 ]
 
     def _candidates(self, item: Item) -> Iterator[list["_Waiting"]]:
@@ -112,23 +117,20 @@ class WatchIndex:
 class _Waiting:
     """A selection, with the watches that have it."""
 
-    __slots__ = ("_admits", "_greatest", "least", "selection", "watches")
+    __slots__ = ("admits", "greatest", "least", "selection", "watches")
 
     def __init__(self, selection: Selection) -> None:
         minimum, maximum = selection.magnitudes.minimum, selection.magnitudes.maximum
         self.selection = selection
-        self.watches: dict[str, Interest] = {}
         self.least = -inf if minimum is None else minimum
-        self._greatest = inf if maximum is None else maximum
-        self._admits: Callable[[Item], bool] | None = None
+        self.greatest = inf if maximum is None else maximum
+        self.admits: Callable[[Item], bool] | None = None  # tests an item, but for its magnitude
+        self.watches: dict[str, Interest] = {}
 
-    def admits(self, item: Item) -> bool:
-        """Whether an event's item is selected."""
-        if item["mag"] > self._greatest:
-            return False
-        if self._admits is None:
-            self._admits = self.selection.admits
-        return self._admits(item)
+    def compiled(self) -> Callable[[Item], bool]:
+        """Make `admits`."""
+        self.admits = replace(self.selection, magnitudes=MagnitudeRange()).admits
+        return self.admits
 
 
 _LEAST = attrgetter("least")
