@@ -1,6 +1,7 @@
 """Time that a test controls: a clock, and sleepers that wake when the clock is moved."""
 
 import asyncio
+from collections.abc import Callable
 
 from tests.processes import TIMEOUT_S
 
@@ -31,10 +32,15 @@ class HeldTime:
             self._changed.notify_all()
         await woken
 
-    async def all_asleep(self, sleepers: int = 1) -> None:
-        """Wait until this number of sleepers sleep. Each has then done its work between two pauses."""
+    async def all_asleep(self, sleepers: int | Callable[[], int] = 1) -> None:
+        """Wait until this number of sleepers sleep. Each has then done its work between two pauses.
+
+        Args:
+            sleepers: a function if their number depends on what they do. It is called when one falls asleep.
+        """
+        number = sleepers if callable(sleepers) else lambda: sleepers
         async with asyncio.timeout(TIMEOUT_S), self._changed:
-            await self._changed.wait_for(lambda: len(self._asleep()) == sleepers)
+            await self._changed.wait_for(lambda: len(self._asleep()) == number())
 
     def move(self, seconds: float) -> None:
         """Move the clock, and wake the sleepers that are due."""

@@ -4,7 +4,7 @@ A lease is one item of a table. A process that takes it moves the next attempt t
 lease, so that no other process begins. If the process dies, the lease ends by itself. A process that
 has done the job ends the lease: it sets the time of the next attempt, and leaves attributes of the job
 for the next holder. Both are conditional writes. If two processes take a lease, one of them succeeds.
-A process that outlasted its lease changes nothing.
+A process that outlasted its lease changes nothing. Work without end is done by `holding.hold_forever`.
 """
 
 import asyncio
@@ -78,8 +78,26 @@ If it raises, its lease ends by itself, as if its holder had died.
 """
 
 
+class Failures:
+    """Reports the first of several errors in a row."""
+
+    def __init__(self, report: Callable[[Exception], None]) -> None:
+        self._report = report
+        self._failing = False
+
+    def add(self, error: Exception) -> None:
+        """Report an error, unless one came before it."""
+        if not self._failing:
+            self._report(error)
+        self._failing = True
+
+    def end(self) -> None:
+        """Note that something succeeded."""
+        self._failing = False
+
+
 class Lease:
-    """Takes and ends the leases of one job."""
+    """Takes, renews and ends the leases of one job."""
 
     def __init__(
         self, database: Database, item: LeaseItem, clock: Clock, *, lasts_ms: int, longest_ms: int = LONGEST_MS
@@ -92,8 +110,8 @@ class Lease:
         """
         self._database = database
         self._item = item
-        self._clock = clock
-        self._lasts_ms = lasts_ms
+        self.clock = clock
+        self.lasts_ms = lasts_ms
         self._longest_ms = max(longest_ms, lasts_ms)
 
     async def state(self) -> LeaseState:
@@ -105,7 +123,7 @@ class Lease:
     async def take(self, state: LeaseState, now: int) -> str | None:
         """Take the lease and return its id; None if another process has changed it since `state` was read."""
         names, holder = self._item, str(uuid4())
-        lasts_ms = min(self._lasts_ms * 2 ** min(state.unended, DOUBLINGS), self._longest_ms)
+        lasts_ms = min(self.lasts_ms * 2 ** min(state.unended, DOUBLINGS), self._longest_ms)
         taken = {names.holder: holder, names.due: now + lasts_ms, names.unended: state.unended + 1}
         unchanged: Condition = Absent(names.holder)
         if state.holder and state.next_attempt is not None:
@@ -114,15 +132,18 @@ class Lease:
             )
         return holder if await self._change(taken, unchanged) else None
 
+    async def renew(self, holder: str, end: int) -> bool:
+        """Let a lease last until another time. False, without a change, if another one was taken."""
+        return await self._change_own(holder, {self._item.due: end})
+
     async def end(self, holder: str, done: Done) -> bool:
         """End a lease. False, without a change, if it had ended by itself and another one was taken."""
         names = self._item
-        ended = {**done.attributes, names.due: done.next_attempt, names.unended: 0}
-        return await self._change(ended, Compare(names.holder, "=", holder))
+        return await self._change_own(holder, {**done.attributes, names.due: done.next_attempt, names.unended: 0})
 
     async def run_if_due(self, job: Job) -> int:
         """Do the job if it is due and no other process does it. Returns its next time, epoch milliseconds."""
-        state, now = await self.state(), self._clock()
+        state, now = await self.state(), self.clock()
         due = state.due(now)
         if due > now:
             return due
@@ -141,27 +162,29 @@ class Lease:
             failed: called with the error of a check or of the job; only with the first of several errors in a
                 row. By default the error is logged.
         """
-        failed = failed or self._log
-        failing = False
+        failures = Failures(failed or self.log)
         while True:
             wait_s = LOOK_EVERY_S
             try:
                 due = await self.run_if_due(job)
             except Exception as error:  # of the store, or a defect; it must not end the loop
-                if not failing:
-                    failed(error)
-                failing = True
+                failures.add(error)
             else:
-                failing = False
-                wait_s = (due - self._clock()) / 1000
+                failures.end()
+                wait_s = (due - self.clock()) / 1000
             await sleep(min(wait_s, LOOK_EVERY_S) if wait_s > 0 else LOOK_EVERY_S)
+
+    async def _change_own(self, holder: str, attributes: Mapping[str, Any]) -> bool:
+        return await self._change(attributes, Compare(self._item.holder, "=", holder))
 
     async def _change(self, attributes: Mapping[str, Any], condition: Condition) -> bool:
         return await self._database.update(Update(self._item.key, set=attributes, condition=condition))
 
-    def _log(self, error: Exception) -> None:
+    def log(self, error: BaseException) -> None:
+        """Log an error of the job or of the store."""
         entity, values = self._item.key
         job = "#".join((entity.name, *map(str, values)))
         known = isinstance(error, GraphError)
         cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)
-        logger.warning("A job under a lease failed, and will be tried again", job=job, cause=cause, exc_info=not known)
+        trace = None if known else error
+        logger.warning("A job under a lease failed, and will be tried again", job=job, cause=cause, exc_info=trace)

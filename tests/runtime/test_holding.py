@@ -1,0 +1,328 @@
+"""Of many processes one at a time does work without end, for as long as it lives, and another goes on after it."""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncIterator, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+import pytest
+
+from graph.core.errors import DatabaseUnavailable
+from graph.runtime.holding import ENDING, PAUSE_S, RENEWALS, EndlessWork, hold_forever
+from graph.runtime.lease import Lease, LeaseItem
+from graph.store.contract import Database, Update
+from graph.store.entity import Item, Key
+from graph.work.tasks import BackgroundTasks
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.held_time import HeldTime
+from tests.runtime.leases import LEASE
+
+LASTS_S = 15
+THIRD_S = LASTS_S / RENEWALS
+HOLDER, WAITER = 2, 1  # sleepers of a process: a holder waits for its next renewal and for the end of its lease
+STEP_S = 1.25  # less than the time in which cancelled work ends
+DELIVERING = LeaseItem(LEASE.key_for("DELIVERING"))
+
+
+class Works:
+    """Work that waits, and notes who does it and when it began."""
+
+    def __init__(self, time: HeldTime) -> None:
+        self.running: list[str] = []
+        self.begun: list[tuple[str, float]] = []  # seconds since the beginning
+        self.ended = asyncio.Event()
+        self._time = time
+
+    def of(self, name: str) -> EndlessWork:
+        """The work of a process."""
+
+        async def work() -> None:
+            assert self.running == [], "another process does it"
+            self.running.append(name)
+            self.begun.append((name, self._time.passed_s))
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.running.remove(name)
+                self.ended.set()
+
+        return work
+
+    async def settled(self, processes: int) -> None:
+        """Wait until so many processes have done what they do at this time."""
+        await self._time.all_asleep(lambda: processes * WAITER + len(self.running) * (HOLDER - WAITER))
+
+    async def pass_thirds(self, number: int, processes: int) -> None:
+        """Let so many thirds of a lease pass, and the processes act at each of them."""
+        for _ in range(number):
+            self._time.move(THIRD_S)
+            await self.settled(processes)
+
+
+class CutOffDatabase(WatchedDatabase):
+    """A real database that does not answer while it is cut off: it fails, or with `hangs` says nothing."""
+
+    cut_off = False
+    hangs = False
+
+    async def _reach(self) -> None:
+        if self.cut_off:
+            if self.hangs:
+                await asyncio.Event().wait()
+            raise DatabaseUnavailable("the network is down")
+
+    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+        await self._reach()
+        return await super().get(key, attributes=attributes)
+
+    async def update(self, update: Update) -> bool:
+        await self._reach()
+        return await super().update(update)
+
+
+@pytest.fixture
+def works(time: HeldTime) -> Works:
+    return Works(time)
+
+
+@asynccontextmanager
+async def process(database: Database, time: HeldTime, work: EndlessWork) -> AsyncIterator[asyncio.Task[None]]:
+    """A process that does work under the lease. At its end it is shut down."""
+    lease = Lease(database, DELIVERING, time, lasts_ms=LASTS_S * 1000)
+    async with BackgroundTasks() as tasks:
+        yield tasks.start("delivering", partial(hold_forever, lease, work, sleep=time.sleep))
+
+
+def causes(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The causes of the failures that were logged."""
+    logged = [record for record in caplog.records if record.name == "graph.runtime.lease"]
+    assert all(record.levelno == logging.WARNING for record in logged)
+    return [record.__dict__["keywords"]["cause"] for record in logged]
+
+
+async def test_one_of_several_processes_does_the_work_for_as_long_as_it_lives(
+    database: Database, time: HeldTime, works: Works
+) -> None:
+    async with (
+        process(database, time, works.of("a")),
+        process(database, time, works.of("b")),
+        process(database, time, works.of("c")),
+    ):
+        await works.settled(3)
+        (holder,) = works.running
+        await works.pass_thirds(4 * RENEWALS, 3)
+
+        assert works.begun == [(holder, 0)]
+        assert works.running == [holder]
+
+
+async def test_a_dead_holders_lease_is_taken_when_it_has_run_out_however_many_died_before(
+    database: Database, time: HeldTime, works: Works
+) -> None:
+    for name in ("first", "second", "third", "fourth"):
+        dying = CutOffDatabase(database)
+        async with process(dying, time, works.of(name)):
+            if name != "first":
+                await works.settled(1)
+                await works.pass_thirds(RENEWALS - 1, 1)
+                time.move(THIRD_S)
+            await works.settled(1)
+            dying.cut_off = True  # so that it cannot give up its lease
+
+    assert works.begun == [("first", 0), ("second", LASTS_S), ("third", 2 * LASTS_S), ("fourth", 3 * LASTS_S)]
+
+
+async def test_a_holder_that_is_shut_down_gives_up_its_lease_at_once(
+    database: Database, time: HeldTime, works: Works
+) -> None:
+    async with process(database, time, works.of("first")):
+        await works.settled(1)
+    async with process(database, time, works.of("second")) as second:
+        await works.settled(1)
+        assert works.begun == [("first", 0), ("second", 0)]
+        async with process(database, time, works.of("waiting")):
+            await works.settled(2)
+            second.cancel()
+            await asyncio.wait([second])
+            await works.pass_thirds(1, 1)
+
+            assert works.begun[2:] == [("waiting", THIRD_S)]
+
+
+async def test_a_lease_is_given_up_only_when_the_work_has_ended(
+    database: Database, time: HeldTime, works: Works
+) -> None:
+    tidying, may_end = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await works.of("slow to end")()
+        finally:
+            tidying.set()
+            await may_end.wait()
+
+    async with process(database, time, work) as first:
+        await works.settled(1)
+        first.cancel()
+        await tidying.wait()
+        async with process(database, time, works.of("next")):
+            await works.settled(1)
+            assert works.running == []
+
+            may_end.set()
+            await asyncio.wait([first])
+            await works.pass_thirds(1, 1)
+            assert works.running == ["next"]
+
+
+async def test_work_is_cancelled_when_another_process_has_taken_the_lease(
+    database: Database, time: HeldTime, works: Works
+) -> None:
+    async with process(database, time, works.of("a")):
+        await works.settled(1)
+        due = time.now + LASTS_S * 1000 * 2
+        assert await database.update(Update(DELIVERING.key, set={"holder": "another", "due": due}))
+        await works.pass_thirds(1, 1)
+        assert works.running == []
+
+        taken = await database.get(DELIVERING.key)
+        assert taken is not None
+        assert (taken["holder"], taken["due"]) == ("another", due)
+        await works.pass_thirds(2 * RENEWALS - 2, 1)
+        time.move(THIRD_S)
+        await works.settled(1)
+        assert works.begun == [("a", 0), ("a", 2 * LASTS_S)]
+
+
+async def test_work_goes_on_although_a_renewal_fails(
+    database: Database, time: HeldTime, works: Works, caplog: pytest.LogCaptureFixture
+) -> None:
+    network = CutOffDatabase(database)
+    async with process(network, time, works.of("a")):
+        await works.settled(1)
+        async with process(database, time, works.of("b")):
+            for cut_off in (True, False, True, False, False):
+                network.cut_off = cut_off
+                await works.settled(2)
+                await works.pass_thirds(1, 2)
+
+            assert works.begun == [("a", 0)]
+    assert causes(caplog) == ["the network is down"] * 2
+
+
+async def test_work_is_cancelled_before_the_lease_ends_if_the_store_fails(
+    database: Database, time: HeldTime, works: Works, caplog: pytest.LogCaptureFixture
+) -> None:
+    network = CutOffDatabase(database)
+    async with process(network, time, works.of("a")):
+        await works.settled(1)
+        network.cut_off = True
+        await works.pass_thirds(RENEWALS - 1, 1)
+        time.move(THIRD_S - ENDING * LASTS_S - 0.001)
+        await works.settled(1)
+        assert works.running == ["a"]
+        time.move(0.001)
+        await works.settled(1)
+        assert works.running == []
+
+        network.cut_off = False
+        time.move(PAUSE_S)
+        await works.settled(1)
+        assert works.begun == [("a", 0), ("a", (1 - ENDING) * LASTS_S + PAUSE_S)]
+    assert causes(caplog) == ["the network is down"]
+
+
+async def test_work_is_cancelled_before_the_lease_ends_if_the_store_does_not_answer(
+    database: Database, time: HeldTime, works: Works
+) -> None:
+    network = CutOffDatabase(database)
+    async with process(network, time, works.of("a")) as first:
+        await works.settled(1)
+        network.cut_off = network.hangs = True
+        async with process(database, time, works.of("b")):
+            await works.settled(2)
+            for _ in range(RENEWALS - 1):
+                time.move(THIRD_S)
+                await time.all_asleep(1 + WAITER)  # the holder waits for the end of its lease, and for the store
+            time.move(THIRD_S - ENDING * LASTS_S)
+            await works.ended.wait()
+            assert works.running == []
+            time.move(ENDING * LASTS_S)
+            await works.settled(1)
+
+            assert works.begun == [("a", 0), ("b", LASTS_S)]
+            assert not first.done()
+
+
+async def crash() -> None:
+    raise ValueError("a defect")
+
+
+async def cancel_itself() -> None:
+    raise asyncio.CancelledError
+
+
+async def return_at_once() -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("work", "logged"),
+    [(crash, "ValueError"), (cancel_itself, "CancelledError"), (return_at_once, "RuntimeError")],
+)
+async def test_work_that_ends_gives_up_the_lease_and_begins_again_after_a_pause(
+    database: Database,
+    time: HeldTime,
+    works: Works,
+    work: EndlessWork,
+    logged: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with process(database, time, work):
+        await works.settled(1)
+        assert [cause.partition("(")[0] for cause in causes(caplog)] == [logged]
+        async with process(database, time, works.of("another")):
+            await works.settled(2)
+            assert works.begun == [("another", 0)]
+        time.move(PAUSE_S)
+        await works.settled(1)
+
+    assert [cause.partition("(")[0] for cause in causes(caplog)] == [logged] * 2
+    assert all(record.exc_info for record in caplog.records if record.name == "graph.runtime.lease")
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_there_are_never_two_holders_and_the_work_always_goes_on(
+    database: Database, time: HeldTime, works: Works, seed: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """While processes die, are shut down and begin again, and while the store fails for some of them."""
+    chance = random.Random(seed)
+    networks: dict[str, CutOffDatabase] = {}
+    async with AsyncExitStack() as stack:
+        running: dict[str, AsyncExitStack] = {}
+        for _ in range(150):
+            for name in sorted({"a", "b", "c"} - running.keys()):
+                networks[name] = CutOffDatabase(database)
+                running[name] = await stack.enter_async_context(AsyncExitStack())
+                await running[name].enter_async_context(process(networks[name], time, works.of(name)))
+            await works.settled(3)
+            name, event = chance.choice([*works.running, *"abc"]), chance.random()
+            if event < 0.2:
+                networks[name].cut_off = not networks[name].cut_off
+            elif event < 0.3:  # it dies if it cannot give up its lease
+                networks[name].cut_off = chance.random() < 0.5
+                await running.pop(name).aclose()
+            time.move(STEP_S)
+        for network in networks.values():
+            network.cut_off = False
+        for _ in range(round((LASTS_S + PAUSE_S) / STEP_S)):
+            await works.settled(len(running))
+            time.move(STEP_S)
+        await works.settled(len(running))
+        assert len(works.running) == 1
+
+    assert set(causes(caplog)) <= {"the network is down"}, "no two did the work at once"
+    assert len({name for name, _ in works.begun}) >= 2
+    assert len(works.begun) >= 5
