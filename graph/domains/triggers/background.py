@@ -13,6 +13,7 @@ from graph.domains.triggers.metrics import DeliveryStatusReader
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.settings import TriggerSettings
 from graph.domains.triggers.watching.watcher import Watcher
+from graph.runtime.holding import hold_forever
 from graph.runtime.lease import Lease, LeaseItem
 
 DELIVERING, WATCHING = "delivering", "watching"
@@ -37,12 +38,12 @@ async def deliver(services: Services) -> None:
         finally:
             listeners.remove(deliverer.wake)
 
-    await lease(services, DELIVERING).hold_forever(work)
+    await hold_forever(lease(services, DELIVERING), work)
 
 
 async def watch(services: Services) -> None:
     """Follow the catalogue for all watches, whenever no other process does."""
-    await lease(services, WATCHING).hold_forever(services.of(Watcher).run)
+    await hold_forever(lease(services, WATCHING), services.of(Watcher).run)
 
 
 async def deliver_if_wanted(services: Services) -> None:
