@@ -14,7 +14,6 @@ from typing import Any
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from graph.domains.triggers.sending.addresses import parse_address
 from graph.domains.triggers.sending.destinations import Destinations, EndpointRefused
 
 TIMEOUT_S = 5.0  # the system's own first attempt takes as long
@@ -52,12 +51,10 @@ class Resolver(AbstractResolver):
             EndpointRefused: It cannot be an endpoint at present.
         """
         read = self.destinations.read(url)
-        host = read.raw_host or ""
-        if not parse_address(host):
-            try:
-                await self._checked(host)
-            except NameNotResolved as error:
-                raise EndpointRefused.not_public() from error
+        try:
+            await self._checked(read.raw_host or "")
+        except NameNotResolved as error:
+            raise EndpointRefused.not_public() from error
         return read
 
     async def resolve(

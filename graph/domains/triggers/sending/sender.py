@@ -1,7 +1,7 @@
 """Sends one HTTP request for each attempt. A receiver may be hostile, so all that it can make us do is bounded.
 
-It cannot redirect us, set cookies, hold us longer than the time limit, or make us keep more than some tens of kilobytes
-for each request: its headers are bounded, its body is not decompressed, and only its beginning is read.
+It cannot redirect us, set cookies, hold us longer than the time limit, or make us keep more than some hundreds of
+kilobytes meanwhile: its headers are bounded, its body is not decompressed, and only its beginning is read.
 """
 
 import asyncio
@@ -22,7 +22,6 @@ from graph.domains.triggers.sending.resolver import Resolver
 
 TIMEOUT_S = 15.0
 MOST_BYTES = 20_000  # of an answer's body; after so many, the connection is dropped
-BUFFER_BYTES = 8192  # of a connection; reading pauses at twice as many
 MOST_HEADERS, MOST_HEADER_BYTES = 64, 4096  # of an answer, and of each of its headers
 KEEP_ALIVE_S = 4.0  # Node and uvicorn close a connection that was idle for 5 s, at which a request would be lost
 
@@ -64,7 +63,6 @@ class Sender:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),  # none: `send` has one for the whole attempt
             auto_decompress=False,
-            read_bufsize=BUFFER_BYTES,
             max_headers=MOST_HEADERS,
             max_line_size=MOST_HEADER_BYTES,
             max_field_size=MOST_HEADER_BYTES,

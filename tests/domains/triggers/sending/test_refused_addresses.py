@@ -129,6 +129,17 @@ async def test_a_name_that_turns_inward_after_its_check_is_never_connected(insid
     assert inside.connections == 0
 
 
+async def test_a_name_that_turns_inward_between_two_attempts_is_not_connected_again() -> None:
+    """An address that was looked up for one connection does not serve for the next."""
+    addresses = chain(["127.0.0.1"], repeat("10.0.0.1"))
+    resolver = Resolver(Destinations(LOOPBACK, http=True), look_up=lambda *_, **__: [answer(next(addresses))])
+    async with receiving(status(200, "connection: close")) as receiver, Sender(resolver) as sender:
+        first, second = [await sender.send(a_message(receiver.url("hook.example"))) for _ in range(2)]
+    await resolver.close()
+
+    assert (first.status, second.error, receiver.connections) == (200, Failure.REFUSED_ADDRESS, 1)
+
+
 async def test_a_name_is_connected_at_the_address_that_was_checked(inside: Receiver) -> None:
     """A second look-up for the connection would find an address where nobody listens, which is refused."""
     addresses = chain(["127.0.0.1"], repeat("10.0.0.1"))

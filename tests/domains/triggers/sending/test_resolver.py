@@ -1,6 +1,7 @@
 """Look-ups of names: in threads of their own, each name once at a time, and never for long."""
 
 import asyncio
+import gc
 import socket
 from threading import Event, Lock
 from typing import Any
@@ -62,6 +63,43 @@ async def test_a_look_up_without_an_end_has_a_time_limit() -> None:
         await resolver.close()
 
     assert answer.error is Failure.NAME_NOT_RESOLVED
+
+
+async def test_one_who_gives_up_takes_the_look_up_from_nobody_else() -> None:
+    look_up = SlowNames("8.8.8.8")
+    resolver = Resolver(Destinations(), look_up=look_up)
+    try:
+        hurried, patient = (asyncio.create_task(resolver.resolve("slow.example")) for _ in range(2))
+        await asyncio.sleep(0)  # both begin
+        hurried.cancel()
+        await asyncio.wait([hurried])
+        look_up.answers.set()
+        assert [each["host"] for each in await patient] == ["8.8.8.8"]
+    finally:
+        look_up.answers.set()
+        await resolver.close()
+    assert look_up.asked == ["slow.example"]
+
+
+async def test_a_look_up_that_fails_when_nobody_waits_any_more_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    may_fail, failed = Event(), Event()
+
+    def look_up(*_: Any, **__: Any) -> list[tuple[Any, ...]]:
+        may_fail.wait()
+        failed.set()
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    resolver = Resolver(Destinations(), timeout_s=0, look_up=look_up)
+    with pytest.raises(NameNotResolved):
+        await resolver.resolve("slow.example")
+    may_fail.set()
+    await asyncio.to_thread(failed.wait)
+    with pytest.raises(NameNotResolved):
+        await resolver.resolve("other.example")  # the loop has heard of the failure before this ends
+    await resolver.close()
+    gc.collect()
+
+    assert not caplog.records
 
 
 async def test_each_new_look_up_asks_again() -> None:
