@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from graph.domain import Domain, Node, Resources, Task
@@ -62,7 +62,9 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     settings = resources.settings.part(TriggerSettings)
     database, clock = resources.database, resources.clock
     resolver = Resolver(Destinations(settings.webhook_networks, http=settings.webhook_http))
-    async with Sender(resolver, timeout_s=settings.webhook_timeout, clock=clock) as sender:
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(resolver.close)
+        sender = await stack.enter_async_context(Sender(resolver, timeout_s=settings.webhook_timeout, clock=clock))
         inbox = Inbox(database)
         endpoints = Endpoints(database, resolver, clock, most=settings.max_endpoints)
         outbox = Outbox(database, endpoints, clock)
@@ -80,13 +82,13 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         )
         known = KnownWatches(watches, selection_of_json)
         watcher = Watcher(database, event_sequence(database), History(database), known, outbox)
-        async with TriggerEventBroadcast(outbox.sequence, inbox) as broadcast:
-            resources.endings.add(broadcast.end)
-            deliveries = Deliveries(database, inbox, clock)
-            yield (
-                *(inbox, outbox, endpoints, Queues(database), deliveries, watches),
-                *(broadcast, status, Deliverer(shared), watcher),
-            )
+        broadcast = await stack.enter_async_context(TriggerEventBroadcast(outbox.sequence, inbox))
+        resources.endings.add(broadcast.end)
+        deliveries = Deliveries(database, inbox, clock)
+        yield (
+            *(inbox, outbox, endpoints, Queues(database), deliveries, watches),
+            *(broadcast, status, Deliverer(shared), watcher),
+        )
 
 
 DOMAIN = Domain(
@@ -107,7 +109,6 @@ DOMAIN = Domain(
     ),
     tasks=(
         Task("delivering webhooks", background.deliver_if_wanted),
-        Task("following watches", background.watch_if_wanted),
         Task("reading what waits for endpoints", background.read_status),
     ),
     commands=(deliver,),

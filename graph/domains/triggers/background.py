@@ -1,4 +1,7 @@
-"""The triggers' background work in a serving process, and its state for the readiness."""
+"""The triggers' background work in a serving process, and its state for the readiness.
+
+One process of many delivers and follows the catalogue. It does both, so that what it finds is delivered at once.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,53 +19,30 @@ from graph.domains.triggers.watching.watcher import Watcher
 from graph.runtime.holding import hold_forever
 from graph.runtime.lease import Lease, LeaseItem
 
-DELIVERING, WATCHING = "delivering", "watching"
-
-
-def lease(services: Services, job: str) -> Lease:
-    """The lease of a job that goes on without end."""
-    resources = services.of(Resources)
-    lasts_ms = round(1000 * resources.settings.part(TriggerSettings).deliverer_lease)
-    return Lease(resources.database, LeaseItem(JOB.key_for(job)), resources.clock, lasts_ms=lasts_ms)
-
 
 async def deliver(services: Services) -> None:
-    """Deliver webhooks, whenever no other process does."""
-    deliverer = services.of(Deliverer)
-    listeners = services.of(Outbox).listeners
+    """Deliver webhooks and follow watches, whenever no other process does."""
+    resources = services.of(Resources)
+    lasts_ms = round(1000 * resources.settings.part(TriggerSettings).deliverer_lease)
+    lease = Lease(resources.database, LeaseItem(JOB.key_for("deliver")), resources.clock, lasts_ms=lasts_ms)
+    deliverer, watcher, listeners = services.of(Deliverer), services.of(Watcher), services.of(Outbox).listeners
 
     async def work() -> None:
         listeners.append(deliverer.wake)
         try:
-            await deliverer.run()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(deliverer.run())
+                group.create_task(watcher.run())
         finally:
             listeners.remove(deliverer.wake)
 
-    await hold_forever(lease(services, DELIVERING), work)
-
-
-async def watch(services: Services) -> None:
-    """Follow the catalogue for all watches, whenever no other process does."""
-    await hold_forever(lease(services, WATCHING), services.of(Watcher).run)
+    await hold_forever(lease, work)
 
 
 async def deliver_if_wanted(services: Services) -> None:
-    """Deliver webhooks, unless the setting leaves it to a process of its own."""
+    """Deliver, unless the setting leaves it to a process of its own."""
     if services.of(Resources).settings.part(TriggerSettings).deliver:
         await deliver(services)
-
-
-async def watch_if_wanted(services: Services) -> None:
-    """Follow the catalogue, unless the setting leaves it to a process of its own."""
-    if services.of(Resources).settings.part(TriggerSettings).deliver:
-        await watch(services)
-
-
-async def deliver_and_watch(services: Services) -> None:
-    """Do both, until this is cancelled."""
-    async with asyncio.TaskGroup() as group:
-        group.create_task(deliver(services))
-        group.create_task(watch(services))
 
 
 async def read_status(services: Services) -> None:

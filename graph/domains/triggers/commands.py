@@ -3,7 +3,7 @@
 import click
 
 from graph.command_line import CommandLine, store_option, until_stopped
-from graph.domains.triggers.background import deliver_and_watch
+from graph.domains.triggers import background
 
 
 @click.command()
@@ -20,4 +20,4 @@ def deliver(line: CommandLine, store: str | None) -> None:
       GRAPH_DELIVER=false quakegraph serve &
       quakegraph deliver
     """
-    line.run(line.settings(store=store), lambda services: until_stopped(deliver_and_watch(services)))
+    line.run(line.settings(store=store), lambda services: until_stopped(background.deliver(services)))

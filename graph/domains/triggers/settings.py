@@ -16,13 +16,13 @@ class TriggerSettings(SettingsPart):
     """Who delivers webhooks, and where they may be sent."""
 
     deliver: bool = Field(
-        True, description="Whether `serve` delivers webhooks; if not, `quakegraph deliver` has to run beside it."
+        True, description="Whether `serve` delivers webhooks and follows watches; if not, `quakegraph deliver` has to."
     )
     deliverer_lease: float = Field(
         10.0,
         ge=1,
         le=600,
-        description="Seconds after which another process delivers, and follows watches, if the one that did has died.",
+        description="Seconds after which another process delivers if the one that did has died.",
     )
     webhook_timeout: float = Field(
         15.0, gt=0, le=60, description="Seconds that an endpoint may take to answer a webhook."
