@@ -19,7 +19,7 @@ from graph.domains.triggers.model import (
     progress_attributes,
 )
 from graph.domains.triggers.statuses import Progress, TriggerEventStatus
-from graph.store.conditions import AllOf, Compare
+from graph.store.conditions import AllOf, Compare, predicate
 from graph.store.contract import Database, Update
 from graph.store.design import Index
 from graph.store.entity import Item, Key
@@ -60,27 +60,34 @@ class _Way:
     """How a selection is read."""
 
     index: Index
-    fixed: Item  # the attributes before the time in the index's sort key
-    keep: Keep | None  # the rest of the filter
+    by: Compare | None = None  # what is equal in the index's sort key, before the time
+    rest: Compare | None = None  # what is left of the filter
 
     def between(self, first: str | None, last: str | None) -> Bounds:
         """The bounds of the sort key."""
-        fixed = tuple(self.fixed.values())
-        if not fixed:
+        if self.by is None:
             return first, last
-        return (*fixed, *([first] if first else ())), (*fixed, *([last] if last else ()))
+        return (self.by.value, *([first] if first else ())), (self.by.value, *([last] if last else ()))
+
+    def place_of(self, place: Place) -> Place:
+        """The place in the index, of a place in the inbox."""
+        return place if self.by is None else {**place, self.by.attribute: self.by.value}
+
+    @property
+    def keep(self) -> Keep | None:
+        """What has to be tested on the items of the index."""
+        return Keep(predicate(self.rest), frozenset((self.rest.attribute,))) if self.rest else None
 
 
 def _way(selection: EventSelection) -> _Way:
-    event_type, status = selection.event_type, selection.status
-    of_type, of_status = {"event_type": event_type}, {"status": status.value if status else None}
-    if event_type is not None and status in (None, TriggerEventStatus.DELIVERED):  # most events end as delivered
-        keep = Keep(lambda item: item["status"] == "delivered", frozenset(("status",))) if status else None
-        return _Way(EVENT_TYPE_INDEX, of_type, keep)
-    if status is not None:
-        keep = Keep(lambda item: item["event_type"] == event_type, frozenset(("event_type",))) if event_type else None
-        return _Way(STATUS_INDEX, of_status, keep)
-    return _Way(TRIGGER_EVENT.table.primary, {}, None)
+    status = selection.status
+    of_type = Compare("event_type", "=", selection.event_type) if selection.event_type is not None else None
+    of_status = Compare("status", "=", status.value) if status else None
+    if of_type and status in (None, TriggerEventStatus.DELIVERED):  # most events end as delivered
+        return _Way(EVENT_TYPE_INDEX, of_type, of_status)
+    if of_status:
+        return _Way(STATUS_INDEX, of_status, of_type)
+    return _Way(TRIGGER_EVENT.table.primary)
 
 
 class Inbox:
@@ -107,13 +114,10 @@ class Inbox:
             attributes=request.attributes,
         )
 
-        def place_of(position: Place) -> Place:
-            return {**position, **way.fixed}
-
         return await Walk(self._database, query, partial(each_of, [(user_id,)]), way.keep).page(
             request.paging,
             forward=False,
-            place_of=place_of,
+            place_of=way.place_of,
             record_of=TriggerEvent.reading(request.attributes),
         )
 
