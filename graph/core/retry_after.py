@@ -7,11 +7,13 @@ import re
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-_SECONDS = re.compile(r"-?[0-9]{1,10}")
+_SECONDS = re.compile(r"-?[0-9]+")
 
 
 def seconds_to_wait(retry_after: str, *, now: int) -> float | None:
     """The wait that the header asks for, in seconds or until a date; 0 for a past one, None if it cannot be read.
+
+    It has no bound: a number of many digits is infinite.
 
     Args:
         retry_after: the value of the header; empty without one.
