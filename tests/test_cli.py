@@ -47,6 +47,7 @@ COMMANDS = dict(commands(main))
 
 def test_the_commands_are_those_that_are_documented() -> None:
     assert sorted(" ".join(words) for words, _ in commands(main)) == [
+        "deliver",
         "export",
         "ingest",
         "logs import",
@@ -177,6 +178,14 @@ WRONG = {
     "max_services": ["0", "10001", "all"],
     "own_logs": ["perhaps"],
     "max_own_logs_per_minute": ["-1", "1.5", "all"],
+    "deliver": ["perhaps"],
+    "deliverer_lease": ["0", "601", "nan", "long"],
+    "webhook_timeout": ["0", "61", "nan", "long"],
+    "webhook_retries": ["5, soon", "0", "-1", "nan"],
+    "webhook_networks": ["10.0.0.1/8", "localhost", "10.0.0.0/33"],
+    "webhook_http": ["perhaps"],
+    "max_endpoints": ["0", "41", "all"],
+    "max_watches": ["0", "100001", "all"],
     "loop_watch": ["-1", "60001", "long"],
     "drain": ["-1", "61", "long"],
     "log_format": ["xml"],

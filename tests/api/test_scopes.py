@@ -12,6 +12,7 @@ from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE
+from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from tests.bearers import SCOPES, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import TIMEOUT_S
@@ -205,6 +206,14 @@ def test_the_schema_says_which_scope_a_field_needs(week: Service) -> None:
 def test_the_printed_schema_has_the_scopes() -> None:
     printed = (Path(__file__).parents[2] / "schema.graphql").read_text()
 
-    numbers = {EVENTS_READ: 5, EVENTS_WRITE: 2, LOGS_READ: 3, SERVICE_LOGS_READ: 5, SERVICE_LOGS_WRITE: 1}
+    numbers = {
+        EVENTS_READ: 5,
+        EVENTS_WRITE: 2,
+        LOGS_READ: 3,
+        SERVICE_LOGS_READ: 5,
+        SERVICE_LOGS_WRITE: 1,
+        TRIGGERS_READ: 6,
+        TRIGGERS_WRITE: 12,
+    }
     for scope, fields in numbers.items():
         assert printed.count(f'@requiresScope(scope: "{scope}")') == fields

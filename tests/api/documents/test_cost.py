@@ -236,6 +236,10 @@ def test_every_list_of_the_schema_has_a_size() -> None:
     sized |= {"InterEventTimes.quantiles"}
     sized |= {"ServiceLogConnection.edges", "ServiceLogConnection.nodes", "WriteLogsPayload.rejections"}
     sized |= {"Query.loggingServices", "Query.logVolume"}
+    sized |= {"TriggerEventConnection.edges", "TriggerEventConnection.nodes", "AcknowledgePayload.missing"}
+    sized |= {"TriggerEndpointConnection.edges", "TriggerEndpointConnection.nodes", "TriggerEndpoint.types"}
+    sized |= {"DeliveryConnection.edges", "DeliveryConnection.nodes", "Delivery.attempts"}
+    sized |= {"WatchConnection.edges", "WatchConnection.nodes", "Watch.kinds", "Query.triggerEventTypes"}
     lists = {
         f"{named.name}.{name}"
         for named in schema.type_map.values()
