@@ -26,24 +26,22 @@ class KnownWatches:
     def __init__(self, watches: Watches, selection_of: SelectionOf) -> None:
         self.index = WatchIndex()
         self.by_id: dict[str, Watch] = {}
+        self.since: int | None = None  # no watch wants the catalogue's changes up to this one; None without watches
         self._watches = watches
         self._selection_of = selection_of
         self._number: int | None = None  # of the last change that is known; None before the first reading
 
-    @property
-    def since(self) -> int | None:
-        """The number of the catalogue's change behind which some watch may want something; None without watches."""
-        return min((watch.since for watch in self.by_id.values()), default=None)
-
     async def update(self) -> None:
         """Learn of all changes until now."""
-        if self._number is None:
-            await self._read_all()
-            return
-        while changes := await self._watches.sequence.since(self._number, CHANGES_AT_ONCE):
-            if changes[0].number != self._number + 1:  # the one before has expired
-                await self._read_all()
+        latest = await self._watches.sequence.latest()
+        while self._number != latest:
+            if self._number is None:
+                await self._read_all(latest)
                 return
+            changes = await self._watches.sequence.since(self._number, CHANGES_AT_ONCE)
+            if not changes or changes[-1].number != self._number + len(changes):  # some have expired
+                self._number = None
+                continue
             keys = dict.fromkeys(watch_of(key) for change in changes for key in change.keys)
             for key in keys:
                 _, watch_id = key.values
@@ -51,10 +49,11 @@ class KnownWatches:
             for watch in await self._watches.at(list(keys)):
                 await self._learn(watch)
             self._number = changes[-1].number
+            latest = max(latest, self._number)
 
-    async def _read_all(self) -> None:
-        number = await self._watches.sequence.latest()
-        self.index, self.by_id = WatchIndex(), {}
+    async def _read_all(self, number: int) -> None:
+        """Read all watches, as they are after a change or later."""
+        self.index, self.by_id, self.since = WatchIndex(), {}, None
         async for some in self._watches.all():
             for watch in some:
                 await self._learn(watch)
@@ -69,8 +68,11 @@ class KnownWatches:
         kinds = frozenset(map(ChangeKind, watch.kinds))
         self.index.put(watch.watch_id, Interest(selection, kinds, watch.since))
         self.by_id[watch.watch_id] = watch
+        self.since = watch.since if self.since is None else min(self.since, watch.since)
         await give_way()
 
     def _forget(self, watch_id: str) -> None:
         self.index.discard(watch_id)
         self.by_id.pop(watch_id, None)
+        if not self.by_id:
+            self.since = None
