@@ -108,28 +108,29 @@ class Watcher:
 
     async def catch_up(self) -> None:
         """Make all events that the feed and the watches give now."""
+        await self._known.update()
+        if self._known.since is None:
+            return
         await self._read_position()
-        while True:
-            await self._known.update()
-            if (since := self._known.since) is None:
-                return
-            if since > self._position.number:
-                self._position = Position(since)
+        while (since := self._known.since) is not None:
+            self._position = max(self._position, Position(since))
             changes = await self._feed.since(self._position.number, CHANGES_AT_ONCE)
             if not changes:
-                break
+                return
+            await self._known.update()  # so that every watch is known that is older than one of them
             try:
                 for change in changes:
                     await self._follow(change)
+                if self._position.number - (self._stored or Position()).number >= KEPT_EVERY:
+                    await self._keep_position()
             except MovedByAnother:
                 await self._read_position()
-        if self._position.number - (self._stored or Position()).number >= KEPT_EVERY:
-            await self._keep_position()
 
     async def _keep_position(self) -> None:
         """Store the position although no event has come of it, so that a later process need not come all this way."""
-        if await self._database.update(self._mark(self._position)):
-            self._stored = self._position
+        if not await self._database.update(self._mark(self._position)):
+            raise MovedByAnother
+        self._stored = self._position
 
     async def _read_position(self) -> None:
         item = await self._database.get(FEED_POSITION.key_for(FEED))
