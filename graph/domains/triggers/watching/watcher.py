@@ -7,7 +7,7 @@ a crash nor a second process repeats or leaves out one.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -139,37 +139,40 @@ class Watcher:
 
     async def _follow(self, change: Change) -> None:
         """Make the events of a change, and move behind it."""
-        first = self._position.version
-        for at in range(first, len(change.keys), VERSIONS_AT_ONCE):
-            wanted = await self._wanted(change, at)
-            for start in range(0, len(wanted), EVENTS_AT_ONCE):
-                await self._store(wanted[start : start + EVENTS_AT_ONCE])
+        some: list[_Wanted] = []
+        async with aclosing(self._wanted(change)) as all_wanted:
+            async for wanted in all_wanted:
+                some.append(wanted)
+                if len(some) == EVENTS_AT_ONCE:
+                    await self._store(some)
+                    some = []
+        await self._store(some)
         self._position = Position(change.number)
 
-    async def _wanted(self, change: Change, at: int) -> list[_Wanted]:
-        """Who wants the next versions of a change, in order of versions and watches."""
-        keys = change.keys[at : at + VERSIONS_AT_ONCE]
-        versions = await self._history.revisions(keys)
-        wanted = []
-        for place, key in enumerate(keys, at):
-            if version := versions.get(key):
-                done = self._position.watch_id if place == self._position.version else ""
-                for watch_id in await self._known.index.wanting_in_pieces(version, change.number):
-                    if watch_id > done:
-                        behind = Position(change.number - 1, place, watch_id)
-                        wanted.append(_Wanted(self._known.by_id[watch_id], version, behind))
-        return wanted
+    async def _wanted(self, change: Change) -> AsyncGenerator[_Wanted, None]:
+        """Who wants the versions of a change behind the position, in order of versions and watches."""
+        begin = self._position
+        for at in range(begin.version, len(change.keys), VERSIONS_AT_ONCE):
+            keys = change.keys[at : at + VERSIONS_AT_ONCE]
+            versions = await self._history.revisions(keys)
+            for place, key in enumerate(keys, at):
+                if version := versions.get(key):
+                    done = begin.watch_id if place == begin.version else ""
+                    for watch_id in await self._known.index.wanting_in_pieces(version, change.number):
+                        if watch_id > done:
+                            behind = Position(change.number - 1, place, watch_id)
+                            yield _Wanted(self._known.by_id[watch_id], version, behind)
 
     async def _store(self, wanted: Sequence[_Wanted]) -> None:
         """Store events in order, with the position behind them."""
-        while wanted:
-            events = [each.event for each in wanted]
-            positions = [each.position for each in wanted]
+        events = [each.event for each in wanted]
+        positions = [each.position for each in wanted]
+        while events:
             number = await self._outbox.create_some(events, partial(self._mark_of, positions))
             if not number:
                 raise MovedByAnother
-            self._stored = self._position = wanted[number - 1].position
-            wanted = wanted[number:]
+            self._stored = self._position = positions[number - 1]
+            events, positions = events[number:], positions[number:]
 
     def _mark_of(self, positions: Sequence[Position], stored: int) -> Update:
         """The change for so many stored events."""
