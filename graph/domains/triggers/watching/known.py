@@ -62,10 +62,10 @@ class KnownWatches:
     async def _learn(self, watch: Watch) -> None:
         try:
             selection = self._selection_of(watch.filter)
-        except BadUserInput as error:  # by a later version of the service
+            kinds = frozenset(map(ChangeKind, watch.kinds))
+        except (BadUserInput, ValueError) as error:  # by a later version of the service
             logger.warning("A watch cannot be followed", watch=watch.watch_id, cause=str(error))
             return
-        kinds = frozenset(map(ChangeKind, watch.kinds))
         self.index.put(watch.watch_id, Interest(selection, kinds, watch.since))
         self.by_id[watch.watch_id] = watch
         self.since = watch.since if self.since is None else min(self.since, watch.since)
