@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from graph.core.errors import BadUserInput
 from graph.store.contract import Database
 from graph.store.entity import Entity, Key
-from graph.store.records import EntityRecord
+from graph.store.records import EntityRecord, records_at
 from graph.store.values import InvalidItem
 
 R = TypeVar("R", bound=EntityRecord)
@@ -49,7 +49,4 @@ async def find(
     entity = record.entity
     (name,) = entity.key_names
     possible = [each for key in set(keys) if (each := possible_key(entity, key))]
-    needed = None if attributes is None else attributes | {name}
-    items = await database.get_many(possible, attributes=needed) if possible else {}
-    record_of = record.reading(attributes)
-    return {item[name]: record_of(item) for item in items.values()}
+    return {each.item[name]: each for each in await records_at(database, record, possible, attributes)}

@@ -9,13 +9,15 @@ In an item that was read in part, an optional attribute may be missing only beca
 So such items are records of another class, `Event.reading(attributes)`, which refuses these attributes.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
-from graph.store.entity import Entity, Item
+from graph.store.contract import Database
+from graph.store.entity import Entity, Item, Key
 
 T = TypeVar("T")
+R = TypeVar("R", bound="Record")
 PARTIAL_CLASSES = 256  # kept classes; each takes about 2 KB
 
 
@@ -120,6 +122,21 @@ class EntityRecord(Record):
         """Type and key, unique in the graph."""
         (key,) = self.entity.key_names
         return self.type_name, self.item[key]
+
+
+async def records_at(
+    database: Database, record: type[R], keys: Collection[Key], attributes: frozenset[str] | None = None
+) -> list[R]:
+    """The existing records with these primary keys, all of one entity.
+
+    Args:
+        attributes: the needed ones of each record, beside its key; None for all.
+    """
+    if not keys:
+        return []
+    needed = None if attributes is None else attributes.union(next(iter(keys)).entity.key_names)
+    items = await database.get_many(keys, attributes=needed)
+    return list(map(record.reading(attributes), items.values()))
 
 
 # Cached classes are typed as hashable: mypy mistakes the `__hash__` of their instances for that of the class.

@@ -25,6 +25,7 @@ from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Database, Put, Update
 from graph.store.entity import Item
 from graph.store.query import Partition, Query
+from graph.store.records import records_at
 from graph.store.time_walk import Promise, Promises, Walk, items_of
 from graph.work.account import charge_rows
 
@@ -112,10 +113,7 @@ class RequestLogs:
             attributes: the needed ones of each log, beside its position; None for all.
         """
         keys = {LOG.key_of(place_of(position)) for position in positions}
-        needed = None if attributes is None else attributes.union(LOG.key_names)
-        items = await self._database.get_many(keys, attributes=needed) if keys else {}
-        logs = map(RequestLog.reading(attributes), items.values())
-        return {log.position: log for log in logs}
+        return {log.position: log for log in await records_at(self._database, RequestLog, keys, attributes)}
 
     async def of_requests(
         self, wanted: Collection[NearTime], attributes: frozenset[str] | None = None

@@ -22,6 +22,7 @@ from graph.store.entity import Item
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
 from graph.store.query import Query
+from graph.store.records import records_at
 from graph.store.time_walk import ROWS_PER_BATCH
 from graph.work.account import charge_rows
 
@@ -106,10 +107,8 @@ class ServiceLogs:
             attributes: the needed ones of each log, beside its position; None for all.
         """
         wanted = [key for each in keys if (key := key_of(each))]
-        needed = None if attributes is None else attributes.union(SERVICE_LOG.key_names)
-        items = await self._database.get_many(wanted, attributes=needed) if wanted else {}
-        record_of = ServiceLog.reading(attributes)
-        return {node_key(item["service_name"], item["timestamp"]): record_of(item) for item in items.values()}
+        logs = await records_at(self._database, ServiceLog, wanted, attributes)
+        return {node_key(log.service_name, log.timestamp): log for log in logs}
 
     async def volume(
         self, interval: LogInterval, by: VolumeBy, first: int, last: int, services: Sequence[str] | None = None

@@ -82,7 +82,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         )
         known = KnownWatches(watches, selection_of_json)
         watcher = Watcher(database, event_sequence(database), History(database), known, outbox)
-        broadcast = await stack.enter_async_context(TriggerEventBroadcast(outbox.sequence, inbox))
+        broadcast = await stack.enter_async_context(TriggerEventBroadcast(database, outbox.sequence))
         resources.endings.add(broadcast.end)
         deliveries = Deliveries(database, inbox, clock)
         yield (

@@ -25,6 +25,7 @@ from graph.store.contract import Action, Database, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest, each_of
 from graph.store.query import Query
+from graph.store.records import records_at
 from graph.store.time_walk import Keep, Place, Walk
 from graph.work.account import charge_rows, give_way
 
@@ -111,10 +112,8 @@ class Deliveries:
             attributes: the needed ones of each, beside its position; None for all.
         """
         wanted = [key for each in keys if (key := key_of_delivery(user_id, each))]
-        needed = None if attributes is None else attributes.union(DELIVERY.key_names)
-        items = await self._database.get_many(wanted, attributes=needed) if wanted else {}
-        record_of = Delivery.reading(attributes)
-        return {delivery_key(item["endpoint_id"], item["sequence"]): record_of(item) for item in items.values()}
+        deliveries = await records_at(self._database, Delivery, wanted, attributes)
+        return {delivery_key(each.endpoint_id, each.sequence): each for each in deliveries}
 
     async def of_event(self, event: TriggerEvent, request: PageRequest) -> Page[DeliveryOfEvent]:
         """A page of an event's deliveries, which it names itself.

@@ -23,6 +23,7 @@ from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.store.query import Query
+from graph.store.records import records_at
 
 SECRET_BYTES = 32
 MOST_TYPES = 100  # that an endpoint names
@@ -75,10 +76,7 @@ class Endpoints:
             attributes: the needed ones of each, beside its position; None for all.
         """
         keys = [key for each in endpoint_ids if (key := possible_key(ENDPOINT, user_id, each))]
-        needed = None if attributes is None else attributes.union(ENDPOINT.key_names)
-        items = await self._database.get_many(keys, attributes=needed) if keys else {}
-        record_of = Endpoint.reading(attributes)
-        return {item["endpoint_id"]: record_of(item) for item in items.values()}
+        return {each.endpoint_id: each for each in await records_at(self._database, Endpoint, keys, attributes)}
 
     async def one(self, user_id: str, endpoint_id: str) -> Endpoint:
         """A user's endpoint.

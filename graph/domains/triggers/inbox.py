@@ -25,6 +25,7 @@ from graph.store.design import Index
 from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest, each_of
 from graph.store.query import Bounds, Query
+from graph.store.records import records_at
 from graph.store.time_walk import Keep, Place, Walk
 
 ROUNDS = 20  # for one change; a further round is due to other changes of the same event
@@ -130,13 +131,8 @@ class Inbox:
             attributes: the needed ones of each event, beside its position; None for all.
         """
         possible = {key for each in keys if (key := key_of_event(user_id, each))}
-        return {event_key(each.timestamp, each.event_id): each for each in await self.at(possible, attributes)}
-
-    async def at(self, keys: Collection[Key], attributes: frozenset[str] | None = None) -> list[TriggerEvent]:
-        """The existing events with these primary keys."""
-        needed = None if attributes is None else attributes.union(TRIGGER_EVENT.key_names)
-        items = await self._database.get_many(keys, attributes=needed) if keys else {}
-        return list(map(TriggerEvent.reading(attributes), items.values()))
+        events = await records_at(self._database, TriggerEvent, possible, attributes)
+        return {event_key(each.timestamp, each.event_id): each for each in events}
 
     async def acknowledge(self, user_id: str, keys: Collection[str]) -> dict[str, bool]:
         """Make events delivered. Returns those that exist, and whether each was delivered already."""

@@ -4,20 +4,23 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from graph.core.errors import InvalidCursor
 from graph.domains.triggers.entities import EVENT_CHANGES
-from graph.domains.triggers.inbox import EventSelection, Inbox
+from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.model import INBOX, TriggerEvent, event_key, key_of_event
 from graph.domains.triggers.outbox import BETWEEN, change_key
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
+from graph.store.contract import Database
+from graph.store.records import records_at
 
 
 class TriggerEventBroadcast(Broadcast[TriggerEvent]):
     """Sends events as any process stores them."""
 
-    def __init__(self, sequence: ChangeSequence, inbox: Inbox) -> None:
+    def __init__(self, database: Database, sequence: ChangeSequence) -> None:
         async def load(keys: Sequence[str]) -> Mapping[str, TriggerEvent]:
             parts = [key.partition(BETWEEN) for key in keys]
-            events = await inbox.at({key for user, _, each in parts if (key := key_of_event(user, each))})
+            possible = {key for user, _, each in parts if (key := key_of_event(user, each))}
+            events = await records_at(database, TriggerEvent, possible)
             return {change_key_of(event): event for event in events}
 
         super().__init__(

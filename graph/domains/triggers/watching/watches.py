@@ -18,6 +18,7 @@ from graph.store.contract import Action, Database, Delete, Put
 from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest
 from graph.store.query import Query
+from graph.store.records import records_at
 
 CHANGES_KEPT_S = 7 * DAY_S  # a process that has followed none for longer reads all watches again
 ROUNDS = 50  # for one transaction; a further round is due to other changes of watches
@@ -57,10 +58,7 @@ class Watches:
             attributes: the needed ones of each, beside its position; None for all.
         """
         keys = [key for each in watch_ids if (key := possible_key(WATCH, user_id, each))]
-        needed = None if attributes is None else attributes.union(WATCH.key_names)
-        items = await self._database.get_many(keys, attributes=needed) if keys else {}
-        record_of = Watch.reading(attributes)
-        return {item["watch_id"]: record_of(item) for item in items.values()}
+        return {each.watch_id: each for each in await records_at(self._database, Watch, keys, attributes)}
 
     async def create(
         self,
@@ -128,7 +126,7 @@ class Watches:
 
     async def at(self, keys: Sequence[Key]) -> list[Watch]:
         """The existing watches with these primary keys."""
-        return list(map(Watch, (await self._database.get_many(keys)).values())) if keys else []
+        return await records_at(self._database, Watch, keys)
 
     async def _delete(self, watch: Watch) -> bool:
         entry = WATCH_ENTRY.key_for(watch.watch_id)
