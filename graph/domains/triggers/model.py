@@ -44,7 +44,7 @@ def time_of(timestamp: str) -> datetime:
 
 def timestamp_of(time: datetime) -> str:
     """A time as it is stored: ISO 8601, UTC, with microseconds."""
-    return time.astimezone(UTC).strftime(AS_JSON)
+    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def timestamp_at(microseconds: int) -> str:
