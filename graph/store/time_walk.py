@@ -110,8 +110,8 @@ class Walk:
         record_of: Callable[[Item], T],
     ) -> Page[T]:
         """A page of a connection in order of time, or with `forward=False` in reverse."""
-        after = place_of(paging.after) if paging.after else None
-        before = place_of(paging.before) if paging.before else None
+        after = place_of(paging.after) if paging.after is not None else None
+        before = place_of(paging.before) if paging.before is not None else None
         start, stop = (before, after) if paging.backward else (after, before)
         reading = await self.read(paging.size, forward=forward != paging.backward, start=start, stop=stop)
         records = list(map(record_of, reading.items))
