@@ -9,6 +9,7 @@ from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, DatabaseUnavailable, InvalidCursor
 from graph.core.paging import Page
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE, SEQUENCE_DIGITS, TRIGGER_EVENT
+from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.inbox import Inbox, progressed
 from graph.domains.triggers.model import (
     Attempt,
@@ -155,6 +156,9 @@ class Deliveries:
 
         Returns:
             How many, and whether more are left.
+
+        Raises:
+            NotThere: The endpoint was deleted just now.
         """
         keep = selection.keep
         query = Query(entity=DELIVERY, partitions=((endpoint_id, user_id),), forward=False, limit=READ_AT_ONCE)
@@ -163,10 +167,12 @@ class Deliveries:
             await charge_rows(read=READ_AT_ONCE)
             page = await self._database.query(replace(query, start=start))
             ended = [item for item in page.items if _is_ended(item) and (keep is None or keep.holds(item))]
-            for at in range(0, len(ended), self._at_once):
-                if replayed >= MOST_REPLAYED:
+            while ended:
+                if replayed == MOST_REPLAYED:
                     return replayed, True
-                replayed += await self._begin(user_id, endpoint_id, ended[at : at + self._at_once])
+                some = min(self._at_once, MOST_REPLAYED - replayed)
+                replayed += await self._begin(user_id, endpoint_id, ended[:some])
+                ended = ended[some:]
             start = page.last_key
             before = selection.first_ms is not None and page.items and page.items[-1]["created_at"] < selection.first_ms
             if start is None or before:
@@ -186,8 +192,11 @@ class Deliveries:
             deliveries = [Delivery(item) for item in found.values() if _is_ended(item)]
             if not deliveries:
                 return 0
-            if not await self._database.transact(await self._actions(user_id, endpoint_id, deliveries)):
+            refused = await self._database.transact(await self._actions(user_id, endpoint_id, deliveries))
+            if not refused:
                 return len(deliveries)
+            if 0 in refused:
+                raise NotThere("endpointId", "endpoint")
         raise DatabaseUnavailable("other changes of the same events kept coming first")
 
     async def _actions(self, user_id: str, endpoint_id: str, deliveries: Sequence[Delivery]) -> list[Action]:
