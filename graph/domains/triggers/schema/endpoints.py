@@ -21,6 +21,7 @@ from graph.core.paging import Page
 from graph.domains.triggers import model
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
+from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.event_types import TEST, payload_of_test
 from graph.domains.triggers.model import API_VERSION, EndpointState, NewEvent
 from graph.domains.triggers.outbox import Outbox
@@ -265,6 +266,8 @@ class EndpointMutations:
             )
         )
         deliveries = await context.service(Deliveries).by_key(user_id, event.delivery_keys)
+        if not deliveries:  # it was deleted or disabled just now
+            raise NotThere("endpointId", "endpoint")
         return _Test(event, next(iter(deliveries.values())))
 
     @strawberry.mutation(
