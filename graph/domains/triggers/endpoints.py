@@ -12,13 +12,13 @@ from graph.core.errors import BadUserInput, DatabaseUnavailable
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
 from graph.domains.triggers.checking import check_type
-from graph.domains.triggers.entities import ENDPOINT, LONGEST_DESCRIPTION, QUEUE
+from graph.domains.triggers.entities import ENDPOINT, ENDPOINT_COUNT, LONGEST_DESCRIPTION, QUEUE
 from graph.domains.triggers.errors import Conflict, NotThere, TooMany
 from graph.domains.triggers.model import ENDPOINTS, Endpoint, EndpointState
 from graph.domains.triggers.queues import due_at, new_queue
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.store.client_input import possible_key
-from graph.store.conditions import Compare, Present
+from graph.store.conditions import Absent, AnyOf, Compare, Present
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
@@ -108,8 +108,6 @@ class Endpoints:
         """
         _check(changes)
         await self._resolver.check(url)
-        if await self._database.count(_of_user(user_id)) >= self._most:
-            raise TooMany(self._most, "endpoints")
         now, secret = self._clock(), new_secret()
         endpoint_id = uuid7(now)
         item = {
@@ -123,7 +121,16 @@ class Endpoints:
             "revision": 1,
             **_given(changes),
         }
-        await self._database.transact([Put(ENDPOINT, item), Put(QUEUE, dict(new_queue(endpoint_id, user_id)))])
+        has_room = AnyOf((Absent("number"), Compare("number", "<", self._most)))
+        refused = await self._database.transact(
+            [
+                Put(ENDPOINT, item),
+                Put(QUEUE, dict(new_queue(endpoint_id, user_id))),
+                Update(ENDPOINT_COUNT.key_for(user_id), add={"number": 1}, condition=has_room),
+            ]
+        )
+        if refused:
+            raise TooMany(self._most, "endpoints")
         return Endpoint(item), secret
 
     async def update(self, user_id: str, endpoint_id: str, changes: EndpointChanges) -> Endpoint:
@@ -187,12 +194,13 @@ class Endpoints:
         await self.one(user_id, endpoint_id)
         gone = await self._database.transact(
             [
-                Delete(ENDPOINT.key_for(user_id, endpoint_id)),
+                Delete(ENDPOINT.key_for(user_id, endpoint_id), condition=Present("endpoint_id")),
                 Update(
                     QUEUE.key_for(endpoint_id),
                     set=due_at(endpoint_id, self._clock()),
                     condition=Present("sequence"),
                 ),
+                Update(ENDPOINT_COUNT.key_for(user_id), add={"number": -1}),
             ]
         )
         if gone:

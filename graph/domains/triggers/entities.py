@@ -88,6 +88,16 @@ ENDPOINT = Entity(
     ),
 )
 
+ENDPOINT_COUNT = Entity(  # so that a user who creates several at once gets no more than the limit
+    "ENDPOINT_COUNT",
+    ENDPOINTS,
+    key=("ENDPOINT_COUNT#{user_id}", "STATE"),
+    attributes=(
+        Text("user_id", shortest=1, longest=LONGEST_USER, in_key_alone=True),
+        Whole("number", least=0),
+    ),
+)
+
 QUEUE = Entity(
     "QUEUE",
     ENDPOINTS,
@@ -213,6 +223,7 @@ WATCH_CHANGES = SequenceEntities.of(
 )
 
 ENTITIES = (
-    *(TRIGGER_EVENT, ENDPOINT, QUEUE, DELIVERY, ATTEMPT, IDEMPOTENCY_KEY, WATCH, WATCH_ENTRY, FEED_POSITION, JOB),
+    *(TRIGGER_EVENT, ENDPOINT, ENDPOINT_COUNT, QUEUE, DELIVERY, ATTEMPT, IDEMPOTENCY_KEY),
+    *(WATCH, WATCH_ENTRY, FEED_POSITION, JOB),
     *(EVENT_CHANGES.change, EVENT_CHANGES.latest, WATCH_CHANGES.change, WATCH_CHANGES.latest),
 )
