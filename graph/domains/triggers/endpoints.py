@@ -12,12 +12,12 @@ from graph.core.errors import BadUserInput, DatabaseUnavailable
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
 from graph.domains.triggers.checking import check_type
-from graph.domains.triggers.entities import ENDPOINT, ENDPOINT_COUNT, LONGEST_DESCRIPTION, QUEUE
+from graph.domains.triggers.entities import ENDPOINT, ENDPOINT_COUNT, QUEUE
 from graph.domains.triggers.errors import Conflict, NotThere, TooMany
 from graph.domains.triggers.model import ENDPOINTS, Endpoint, EndpointState
 from graph.domains.triggers.queues import due_at, new_queue
 from graph.domains.triggers.sending.resolver import Resolver
-from graph.store.client_input import possible_key
+from graph.store.client_input import check_input, possible_key
 from graph.store.conditions import Absent, AnyOf, Compare, Present
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
@@ -245,8 +245,8 @@ def _check(changes: EndpointChanges) -> None:
             raise BadUserInput(f"`types` must name 1 to {MOST_TYPES} types; leave it out for all.")
         for each in changes.types:
             check_type(each)
-    if changes.description is not None and len(changes.description) > LONGEST_DESCRIPTION:
-        raise BadUserInput(f"`description` has at most {LONGEST_DESCRIPTION} characters.")
+    if changes.description is not None:
+        check_input(ENDPOINT, description=changes.description)
 
 
 def _given(changes: EndpointChanges) -> Item:
