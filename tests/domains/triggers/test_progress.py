@@ -1,0 +1,207 @@
+"""The stored status of events: always that of the model, whatever is stored at the same time."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from graph.domains.triggers.deliveries import DeliverySelection
+from graph.domains.triggers.entities import QUEUE
+from graph.domains.triggers.inbox import EventSelection
+from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, TriggerEvent
+from graph.domains.triggers.sending.answers import Answer
+from graph.domains.triggers.statuses import TriggerEventStatus
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.triggers.in_store import (
+    ANNA,
+    ATTEMPTS,
+    ERROR,
+    GONE,
+    OK,
+    Triggers,
+    a_new_event,
+    key_of,
+    sequences,
+    triggers,
+)
+from tests.domains.triggers.model_event import ModelEvent
+from tests.effort import rounds
+
+TYPES = (None, ("order.completed",), ("order.completed", "order.refunded"))  # of three endpoints
+WANTING = {"order.completed": (0, 1, 2), "order.refunded": (0, 2), "user.created": (0,)}
+ANSWERS = (OK, ERROR, ERROR, GONE, None)  # None: it is given up without an attempt
+
+chosen = st.lists(st.tuples(st.integers(0, 30), st.sampled_from(ANSWERS)), min_size=1, max_size=5)
+
+
+class StoredEvents(RuleBasedStateMachine):
+    """Events of one user with three endpoints, and all that changes their status."""
+
+    engine: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack = AsyncExitStack()
+        self.loop = asyncio.Runner()
+        self.models: dict[str, ModelEvent] = {}  # by what identifies each event
+        self.tries: dict[tuple[str, int], int] = {}  # of a delivery, since it was created or replayed
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return self.loop.run(work)
+
+    @initialize()
+    def begin(self) -> None:
+        self.ours: Triggers = self.run(self.stack.enter_async_context(triggers(self.engine)))
+        self.endpoints: list[Endpoint] = [self.run(self.ours.endpoint(types=types)) for types in TYPES]
+        self.create(["order.completed"])
+
+    @rule(types=st.lists(st.sampled_from(sorted(WANTING)), min_size=1, max_size=3))
+    def create(self, types: list[str]) -> None:
+        async def create() -> list[tuple[TriggerEvent, bool]]:
+            return await asyncio.gather(*[self.ours.outbox.create(a_new_event(each)) for each in types])
+
+        for event_type, (event, _) in zip(types, self.run(create()), strict=True):
+            self.models[key_of(event)] = ModelEvent(["waiting"] * len(WANTING[event_type]))
+
+    def deliveries(self, state: str) -> list[tuple[str, int]]:
+        """All deliveries in a state: their events, and their places in them."""
+        return [(key, at) for key, model in self.models.items() for at in model.at(state)]
+
+    async def stored(self, key: str, at: int) -> Delivery:
+        (event,) = (await self.ours.inbox.by_key(ANNA, [key])).values()
+        named = event.delivery_keys[at]
+        return (await self.ours.deliveries.by_key(ANNA, [named]))[named]
+
+    @rule(some=chosen, acknowledge=st.booleans())
+    def attempt(self, some: list[tuple[int, Answer | None]], acknowledge: bool) -> None:
+        """Attempt some deliveries, and store what comes of it at the same time, perhaps with an acknowledgement."""
+        if not (waiting := self.deliveries("waiting")):
+            return
+        attempted = {waiting[number % len(waiting)]: answer for number, answer in some}
+
+        async def store() -> None:
+            works = []
+            for (key, at), answer in attempted.items():
+                delivery = await self.stored(key, at)
+                works.append(self.ours.attempt(delivery, answer) if answer else self.ours.give_up(delivery))
+            if acknowledge:
+                works.append(self._acknowledge([key for key, _ in attempted]))
+            await asyncio.gather(*works)
+
+        self.run(store())
+        for (key, at), answer in attempted.items():
+            self.note(key, at, answer)
+        if acknowledge:
+            for key, _ in attempted:
+                self.models[key].acknowledge()
+
+    def note(self, key: str, at: int, answer: Answer | None) -> None:
+        """Note in the model what came of an attempt."""
+        model = self.models[key]
+        if answer is None:
+            model.end(at, "failed")
+            return
+        self.tries[key, at] = self.tries.get((key, at), 0) + 1
+        model.attempt(at)
+        if answer is OK:
+            model.end(at, "delivered")
+        elif answer is GONE or self.tries[key, at] == ATTEMPTS:
+            model.end(at, "failed")
+        else:
+            model.postpone()
+
+    async def _acknowledge(self, keys: list[str]) -> None:
+        done = {key: self.models[key].is_done for key in keys}
+        found = await self.ours.inbox.acknowledge(ANNA, keys)
+        assert found.keys() == done.keys()
+        assert all(found[key] for key, was_done in done.items() if was_done)
+
+    @rule(numbers=st.lists(st.integers(0, 30), min_size=1, max_size=3))
+    def acknowledge(self, numbers: list[int]) -> None:
+        keys = list({list(self.models)[number % len(self.models)] for number in numbers})
+        done = {key: self.models[key].is_done for key in keys}
+        assert self.run(self.ours.inbox.acknowledge(ANNA, keys)) == done
+        for key in keys:
+            self.models[key].acknowledge()
+
+    @rule(at=st.integers(0, 2), states=st.sets(st.sampled_from(["delivered", "failed"])))
+    def replay(self, at: int, states: set[str]) -> None:
+        endpoint = self.endpoints[at]
+        mine = [
+            (key, place)
+            for state in states
+            for key, place in self.deliveries(state)
+            if self.run(self.stored(key, place)).endpoint_id == endpoint.endpoint_id
+        ]
+        chosen = DeliverySelection(tuple(map(DeliveryState, sorted(states))))
+        assert self.run(self.ours.deliveries.replay(ANNA, endpoint.endpoint_id, chosen)) == (len(mine), False)
+        for key, place in mine:
+            self.models[key].replay(place)
+            self.tries[key, place] = 0
+
+    @invariant()
+    def every_event_is_as_the_model_says(self) -> None:
+        if self.models:
+            events = {key_of(event): event for event in self.run(self.ours.events())}
+            assert {key: event.progress for key, event in events.items()} == {
+                key: model.progress for key, model in self.models.items()
+            }
+
+    @invariant()
+    def every_event_is_found_by_its_status(self) -> None:
+        if not self.models:
+            return
+        for status in TriggerEventStatus:
+            request = EventSelection(status=status)
+            found = self.run(self.ours.page(request, size=500))
+            assert len(found) == sum(model.status is status for model in self.models.values())
+
+    @invariant()
+    def every_delivery_and_queue_is_as_the_model_says(self) -> None:
+        if not self.models:
+            return
+        waiting = 0
+        for endpoint in self.endpoints:
+            deliveries = self.run(self.ours.of_endpoint(endpoint))
+            assert sequences(deliveries) == list(range(1, len(deliveries) + 1))
+            queue = self.run(self.ours.database.get(QUEUE.key_for(endpoint.endpoint_id)))
+            of_endpoint = sum(each.state is DeliveryState.WAITING for each in deliveries)
+            assert (queue["sequence"], queue["waiting"]) == (len(deliveries), of_endpoint)
+            waiting += of_endpoint
+        assert waiting == len(self.deliveries("waiting"))
+
+    def teardown(self) -> None:
+        self.run(self.stack.aclose())
+        self.loop.close()
+
+
+def test_a_stored_event_always_has_the_status_of_the_model(engine: str) -> None:
+    machine = type("StoredEvents", (StoredEvents,), {"engine": engine})
+    examples = settings(A_FEW, max_examples=rounds(8 if engine == "dynamodb" else 40), stateful_step_count=12)
+    run_state_machine_as_test(machine, settings=examples)
+
+
+@pytest.mark.parametrize("number", [2, 12])
+async def test_changes_of_one_event_at_the_same_time_are_all_stored(engine: str, number: int) -> None:
+    async with triggers(engine) as ours:
+        endpoints = [await ours.endpoint() for _ in range(number)]
+        (event,) = await ours.create(a_new_event())
+        deliveries = [(await ours.of_endpoint(endpoint))[0] for endpoint in endpoints]
+
+        acknowledging = ours.inbox.acknowledge(ANNA, [key_of(event)])
+        await asyncio.gather(acknowledging, *[ours.attempt(each, OK) for each in deliveries])
+
+        progress = (await ours.again(event)).progress
+        assert (progress.status, progress.open) == (TriggerEventStatus.DELIVERED, 0)
+
+
+async def test_acknowledgements_at_the_same_time_are_one_and_the_rest_is_told(engine: str) -> None:
+    async with triggers(engine) as ours:
+        (event,) = await ours.create(a_new_event())
+        answers = await asyncio.gather(*[ours.inbox.acknowledge(ANNA, [key_of(event)]) for _ in range(8)])
+        assert sorted(already for answer in answers for already in answer.values()) == [False] + [True] * 7
