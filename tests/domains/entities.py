@@ -13,6 +13,7 @@ def documented(entity: Entity, item: Item) -> Item:
     keys = {
         template.key.name: template.render([item[name] for name in template.names])
         for both in entity.templates.values()
+        if all(name in item for each in both for name in each.names)  # an index may leave out some items
         for template in both
     }
     in_keys_alone = {attribute.name for attribute in entity.attributes if attribute.in_key_alone}
