@@ -16,8 +16,11 @@ from graph.domains.triggers.metrics import DeliveryStatusReader
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.settings import TriggerSettings
 from graph.domains.triggers.watching.watcher import Watcher
+from graph.observability.logs import get_logger
 from graph.runtime.holding import hold_forever
 from graph.runtime.lease import Lease, LeaseItem
+
+logger = get_logger(__name__)
 
 
 async def deliver(services: Services) -> None:
@@ -28,6 +31,7 @@ async def deliver(services: Services) -> None:
     deliverer, watcher, listeners = services.of(Deliverer), services.of(Watcher), services.of(Outbox).listeners
 
     async def work() -> None:
+        logger.info("This process delivers webhooks from now on")
         listeners.append(deliverer.wake)
         try:
             async with asyncio.TaskGroup() as group:
@@ -35,6 +39,7 @@ async def deliver(services: Services) -> None:
                 group.create_task(watcher.run())
         finally:
             listeners.remove(deliverer.wake)
+            logger.info("This process delivers no webhooks any more")
 
     await hold_forever(lease, work)
 

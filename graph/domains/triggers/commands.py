@@ -3,7 +3,11 @@
 import click
 
 from graph.command_line import CommandLine, store_option, until_stopped
+from graph.domain import Services
 from graph.domains.triggers import background
+from graph.observability.logs import configure_logging, get_logger
+
+logger = get_logger(__name__)
 
 
 @click.command()
@@ -13,11 +17,18 @@ def deliver(line: CommandLine, store: str | None) -> None:
     """Deliver webhooks and follow watches, until this is stopped.
 
     `serve` does it too, unless GRAPH_DELIVER is false. Several processes may run: one of them works at
-    a time, and another one takes over when it ends.
+    a time, and another one takes over when it ends. The log says which one works.
 
     \b
     Example:
       GRAPH_DELIVER=false quakegraph serve &
       quakegraph deliver
     """
-    line.run(line.settings(store=store), lambda services: until_stopped(background.deliver(services)))
+    settings = line.settings(store=store)
+    configure_logging(settings.log_level, settings.log_format)
+    line.run(settings, lambda services: until_stopped(_deliver(services)))
+
+
+async def _deliver(services: Services) -> None:
+    logger.info("Ready to deliver webhooks whenever no other process does")
+    await background.deliver(services)
