@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.core.clock import Clock
+from graph.domains.triggers.delivering.outcomes import DELIVERED, FAILED, RETRIED
 from graph.domains.triggers.entities import DELIVERY, DUE_INDEX, QUEUE
 from graph.domains.triggers.queues import PARKED, SHARDS
 from graph.observability.metrics import Metrics
@@ -89,6 +90,8 @@ class DeliveryMetrics:
         self._attempts = metrics.counter(
             "delivery_attempts", "Attempts to deliver, by outcome: delivered, retried or failed.", "outcome"
         )
+        for outcome in (DELIVERED, RETRIED, FAILED):
+            self._attempts.labels(outcome)  # so that each begins with 0, and a rate sees the first one
         waiting = metrics.gauge("deliveries_waiting", "Deliveries that have not ended.", of_all="livemax")
         due = metrics.gauge("deliveries_due", "Deliveries of endpoints that are due.", of_all="livemax")
         oldest = metrics.gauge(
