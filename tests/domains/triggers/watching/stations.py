@@ -1,0 +1,132 @@
+"""A store with watches and a source of earthquakes, watchers of it, and what a plain model expects of them."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from graph.domains.earthquakes.live import event_sequence
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.history import History
+from graph.domains.earthquakes.revisions.model import EventRevision
+from graph.domains.earthquakes.schema.filter_json import selection_of_json
+from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
+from graph.domains.triggers.entities import TRIGGER_EVENT
+from graph.domains.triggers.model import TriggerEvent, Watch
+from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.sending.resolver import Resolver
+from graph.domains.triggers.watching.kinds import OF_REVISION, ChangeKind
+from graph.domains.triggers.watching.known import KnownWatches
+from graph.domains.triggers.watching.watcher import Watcher
+from graph.domains.triggers.watching.watches import Watches
+from graph.store.contract import Database
+from tests.domains.earthquakes.oracle import selects
+from tests.domains.earthquakes.revisions.histories import Clock, Source
+from tests.domains.entities import ENTITIES
+from tests.domains.triggers.sending.receivers import OWN_NETWORK
+from tests.store.engines import empty_database
+
+USER = "ada"
+URL = "http://127.0.0.1:9/hook"  # nothing listens there, and nothing is sent
+ALL_KINDS = tuple(ChangeKind)
+
+Told = tuple[str, str, int]
+"""Of an event: the watch, the earthquake, and the number of its version."""
+
+
+@dataclass
+class Station:
+    """A store, a source of earthquakes, and the users' endpoints and watches."""
+
+    database: Database
+    source: Source
+    endpoints: Endpoints
+    watches: Watches
+
+    @property
+    def clock(self) -> Clock:
+        return self.source.clock
+
+    async def watch(
+        self,
+        filter_: Mapping[str, Any] | None = None,
+        *,
+        user_id: str = USER,
+        kinds: tuple[ChangeKind, ...] = ALL_KINDS,
+        endpoint_id: str | None = None,
+    ) -> Watch:
+        """A new watch; by default of everything."""
+        return await self.watches.create(user_id, "A watch", filter_ or {}, kinds, endpoint_id)
+
+    async def endpoint(self, *types: str, user_id: str = USER) -> str:
+        """The id of a new endpoint; by default it wants every type."""
+        endpoint, _ = await self.endpoints.create(user_id, URL, EndpointChanges(types=types or None))
+        return endpoint.endpoint_id
+
+    def watcher(self, database: Database | None = None) -> Watcher:
+        """A watcher as a process makes it that has just begun, perhaps with another connection to the store."""
+        return a_watcher(database or self.database, self.clock)
+
+    async def events(self) -> list[TriggerEvent]:
+        """All events of all users, in the order in which they were stored."""
+        items = [item async for item in self.database.scan(TRIGGER_EVENT)]
+        return [TriggerEvent(item) for item in sorted(items, key=lambda item: (item["change"], item["timestamp"]))]
+
+    async def told(self) -> Counter[Told]:
+        """How often each watch was told of each version."""
+        return Counter(map(told_by, await self.events()))
+
+    async def versions(self) -> list[tuple[int, EventRevision]]:
+        """All versions of the catalogue, each with the number of its change."""
+        changes = await event_sequence(self.database).since(0, 100_000)
+        found = await History(self.database).revisions([key for change in changes for key in change.keys])
+        return [(change.number, found[key]) for change in changes for key in change.keys]
+
+    async def wanted(self, *watches: Watch) -> Counter[Told]:
+        """What these watches have to be told of, once, by a loop over all of them and all versions."""
+        compiled = [(watch, selection_of_json(watch.filter), {*map(ChangeKind, watch.kinds)}) for watch in watches]
+        return Counter(
+            (watch.watch_id, version.event.event_id, version.number)
+            for number, version in await self.versions()
+            for watch, selection, kinds in compiled
+            if number > watch.since and OF_REVISION[version.kind] in kinds
+            if any(selects(selection, Event(item)) for item in (version.item, version.before) if item)
+        )
+
+
+def told_by(event: TriggerEvent) -> Told:
+    """What an event tells."""
+    payload = event.payload
+    return payload["watch"]["watchId"], payload["earthquake"]["eventId"], payload["revision"]
+
+
+def a_watcher(database: Database, clock: Clock) -> Watcher:
+    """A watcher of a store that has seen nothing of it."""
+    endpoints = Endpoints(database, Resolver(OWN_NETWORK), clock, most=40)
+    known = KnownWatches(watches_in(database, endpoints, clock), selection_of_json)
+    return Watcher(database, event_sequence(database), History(database), known, Outbox(database, endpoints, clock))
+
+
+def watches_in(database: Database, endpoints: Endpoints, clock: Clock) -> Watches:
+    """The watches in a store."""
+    return Watches(database, endpoints, event_sequence(database), clock, most=100_000)
+
+
+@asynccontextmanager
+async def stationed(database: Database, clock: Clock) -> AsyncIterator[Station]:
+    """A station at a store, which has the same clock."""
+    resolver = Resolver(OWN_NETWORK)
+    try:
+        endpoints = Endpoints(database, resolver, clock, most=40)
+        yield Station(database, Source(database, clock=clock), endpoints, watches_in(database, endpoints, clock))
+    finally:
+        await resolver.close()
+
+
+@asynccontextmanager
+async def a_station(engine: str) -> AsyncIterator[Station]:
+    """A station at an empty store."""
+    clock = Clock()
+    async with empty_database(engine, ENTITIES, clock=clock) as database, stationed(database, clock) as station:
+        yield station

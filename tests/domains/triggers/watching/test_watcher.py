@@ -1,0 +1,253 @@
+"""A watch is told of each version that it wants, once: of which kinds, since when, where to, and with which values."""
+
+from collections import Counter
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+from graph.domains.triggers.deliveries import Delivery
+from graph.domains.triggers.entities import DELIVERY, FEED_POSITION, WATCH
+from graph.domains.triggers.event_types import CREATED, DELETED, EVENT_TYPES, REVISED
+from graph.domains.triggers.model import DeliveryState, TriggerEvent
+from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.domains.triggers.watching import watcher as watching
+from graph.domains.triggers.watching.kinds import ChangeKind
+from graph.domains.triggers.watching.watcher import FEED
+from graph.store.contract import Put
+from tests.domains.earthquakes.revisions.histories import a_record
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.triggers.watching.stations import USER, Station, told_by
+
+
+async def say_every_kind(station: Station) -> None:
+    """A creation, a revision, a new name, a deletion, a return, and a merge of another event into the first one."""
+    await station.source.say(a_record("us1"))
+    await station.source.say(a_record("us1", mag=5.0, updated=2))
+    await station.source.say(a_record("ci1", mag=5.0, ids=["us1", "ci1"], updated=3))
+    await station.source.say(a_record("us1", status="deleted", updated=4))
+    await station.source.say(a_record("us1", mag=5.0, status="reviewed", updated=5))
+    await station.source.say(a_record("nc1", mag=4.9, updated=5))
+    await station.source.say(a_record("us1", mag=5.0, status="reviewed", ids=["us1", "nc1"], updated=6))
+
+
+def kinds_told(events: list[TriggerEvent]) -> list[tuple[str, str]]:
+    """Each event's type, with the kind of version."""
+    return [(event.event_type, event.payload["kind"]) for event in events]
+
+
+EVERY_KIND = [
+    (CREATED, "CREATED"),
+    (REVISED, "REVISED"),
+    (REVISED, "RENAMED"),
+    (DELETED, "DELETED"),
+    (REVISED, "RESTORED"),
+    (CREATED, "CREATED"),
+    (DELETED, "MERGED"),
+]
+
+
+async def test_every_kind_of_version_is_told_as_a_creation_a_revision_or_a_deletion(station: Station) -> None:
+    watch = await station.watch()
+    await say_every_kind(station)
+    await station.watcher().catch_up()
+
+    assert kinds_told(await station.events()) == EVERY_KIND
+    assert await station.told() == await station.wanted(watch)
+
+
+@pytest.mark.parametrize("kind", ChangeKind)
+async def test_a_watch_of_one_kind_is_told_of_no_other(station: Station, kind: ChangeKind) -> None:
+    await station.watch(kinds=(kind,))
+    await say_every_kind(station)
+    await station.watcher().catch_up()
+
+    wanted = [each for each in EVERY_KIND if each[0] == f"earthquake.{kind.value.lower()}"]
+    assert kinds_told(await station.events()) == wanted
+
+
+async def test_payloads_are_the_versions_values_and_fit_the_schema(station: Station) -> None:
+    watch = await station.watch()
+    await say_every_kind(station)
+    whole = {"magType": "mww", "type": "earthquake", "alert": "green", "tsunami": True, "felt": 3, "sig": 9}
+    given = {"mag_type": "mww", "type": "earthquake", "alert": "green", "tsunami": True, "felt": 3, "sig": 9}
+    await station.source.say(a_record("us9", url="https://example.org/us9", **given))
+    await station.watcher().catch_up()
+
+    schemas = {each.name: each.schema for each in EVENT_TYPES}
+    versions = {(version.event.event_id, version.number): version for _, version in await station.versions()}
+    for event in (events := await station.events()):
+        payload = event.payload
+        Draft202012Validator(schemas[event.event_type], format_checker=FormatChecker()).validate(payload)
+        _, event_id, number = told_by(event)
+        version = versions[event_id, number]
+        item, earthquake = version.item, payload["earthquake"]
+        names = ("mag", "place", "lat", "lon", "depth", "type", "status", "alert", "felt", "sig", "url", "magType")
+        assert {name: earthquake[name] for name in names} == {name: item.get(name) for name in names}
+        changes = [(change["field"], change["before"], change["after"]) for change in payload["changes"]]
+        assert changes == [(each.field, each.before, each.after) for each in version.changes]
+        assert payload["kind"] == version.kind.value
+        assert payload["watch"] == {"watchId": watch.watch_id, "name": "A watch"}
+    merged, told = events[-2].payload, events[-1].payload
+    assert (merged["kind"], merged["mergedInto"], merged["earthquake"]["eventId"]) == ("MERGED", "us1", "nc1")
+    assert told["earthquake"] == {
+        "eventId": "us9", "time": "2023-08-03T00:00:00.000Z", "mag": 4.5, "place": "Here", "lat": 1.0, "lon": 2.0,
+        "depth": 3.0, "status": None, "url": "https://example.org/us9", **whole,
+    }
+    assert told["recordedAt"] == "2023-08-04T00:00:08.000Z"
+    assert events[1].payload["changes"] == [{"field": "mag", "before": 4.5, "after": 5.0}]
+
+
+async def test_a_watch_is_told_of_what_is_stored_after_it_was_made(station: Station) -> None:
+    await station.source.say(a_record("us1"))
+    first = await station.watch()
+    await station.source.say(a_record("us2"))
+    second = await station.watch()
+    await station.source.say(a_record("us3"))
+    await station.watcher().catch_up()
+
+    ids = [(first.watch_id, "us2"), (first.watch_id, "us3"), (second.watch_id, "us3")]
+    assert await station.told() == Counter((watch_id, event_id, 1) for watch_id, event_id in ids)
+
+
+async def test_a_watch_is_told_of_an_event_that_a_revision_takes_out_of_its_filter(station: Station) -> None:
+    watch = await station.watch({"minMagnitude": 5})
+    await station.source.say(a_record("us1", mag=5.5), a_record("us2", mag=4.0))
+    await station.source.say(a_record("us1", mag=4.5, updated=2), a_record("us2", mag=4.1, updated=2))
+    await station.source.say(a_record("us1", mag=4.6, updated=3))
+    await station.watcher().catch_up()
+
+    assert await station.told() == Counter([(watch.watch_id, "us1", 1), (watch.watch_id, "us1", 2)])
+
+
+async def test_an_endpoint_gets_the_events_of_its_watch_whatever_types_it_wants_and_no_other_does(
+    station: Station,
+) -> None:
+    asked, other = await station.endpoint("order.completed"), await station.endpoint()
+    watch = await station.watch(endpoint_id=asked)
+    await station.watch()
+    await station.source.say(a_record("us1"))
+    await station.watcher().catch_up()
+
+    deliveries = [Delivery(item) async for item in station.database.scan(DELIVERY)]
+    by_watch = {told_by(event)[0]: event for event in await station.events()}
+    assert [(each.endpoint_id, each.sequence, each.state) for each in deliveries] == [(asked, 1, DeliveryState.WAITING)]
+    assert by_watch.pop(watch.watch_id).delivery_keys == [f"{asked}#1"]
+    (to_inbox,) = by_watch.values()
+    assert to_inbox.delivery_keys == []
+    assert to_inbox.status is TriggerEventStatus.RECEIVED
+    assert other not in {each.endpoint_id for each in deliveries}
+
+
+async def test_each_user_is_told_of_the_own_watches(station: Station) -> None:
+    watches = {user: await station.watch(user_id=user) for user in ("ada", "bea")}
+    await station.source.say(a_record("us1"))
+    await station.watcher().catch_up()
+
+    told = {(event.user_id, told_by(event)[0]) for event in await station.events()}
+    assert told == {(user, watch.watch_id) for user, watch in watches.items()}
+
+
+async def test_a_deleted_watch_is_told_of_nothing_more(station: Station) -> None:
+    watch, other = await station.watch(), await station.watch()
+    watcher = station.watcher()
+    await station.source.say(a_record("us1"))
+    await watcher.catch_up()
+    await station.source.say(a_record("us2"))
+    await station.watches.delete(USER, watch.watch_id)
+    await watcher.catch_up()
+
+    assert await station.told() == Counter(
+        [(watch.watch_id, "us1", 1), (other.watch_id, "us1", 1), (other.watch_id, "us2", 1)]
+    )
+
+
+async def test_the_watches_of_an_endpoint_are_deleted_and_no_others(station: Station) -> None:
+    asked, other = await station.endpoint(), await station.endpoint()
+    await station.watch(endpoint_id=asked)
+    kept = [await station.watch(endpoint_id=other), await station.watch()]
+    await station.watches.delete_of_endpoint(USER, asked)
+    await station.source.say(a_record("us1"))
+    await station.watcher().catch_up()
+
+    assert await station.told() == Counter((watch.watch_id, "us1", 1) for watch in kept)
+
+
+async def test_a_watch_that_is_made_while_changes_are_read_is_told_of_what_is_stored_behind_it(
+    station: Station,
+) -> None:
+    class MakesAWatch(WatchedDatabase):
+        """Before the feed is read, somebody makes a watch, and an earthquake is stored behind it."""
+
+        made = False
+
+        async def query(self, query):  # type: ignore[no-untyped-def]
+            if query.entity.name == "ARRIVAL" and not self.made:
+                self.made = True
+                watches.append(await station.watch())
+                await station.source.say(a_record("us1"))
+            return await super().query(query)
+
+    watches = [await station.watch()]
+    await station.watcher(MakesAWatch(station.database)).catch_up()
+
+    assert await station.told() == Counter((watch.watch_id, "us1", 1) for watch in watches)
+    assert len(watches) == 2
+
+
+@pytest.mark.parametrize("broken", [{"filter": {"color": "blue"}}, {"kinds": ["RENUMBERED"]}], ids=["filter", "kinds"])
+async def test_a_watch_that_cannot_be_read_keeps_no_other_from_its_events(
+    station: Station, broken: dict[str, object], caplog: pytest.LogCaptureFixture
+) -> None:
+    watch = await station.watch()
+    unreadable = await station.watch()
+    await station.database.put(Put(WATCH, {**unreadable.item, **broken}))
+    await station.source.say(a_record("us1"))
+    await station.watcher().catch_up()
+
+    assert await station.told() == {(watch.watch_id, "us1", 1): 1}
+    assert "A watch cannot be followed" in caplog.text
+
+
+async def test_nothing_but_the_number_of_the_watches_changes_is_read_without_watches(station: Station) -> None:
+    database = WatchedDatabase(station.database)
+    watcher = station.watcher(database)
+    await watcher.catch_up()
+    database.gets.clear(), database.calls.clear()
+    await station.source.say(a_record("us1"))
+    await watcher.catch_up()
+
+    assert [entity.name for entity, _ in database.gets] == ["LATEST_WATCH_CHANGE"]
+    assert database.calls == []
+
+
+async def test_a_first_watch_does_not_bring_the_whole_way_of_the_feed_behind_it(station: Station) -> None:
+    for number in range(1, 6):
+        await station.source.say(a_record("us1", mag=4 + number / 10, updated=number))
+    await station.watch()
+    await station.source.say(a_record("us1", mag=5.0, updated=9))
+    database = WatchedDatabase(station.database)
+    await station.watcher(database).catch_up()
+
+    assert [query.entity.name for query in database.calls].count("ARRIVAL") == 2  # what is behind it, and the end
+
+
+async def test_the_position_is_kept_on_a_long_way_without_events(
+    station: Station, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "KEPT_EVERY", 4)
+    monkeypatch.setattr(watching, "CHANGES_AT_ONCE", 2)
+    watch = await station.watch({"minMagnitude": 9})
+    for number in range(1, 8):
+        await station.source.say(a_record("us1", mag=4 + number / 10, updated=number))
+    await station.watcher().catch_up()
+
+    kept = await station.database.get(FEED_POSITION.key_for(FEED))
+    assert kept is not None
+    assert kept["number"] == watch.since + 4
+
+
+def test_the_examples_of_the_types_fit_their_schemas() -> None:
+    for each in EVENT_TYPES:
+        Draft202012Validator.check_schema(each.schema)
+        Draft202012Validator(each.schema, format_checker=FormatChecker()).validate(each.example)
+    assert {each.name for each in EVENT_TYPES} >= set(watching.TYPES.values())
