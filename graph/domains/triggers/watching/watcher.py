@@ -28,7 +28,7 @@ from graph.work.tasks import Sleep, attempt
 
 CHANGES_AT_ONCE = 32
 VERSIONS_AT_ONCE = 100
-EVENTS_AT_ONCE = 200
+EVENTS_AT_ONCE = 100
 KEPT_EVERY = 1000  # changes without events, after which the position is stored
 PAUSE_S = 1.0  # after a failure of the store
 

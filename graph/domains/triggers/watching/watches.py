@@ -22,7 +22,7 @@ from graph.store.records import records_at
 
 CHANGES_KEPT_S = 7 * DAY_S  # a process that has followed none for longer reads all watches again
 ROUNDS = 50  # for one transaction; a further round is due to other changes of watches
-READ_AT_ONCE = 500
+READ_AT_ONCE = 100
 BETWEEN = "\x1f"  # the unit separator, which no subject of a token has
 
 
