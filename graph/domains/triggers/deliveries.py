@@ -8,7 +8,7 @@ from typing import Any
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, DatabaseUnavailable, InvalidCursor
 from graph.core.paging import Page
-from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE, SEQUENCE_DIGITS, TRIGGER_EVENT
+from graph.domains.triggers.entities import ATTEMPT, DELIVERY, SEQUENCE_DIGITS, TRIGGER_EVENT
 from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.inbox import Inbox, progressed
 from graph.domains.triggers.model import (
@@ -20,9 +20,9 @@ from graph.domains.triggers.model import (
     delivery_key,
     key_of_delivery,
 )
-from graph.domains.triggers.queues import due_at
-from graph.store.conditions import AllOf, Compare, OneOf, Present, predicate
-from graph.store.contract import Action, Database, Put, Update
+from graph.domains.triggers.queues import called
+from graph.store.conditions import AllOf, Compare, OneOf, predicate
+from graph.store.contract import Action, Database, Put
 from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest, each_of
 from graph.store.query import Query
@@ -202,14 +202,7 @@ class Deliveries:
     async def _actions(self, user_id: str, endpoint_id: str, deliveries: Sequence[Delivery]) -> list[Action]:
         now = self._clock()
         events = await self._inbox.by_key(user_id, [each.event_key for each in deliveries])
-        actions: list[Action] = [
-            Update(
-                QUEUE.key_for(endpoint_id),
-                set=due_at(endpoint_id, now),
-                add={"waiting": len(deliveries)},
-                condition=Present("sequence"),
-            )
-        ]
+        actions: list[Action] = [called(endpoint_id, now, more=len(deliveries))]
         for each in deliveries:
             again = {
                 **each.item,

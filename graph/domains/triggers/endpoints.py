@@ -15,7 +15,7 @@ from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import ENDPOINT, ENDPOINT_COUNT, QUEUE
 from graph.domains.triggers.errors import Conflict, NotThere, TooMany
 from graph.domains.triggers.model import ENDPOINTS, Endpoint, EndpointState
-from graph.domains.triggers.queues import due_at, new_queue
+from graph.domains.triggers.queues import called, new_queue
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.store.client_input import check_input, possible_key
 from graph.store.conditions import Absent, AnyOf, Compare, Present
@@ -168,8 +168,7 @@ class Endpoints:
         """
         resumed = {"state": EndpointState.ENABLED.value, "reason": None}
         endpoint = await self._change(user_id, endpoint_id, lambda _: resumed)
-        afresh = {"failures": 0, "failing_since": 0, "open_until": 0, **due_at(endpoint_id, self._clock())}
-        await self._database.update(Update(QUEUE.key_for(endpoint_id), set=afresh, condition=Present("sequence")))
+        await self._database.update(called(endpoint_id, self._clock(), failures=0, failing_since=0, open_until=0))
         return endpoint
 
     async def rotate_secret(self, user_id: str, endpoint_id: str, overlap_ms: int) -> tuple[Endpoint, str]:
@@ -195,11 +194,7 @@ class Endpoints:
         gone = await self._database.transact(
             [
                 Delete(ENDPOINT.key_for(user_id, endpoint_id), condition=Present("endpoint_id")),
-                Update(
-                    QUEUE.key_for(endpoint_id),
-                    set=due_at(endpoint_id, self._clock()),
-                    condition=Present("sequence"),
-                ),
+                called(endpoint_id, self._clock()),
                 Update(ENDPOINT_COUNT.key_for(user_id), add={"number": -1}),
             ]
         )

@@ -114,6 +114,7 @@ QUEUE = Entity(
         Whole("open_until", least=0, unit="epoch ms, 0 for a closed breaker"),
         Whole("shard", least=0),
         Whole("due", unit="epoch ms"),  # when a deliverer has to look at it
+        Whole("calls", least=0),  # how often others than a deliverer have made it due
     ),
 )
 

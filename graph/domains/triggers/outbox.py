@@ -27,7 +27,7 @@ from graph.domains.triggers.model import (
     event_key,
     timestamp_at,
 )
-from graph.domains.triggers.queues import due_at
+from graph.domains.triggers.queues import called
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.feed.sequence import ChangeSequence
 from graph.store.conditions import Compare
@@ -277,12 +277,8 @@ def _delivery(event: Item, endpoint_id: str, sequence: int, now: int) -> Item:
 
 def _lengthened(endpoint_id: str, sequence: int, added: int, now: int) -> Update:
     """An endpoint's queue with so many deliveries more."""
-    return Update(
-        QUEUE.key_for(endpoint_id),
-        set={"sequence": sequence + added, **due_at(endpoint_id, now)},
-        add={"waiting": added},
-        condition=Compare("sequence", "=", sequence),
-    )
+    unchanged = Compare("sequence", "=", sequence)
+    return called(endpoint_id, now, more=added, condition=unchanged, sequence=sequence + added)
 
 
 def _key_item(entry: _Entry) -> Item:

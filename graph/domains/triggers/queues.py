@@ -10,12 +10,15 @@ from typing import Any
 from zlib import crc32
 
 from graph.domains.triggers.entities import QUEUE
-from graph.store.contract import Database
+from graph.store.conditions import Condition, Present
+from graph.store.contract import Database, Update
 
 SHARDS = 4  # partitions of the index by due time, since one takes about 1,000 writes a second on DynamoDB
 
 IDLE = 2**53 - 1  # due, if nothing waits: never
 PARKED = IDLE - 1  # due, if something waits for the user to resume the endpoint
+
+EXISTS = Present("sequence")  # so that no queue is made by changing one that was deleted
 
 
 def due_at(endpoint_id: str, due: int) -> dict[str, int]:
@@ -34,8 +37,24 @@ def new_queue(endpoint_id: str, user_id: str) -> Mapping[str, Any]:
         "failures": 0,
         "failing_since": 0,
         "open_until": 0,
+        "calls": 0,
         **due_at(endpoint_id, IDLE),
     }
+
+
+def called(endpoint_id: str, now: int, *, more: int = 0, condition: Condition = EXISTS, **others: int) -> Update:
+    """The change of a queue that calls a deliverer, who will not miss it even if the queue was due already.
+
+    Args:
+        more: deliveries that wait from now on.
+        others: further attributes to set.
+    """
+    return Update(
+        QUEUE.key_for(endpoint_id),
+        set={**due_at(endpoint_id, now), **others},
+        add={"waiting": more, "calls": 1},
+        condition=condition,
+    )
 
 
 @dataclass(frozen=True, slots=True)
