@@ -152,7 +152,7 @@ class Deliveries:
         return list(map(Attempt, (await self._database.query(query)).items))
 
     async def replay(self, user_id: str, endpoint_id: str, selection: DeliverySelection) -> tuple[int, bool]:
-        """Begin the selected deliveries that have ended again, the newest first.
+        """Begin the newest of the selected deliveries that have ended again, of these the oldest first.
 
         Returns:
             How many, and whether more are left.
@@ -160,33 +160,38 @@ class Deliveries:
         Raises:
             NotThere: The endpoint was deleted just now.
         """
+        keys, has_more = await self._ended(user_id, endpoint_id, selection)
+        keys.reverse()
+        replayed = 0
+        for at in range(0, len(keys), self._at_once):
+            replayed += await self._begin(user_id, endpoint_id, keys[at : at + self._at_once])
+            await give_way()
+        return replayed, has_more
+
+    async def _ended(self, user_id: str, endpoint_id: str, selection: DeliverySelection) -> tuple[list[Key], bool]:
+        """The keys of the selected deliveries that have ended, newest first, and whether there are more."""
         keep = selection.keep
         query = Query(entity=DELIVERY, partitions=((endpoint_id, user_id),), forward=False, limit=READ_AT_ONCE)
-        replayed, start = 0, None
-        while True:
+        keys, start = list[Key](), None
+        while len(keys) <= MOST_REPLAYED:
             await charge_rows(read=READ_AT_ONCE)
             page = await self._database.query(replace(query, start=start))
             ended = [item for item in page.items if _is_ended(item) and (keep is None or keep.holds(item))]
-            while ended:
-                if replayed == MOST_REPLAYED:
-                    return replayed, True
-                some = min(self._at_once, MOST_REPLAYED - replayed)
-                replayed += await self._begin(user_id, endpoint_id, ended[:some])
-                ended = ended[some:]
+            keys += map(DELIVERY.key_of, ended)
             start = page.last_key
             before = selection.first_ms is not None and page.items and page.items[-1]["created_at"] < selection.first_ms
             if start is None or before:
-                return replayed, False
+                break
             await give_way()
+        return keys[:MOST_REPLAYED], len(keys) > MOST_REPLAYED
 
     @property
     def _at_once(self) -> int:
         """Deliveries of one transaction, with their events, and the queue."""
         return min((self._database.transaction_limit - 1) // 2, READ_AT_ONCE)
 
-    async def _begin(self, user_id: str, endpoint_id: str, ended: Sequence[Item]) -> int:
+    async def _begin(self, user_id: str, endpoint_id: str, keys: Sequence[Key]) -> int:
         """Begin some deliveries again in one transaction. Returns how many there were."""
-        keys = [DELIVERY.key_of(item) for item in ended]
         for _ in range(ROUNDS):
             found = await self._database.get_many(keys)
             deliveries = [Delivery(item) for item in found.values() if _is_ended(item)]

@@ -191,7 +191,8 @@ class _Replayed:
 @strawberry.type
 class DeliveryMutations:
     @strawberry.mutation(
-        description="Deliver again what has ended, the newest first. Sequence numbers and webhook ids stay the same.",
+        description="Deliver again what has ended, the newest if it is too much for one call. "
+        "Sequence numbers and webhook ids stay the same.",
         graphql_type=ReplayPayload,
         directives=[RequiresScope(scope=TRIGGERS_WRITE), Cost(weight="100")],
     )
