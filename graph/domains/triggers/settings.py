@@ -29,6 +29,7 @@ class TriggerSettings(SettingsPart):
     )
     webhook_retries: Annotated[tuple[PositiveFloat, ...], NoDecode, BeforeValidator(_items)] = Field(
         (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400),
+        min_length=1,
         max_length=20,
         description="Greatest seconds before each further attempt of a delivery, separated by commas.",
     )
