@@ -6,20 +6,22 @@ are attempted again are found by the index of due times. It may lag, so each of 
 An ordered endpoint has one delivery at a time, and no further one before that has ended.
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import attrgetter
 
 from graph.domains.triggers.delivering.recent import RecentRetries
 from graph.domains.triggers.entities import DELIVERY, DUE_INDEX
 from graph.domains.triggers.model import Delivery, DeliveryState
 from graph.domains.triggers.queues import IDLE
+from graph.store.conditions import Compare
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Query
 
 AT_ONCE = 50  # deliveries of a reading
 LAG_MS = 100  # until an index is read again that does not show what is due
+LONG_LAG_MS = 10_000  # likewise, if it has not shown it for long
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,48 +44,59 @@ class DueDeliveries:
         self._cursor = 0  # the next sequence number to read
         self._fresh: set[int] = set()  # sequence numbers that were read in order, and have not ended
         self._again: set[int] = set()  # sequence numbers that were found by the index, and have not ended
+        self._before: deque[int] = deque()  # of an ordered endpoint, what is attempted again before the cursor
         self._blocked_until: int | None = None  # epoch milliseconds, when an ordered endpoint's delivery is due
 
     @property
     def head(self) -> int:
         """The first sequence number that may never have been attempted."""
-        return min(self._fresh, default=self._cursor)
+        return min([self._cursor, *self._fresh])
 
-    async def read(self, queue: Item, now: int, *, ordered: bool, whenever: bool = False) -> Reading:
+    def follow(self, queue: Item) -> None:
+        """Take note of the queue as it is stored."""
+        self._user_id, self._cursor = queue["user_id"], self._cursor or queue["head"]
+
+    async def read(self, now: int, *, ordered: bool, whenever: bool = False) -> Reading:
         """The next deliveries that are due, without those that were read before and have not ended.
 
         Args:
             whenever: also those that are due later.
         """
-        self._user_id, self._cursor = queue["user_id"], max(self._cursor, queue["head"])
         self._blocked_until, self._ordered = None, ordered
-        if ordered:
-            return await self._read_one(now)
-        until = IDLE if whenever else now
-        again = await self._read_again(until)
-        fresh, more = await self._read_fresh()
-        return Reading([*again, *(each for each in fresh if "due" not in each.item)], more or len(again) == AT_ONCE)
+        reading = await (self._read_one(now) if ordered else self._read_some(IDLE if whenever else now))
+        if reading.deliveries:
+            self._recent.found(self.endpoint_id)
+        return reading
 
-    async def next(self, now: int) -> int:
-        """When the next delivery is due, epoch milliseconds. Call it when nothing is in progress."""
+    async def next(self, now: int, *, waiting: int) -> int:
+        """When the next delivery is due, epoch milliseconds. Call it when nothing is in progress.
+
+        Args:
+            waiting: how many deliveries have not ended, as the queue says.
+        """
         if self._blocked_until is not None:
             return self._blocked_until
         page = await self._database.query(self._by_due(None, 1))
         times = [item["due"] for item in page.items]
         if (recent := self._recent.earliest(self.endpoint_id, now)) is not None:
             times.append(recent)
-        return max(min(times), now + LAG_MS) if times else IDLE
+        if times or not waiting:
+            self._recent.found(self.endpoint_id)
+            return max(min(times), now + LAG_MS) if times else IDLE
+        if self._recent.may_lag(self.endpoint_id, now):
+            return now + LAG_MS
+        return now + LONG_LAG_MS if await self._count_waiting() else IDLE  # what waited has expired
 
     def end(self, delivery: Delivery) -> None:
         """Note that a delivery has ended."""
-        self._fresh.discard(delivery.sequence)
-        self._again.discard(delivery.sequence)
+        self._release(delivery)
+        self._recent.forget(self.endpoint_id, delivery.sequence)
 
     def postpone(self, delivery: Delivery, due: int, now: int) -> None:
         """Note that a delivery is attempted again at a time, in an ordered queue before any other."""
-        if self._ordered and delivery.sequence in self._fresh:
-            self._cursor = delivery.sequence
-        self.end(delivery)
+        if self._ordered:
+            self._cursor = min(self._cursor, delivery.sequence)
+        self._release(delivery)
         self._recent.add(self.endpoint_id, delivery.sequence, due, now)
 
     def give_back(self, deliveries: Iterable[Delivery]) -> None:
@@ -91,7 +104,19 @@ class DueDeliveries:
         for delivery in deliveries:
             if delivery.sequence in self._fresh:
                 self._cursor = min(self._cursor, delivery.sequence)
-            self.end(delivery)
+            self._release(delivery)
+
+    def _release(self, delivery: Delivery) -> None:
+        self._fresh.discard(delivery.sequence)
+        self._again.discard(delivery.sequence)
+
+    async def _read_some(self, until: int) -> Reading:
+        """The next deliveries in order, and those that are attempted again until then."""
+        again = await self._read_again(until)
+        fresh, more = await self._read_fresh()
+        fresh = [each for each in fresh if "due" not in each.item and each.sequence not in self._fresh]
+        self._fresh.update(each.sequence for each in fresh)
+        return Reading([*again, *fresh], more or len(again) == AT_ONCE)
 
     async def _read_fresh(self) -> tuple[list[Delivery], bool]:
         """The next waiting deliveries in order, and whether more may follow."""
@@ -105,7 +130,6 @@ class DueDeliveries:
         if page.items:
             self._cursor = page.items[-1]["sequence"] + 1
         waiting = [each for each in map(Delivery, page.items) if each.state is DeliveryState.WAITING]
-        self._fresh.update(each.sequence for each in waiting if "due" not in each.item)
         return waiting, page.last_key is not None
 
     async def _read_again(self, until: int) -> list[Delivery]:
@@ -128,31 +152,42 @@ class DueDeliveries:
             self._blocked_until = due
             self._cursor = min(self._cursor, first.sequence)  # it is read again then
             return Reading([], more=False)
-        (self._fresh if first.sequence == self._cursor - 1 else self._again).add(first.sequence)
+        self._fresh.add(first.sequence)
         return Reading([first], more=True)
 
     async def _first_waiting(self) -> Delivery | None:
-        """The first delivery that has not ended: a replayed one before the head, or the first one from the head on."""
-        page = await self._database.query(self._by_due(None, AT_ONCE))
-        keys = [DELIVERY.key_of(item) for item in page.items if item["sequence"] < self._cursor]
-        stored = await self._database.get_many(keys) if keys else {}
-        replayed = [each for each in map(Delivery, stored.values()) if each.state is DeliveryState.WAITING]
-        if replayed:
-            return min(replayed, key=attrgetter("sequence"))
-        waiting, more = await self._read_fresh()
-        while more and not waiting:
+        """The first delivery that has not ended: one before the cursor that was replayed, or the next one."""
+        if not self._before:
+            page = await self._database.query(self._by_due(None, None))
+            self._before.extend(sorted(item["sequence"] for item in page.items if item["sequence"] < self._cursor))
+        while self._before:
+            item = await self._database.get(DELIVERY.key_for(self.endpoint_id, self._user_id, self._before[0]))
+            if item and (first := Delivery(item)).state is DeliveryState.WAITING:
+                return first
+            self._before.popleft()
+        more = True
+        while more:
             waiting, more = await self._read_fresh()
-        self._fresh.clear()
-        if not waiting:
-            return None
-        self._cursor = waiting[0].sequence + 1
-        return waiting[0]
+            if waiting:
+                self._cursor = waiting[0].sequence + 1
+                return waiting[0]
+        return None
 
-    def _by_due(self, until: int | None, limit: int) -> Query:
+    async def _count_waiting(self) -> int:
+        return await self._database.count(
+            Query(
+                entity=DELIVERY,
+                partitions=((self.endpoint_id, self._user_id),),
+                where=Compare("state", "=", DeliveryState.WAITING.value),
+            )
+        )
+
+    def _by_due(self, until: int | None, limit: int | None) -> Query:
         return Query(
             entity=DELIVERY,
             index=DUE_INDEX,
             partitions=((self.endpoint_id,),),
             between=(None, until),
             limit=limit,
+            attributes=frozenset(),
         )

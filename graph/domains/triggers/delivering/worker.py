@@ -4,12 +4,13 @@
 
 Each lane of a worker attempts one delivery after the other. So a request that hangs holds up one lane, until its time
 limit. An endpoint that fails is left alone for a while. One that wants no deliveries is disabled. What waits for an
-endpoint that was deleted is given up.
+endpoint that was deleted is given up. The endpoint is read again for each attempt, so whatever its user changes takes
+effect at once.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from graph.core.clock import Clock
@@ -29,6 +30,8 @@ from graph.domains.triggers.sending.sender import Sender
 from graph.store.conditions import AllOf, Compare
 from graph.store.contract import Database, Delete, Update
 from graph.store.entity import Item
+
+LOOK_EVERY_S = 1.0  # for further attempts that became due, while others hang
 
 Count = Callable[[str], None]
 """Counts an attempt by its outcome: `delivered`, `retried` or `failed`."""
@@ -60,13 +63,14 @@ class Worker:
         self._health = Health()
         self._ready: deque[Delivery] = deque()
         self._in_progress = 0  # attempts
+        self._has_failed = False  # whether no further attempt begins
         self._is_drained = False  # whether the last reading found all that was due
         self._taking = asyncio.Lock()
 
     @property
-    def sequence(self) -> int:
-        """The last delivery that it knows of."""
-        return int(self._queue.get("sequence", 0))
+    def calls(self) -> int:
+        """How many of the queue's calls it has seen."""
+        return int(self._queue.get("calls", 0))
 
     async def run(self) -> None:
         """Deliver until nothing is due, and note in the queue when something will be.
@@ -78,7 +82,7 @@ class Worker:
             if (until := self._rests_until()) is None:
                 if await self._deliver():
                     continue
-                until = await self._due.next(self._shared.clock())
+                until = await self._due.next(self._shared.clock(), waiting=self._queue["waiting"])
             if await self._rest(until):
                 return
 
@@ -88,11 +92,17 @@ class Worker:
         queue = await database.get(QUEUE.key_for(self._due.endpoint_id))
         if queue is None:
             return False
-        endpoint = await database.get(ENDPOINT.key_for(queue["user_id"], queue["endpoint_id"]))
-        self._queue, self._endpoint = queue, Endpoint(endpoint) if endpoint else None
+        self._queue = queue
+        self._due.follow(queue)
+        self._read_endpoint(await database.get(ENDPOINT.key_for(queue["user_id"], queue["endpoint_id"])))
         if not self._in_progress:
             self._health = Health.of(queue)
         return True
+
+    def _read_endpoint(self, item: Item | None) -> Endpoint | None:
+        """Note the endpoint as it was read."""
+        self._endpoint = Endpoint(item) if item else None
+        return self._endpoint
 
     def _rests_until(self) -> int | None:
         """When the endpoint may be sent to again, epoch milliseconds; None for now."""
@@ -117,20 +127,32 @@ class Worker:
                     self.woken.clear()
                     self._is_drained = False
                     lanes |= {asyncio.create_task(self._lane()) for _ in range(self._at_once - len(lanes))}
-                waking = asyncio.create_task(self.woken.wait())
-                try:
-                    done, _ = await asyncio.wait((*lanes, waking), return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    waking.cancel()
-                ended = lanes & done
+                ended = await self._first_of(lanes)
                 lanes -= ended
                 attempts += sum([lane.result() for lane in ended])
+        except Exception:
+            self._has_failed = True
+            await asyncio.gather(*lanes, return_exceptions=True)  # what was sent already should be stored, too
+            raise
         finally:
             for lane in lanes:
                 lane.cancel()
+            await asyncio.gather(*lanes, return_exceptions=True)
             self._due.give_back(self._ready)
             self._ready.clear()
         return attempts > 0
+
+    async def _first_of(self, lanes: Collection[asyncio.Task[int]]) -> set[asyncio.Task[int]]:
+        """Wait until a lane ends or there may be more to do. Returns the lanes that have ended."""
+        waking = asyncio.create_task(self.woken.wait())
+        try:
+            await asyncio.wait((*lanes, waking), timeout=LOOK_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waking.cancel()
+        ended = {lane for lane in lanes if lane.done()}
+        if not ended:
+            self.woken.set()
+        return ended
 
     async def _lane(self) -> int:
         """Attempt one delivery after the other. Returns how many."""
@@ -138,17 +160,20 @@ class Worker:
         while delivery := await self._next():
             try:
                 async with self._shared.slots:
-                    result = await self._attempt(delivery)
-                await self._store(result)
+                    outcome = await self._attempt(delivery)
+                if outcome:
+                    await self._store(outcome)
+                    attempts += 1
+                else:
+                    self._due.give_back([delivery])
             finally:
                 self._in_progress -= 1
-            attempts += 1
         return attempts
 
     async def _next(self) -> Delivery | None:
         """The next delivery that is due, if one more may be attempted now."""
         async with self._taking:
-            if self._in_progress >= self._at_once or self._rests_until() is not None:
+            if self._has_failed or self._in_progress >= self._at_once or self._rests_until() is not None:
                 return None
             if not self._ready and not self._is_drained:
                 await self._read()
@@ -163,19 +188,23 @@ class Worker:
         if await self._look() and self._rests_until() is None:
             is_ordered = self._endpoint is not None and self._endpoint.ordered
             now, whenever = self._shared.clock(), self._endpoint is None
-            reading = await self._due.read(self._queue, now, ordered=is_ordered, whenever=whenever)
+            reading = await self._due.read(now, ordered=is_ordered, whenever=whenever)
             self._ready.extend(reading.deliveries)
             self._is_drained = not reading.more
 
-    async def _attempt(self, delivery: Delivery) -> Outcome:
-        """Send a delivery once, unless its endpoint was deleted or its event has expired."""
-        shared, endpoint = self._shared, self._endpoint
-        item = await shared.database.get(key_of_its_event(delivery))
+    async def _attempt(self, delivery: Delivery) -> Outcome | None:
+        """Send a delivery once, unless its endpoint was deleted or its event has expired. None while it has to wait."""
+        shared, event_key = self._shared, key_of_its_event(delivery)
+        endpoint_key = ENDPOINT.key_for(delivery.user_id, delivery.endpoint_id)
+        found = await shared.database.get_many([event_key, endpoint_key])
+        event, endpoint = found.get(event_key), self._read_endpoint(found.get(endpoint_key))
         began = shared.clock()
-        if endpoint is None or item is None:
+        if endpoint is None or event is None:
             return given_up(delivery, began)
-        body = body_of(TriggerEvent(item), delivery.sequence)
-        answer = await shared.sender.send(Message(endpoint.url, delivery.event_id, body, endpoint.secrets(began)))
+        if endpoint.state is not EndpointState.ENABLED:
+            return None
+        body = body_of(TriggerEvent(event), delivery.sequence)
+        answer = await shared.sender.send(Message(endpoint.url, delivery.webhook_id, body, endpoint.secrets(began)))
         now = shared.clock()
         self._note(answer, now)
         if is_gone(answer):
@@ -208,8 +237,10 @@ class Worker:
         """Note when there will be something to do. False if the queue has changed since it was read."""
         queue = self._queue
         key = QUEUE.key_of(queue)
-        unchanged = AllOf(tuple(Compare(name, "=", queue[name]) for name in ("sequence", "due", "waiting")))
+        unchanged = AllOf(tuple(Compare(name, "=", queue[name]) for name in ("calls", "waiting")))
         if self._endpoint is None and until == IDLE:
             return await self._shared.database.delete(Delete(key, condition=unchanged))
         state = {"head": self._due.head, **self._health.attributes, **due_at(self._due.endpoint_id, until)}
+        if until == IDLE:
+            state["waiting"] = 0  # less than before, if something expired
         return await self._shared.database.update(Update(key, set=state, condition=unchanged))
