@@ -20,9 +20,8 @@ from graph.work.tasks import BackgroundTasks, attempt
 
 LOOK_EVERY_MS = 5000  # in case that a change was not told
 LOOKS_APART_S = 0.2  # after changes by other processes
-MOST_OF_A_SHARD = 500  # endpoints that are looked at together
 MOST_AT_ONCE = 1000  # requests to all endpoints
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0  # after a failure of an endpoint's worker, such as of the store
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # after a failure of an endpoint's worker, such as of the store
 
 
 class Deliverer:
@@ -32,25 +31,28 @@ class Deliverer:
         self._shared = shared
         self._recent = RecentRetries()
         self._workers: dict[str, Worker] = {}
-        self._tasks = BackgroundTasks()
+        self._tasks: BackgroundTasks | None = None  # while it runs
         self._to_look = asyncio.Event()
-        self._told: set[str] = set()  # ids of endpoints that got more
 
     def wake(self, endpoint_ids: Collection[str]) -> None:
         """Deliver to these endpoints at once, if this process delivers."""
-        self._told.update(endpoint_ids)
-        self._to_look.set()
+        for endpoint_id in endpoint_ids:
+            self._work_for(endpoint_id)
 
     async def run(self) -> None:
         """Deliver, until this is cancelled."""
-        async with BackgroundTasks() as self._tasks:
-            self._tasks.start("waiting for deliveries", self._follow_changes)
-            while True:
-                self._to_look.clear()
-                wait_s = await self._look() / 1000
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(wait_s):
-                        await self._to_look.wait()
+        try:
+            async with BackgroundTasks() as self._tasks:
+                self._tasks.start("waiting for deliveries", self._follow_changes)
+                while True:
+                    self._to_look.clear()
+                    wait_s = await self._look() / 1000
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(wait_s):
+                            await self._to_look.wait()
+        finally:
+            self._tasks = None
+            self._workers.clear()
 
     async def _follow_changes(self) -> None:
         """Look again when another process may have stored something."""
@@ -61,56 +63,53 @@ class Deliverer:
 
     async def _look(self) -> int:
         """Work for all endpoints that are due. Returns how long to wait for the next one, milliseconds."""
-        told, self._told = self._told, set()
-        for endpoint_id in told:
-            self._work_for(endpoint_id)
         now, wait_ms = self._shared.clock(), LOOK_EVERY_MS
         found: list[Item] = []
 
         async def read() -> None:
-            pages = [self._shared.database.query(_due_until(now + LOOK_EVERY_MS, shard)) for shard in range(SHARDS)]
-            for page in await asyncio.gather(*pages):
-                found.extend(page.items)
+            found.extend((await self._shared.database.query(_due_until(now + LOOK_EVERY_MS))).items)
 
         await attempt(read, failure="Deliveries wait for the store")
         for queue in found:
             if queue["due"] <= now:
-                self._work_for(queue["endpoint_id"], queue["sequence"])
+                self._work_for(queue["endpoint_id"], queue["calls"])
             else:
                 wait_ms = min(wait_ms, queue["due"] - now)
         return wait_ms
 
-    def _work_for(self, endpoint_id: str, sequence: int | None = None) -> None:
-        """Let a worker work for an endpoint, or wake it if it has not seen the last delivery."""
-        if (worker := self._workers.get(endpoint_id)) is None:
+    def _work_for(self, endpoint_id: str, calls: int | None = None) -> None:
+        """Let a worker work for an endpoint, or wake it if it has not seen the last call."""
+        if worker := self._workers.get(endpoint_id):
+            if calls is None or calls > worker.calls:
+                worker.woken.set()
+        elif self._tasks:
             self._workers[endpoint_id] = self._new_worker(endpoint_id)
             self._tasks.start("delivering to an endpoint", partial(self._work, endpoint_id))
-        elif sequence is None or sequence > worker.sequence:
-            worker.woken.set()
 
     async def _work(self, endpoint_id: str) -> None:
         """Work until nothing of an endpoint is due, also beyond failures."""
         pause_s = FIRST_PAUSE_S
-        try:
-            while not await attempt(self._workers[endpoint_id].run, failure="Deliveries wait for the store"):
+        while True:
+            worker = self._workers[endpoint_id]
+            if await attempt(worker.run, failure="Deliveries wait for the store"):
+                if not worker.woken.is_set():
+                    break
+            else:
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-                self._workers[endpoint_id] = self._new_worker(endpoint_id)  # what the other had read may be lost
-        finally:
-            if self._workers.pop(endpoint_id).woken.is_set():
-                self.wake([endpoint_id])
+            self._workers[endpoint_id] = self._new_worker(endpoint_id)  # what another had read may be lost
+        del self._workers[endpoint_id]
 
     def _new_worker(self, endpoint_id: str) -> Worker:
         return Worker(self._shared, DueDeliveries(self._shared.database, self._recent, endpoint_id))
 
 
-def _due_until(time: int, shard: int) -> Query:
-    """The queues of a shard that are due until then, epoch milliseconds."""
+def _due_until(time: int) -> Query:
+    """The queues that are due until then, epoch milliseconds."""
     return Query(
         entity=QUEUE,
         index=DUE_INDEX,
-        partitions=((shard,),),
+        partitions=[(shard,) for shard in range(SHARDS)],
         between=(None, time),
-        limit=MOST_OF_A_SHARD,
-        attributes=frozenset(("endpoint_id", "due", "sequence")),
+        attributes=frozenset(("calls",)),
     )
