@@ -13,14 +13,15 @@ from graph.domains.triggers.delivering.outcomes import Outcome
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
 from graph.domains.triggers.inbox import progressed
 from graph.domains.triggers.model import TriggerEvent
+from graph.domains.triggers.queues import EXISTS
 from graph.observability.logs import get_logger
-from graph.store.conditions import Present
 from graph.store.contract import Action, Database, Put, Update
 from graph.store.entity import Item, Key
 from graph.work.together import WrittenTogether
 
 ROUNDS = 50  # for one transaction; a further round is due to other changes of the same events
 ACTIONS_OF_ONE = 4  # a delivery, an attempt, an event, a queue
+PROGRESS = ("status", "open_deliveries", "failed_deliveries", "retry_count")  # attributes of an event
 MOST_AT_ONCE = 200  # results of a transaction, so that it does not hold the writer for long
 
 logger = get_logger(__name__)
@@ -82,23 +83,24 @@ class Results:
         """The deliveries first, then all that follows from them."""
         queues = {result.queue_key: result.queue() for result in results}
         outcomes = [result.outcome for result in results]
-        found = await self._database.get_many({*(result.event_key for result in results), *queues})
+        events = await self._database.get_many({result.event_key for result in results}, attributes=PROGRESS)
+        existing = await self._database.get_many(queues.keys(), attributes=())
         return [
             *(Put(DELIVERY, each.after, condition=unchanged(each.before)) for each in outcomes),
             *(Put(ATTEMPT, each.attempt) for each in outcomes if each.attempt),
-            *_progress_of_events(results, found),
-            *(_queue_of(key, state, results) for key, state in queues.items() if key in found),
+            *_progress_of_events(results, events),
+            *(_queue_of(key, state, results) for key, state in queues.items() if key in existing),
         ]
 
 
-def _progress_of_events(results: Sequence[Result], found: Mapping[Key, Item]) -> Iterator[Update]:
+def _progress_of_events(results: Sequence[Result], events: Mapping[Key, Item]) -> Iterator[Update]:
     """The changes of the existing events, each with all of its results."""
     of_events: dict[Key, list[Result]] = {}
     for result in results:
         of_events.setdefault(result.event_key, []).append(result)
     for key, some in of_events.items():
-        if key in found:
-            before = after = TriggerEvent(found[key]).progress
+        if key in events:
+            before = after = TriggerEvent(events[key]).progress
             for result in some:
                 after = result.outcome.advance(after)
             if after != before:
@@ -106,11 +108,11 @@ def _progress_of_events(results: Sequence[Result], found: Mapping[Key, Item]) ->
 
 
 def _queue_of(key: Key, state: QueueState, results: Sequence[Result]) -> Update:
-    """The change of an endpoint's queue, if it still exists."""
+    """The change of an endpoint's queue."""
     ended = sum(result.outcome.due is None for result in results if result.queue_key == key)
     return Update(
         key,
         set={"head": state.head, **state.health.attributes},
         add={"waiting": -ended},
-        condition=Present("sequence"),
+        condition=EXISTS,
     )
