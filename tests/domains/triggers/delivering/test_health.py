@@ -1,0 +1,108 @@
+"""The breaker of an endpoint, and when an endpoint is hopeless."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.domains.triggers.delivering.health import (
+    AT_ONCE,
+    AT_ONCE_AFTER_FAILURE,
+    DISABLED_AFTER_MS,
+    FAILURES_TO_DISABLE,
+    FAILURES_TO_OPEN,
+    LONGEST_OPEN_MS,
+    Health,
+)
+
+NOW = 1_691_031_133_000
+LEAST_MS = 5000
+
+steps = st.lists(
+    st.tuples(
+        st.integers(0, 4 * 3_600_000),  # milliseconds since the step before
+        st.booleans(),  # whether the attempt succeeds
+        st.sampled_from([0, 0, 1, 60_000, 3_600_000]),  # what the endpoint asks for
+    ),
+    max_size=60,
+)
+
+
+def failed(health: Health, now: int, retry_after_ms: int = 0) -> Health:
+    return health.after_failure(now, least_ms=LEAST_MS, retry_after_ms=retry_after_ms)
+
+
+def after_failures(number: int, now: int = NOW) -> Health:
+    health = Health()
+    for _ in range(number):
+        health = failed(health, now)
+    return health
+
+
+def test_the_breaker_opens_after_five_failures_in_a_row() -> None:
+    closed, opened = after_failures(FAILURES_TO_OPEN - 1), after_failures(FAILURES_TO_OPEN)
+
+    assert (closed.open_until, closed.is_open(NOW)) == (0, False)
+    assert (opened.open_until, opened.is_open(NOW + LEAST_MS - 1)) == (NOW + LEAST_MS, True)
+    assert not opened.is_open(NOW + LEAST_MS)
+
+
+def test_fewer_are_sent_at_once_after_a_failure_and_one_after_the_breaker_was_open() -> None:
+    healths = [after_failures(number) for number in (0, 1, FAILURES_TO_OPEN - 1, FAILURES_TO_OPEN, 100)]
+
+    assert [health.at_once for health in healths] == [AT_ONCE, *[AT_ONCE_AFTER_FAILURE] * 2, 1, 1]
+
+
+def test_a_success_closes_the_breaker_and_forgets_the_failures() -> None:
+    assert after_failures(100).after_success() == Health()
+
+
+def test_a_breaker_opens_for_as_long_as_the_endpoint_has_failed_within_a_bound() -> None:
+    start = after_failures(FAILURES_TO_OPEN)
+    for failing_for in (60_000, LONGEST_OPEN_MS, 5 * LONGEST_OPEN_MS):
+        later = NOW + failing_for
+        assert failed(start, later).open_until == later + min(failing_for, LONGEST_OPEN_MS)
+
+
+def test_failures_of_requests_that_were_on_their_way_open_the_breaker_no_longer() -> None:
+    opened = after_failures(FAILURES_TO_OPEN)
+
+    assert failed(opened, NOW + 10).open_until == opened.open_until
+
+
+def test_an_endpoint_that_asks_for_it_is_left_alone_from_the_first_failure_on() -> None:
+    asked = failed(Health(), NOW, retry_after_ms=60_000)
+
+    assert (asked.open_until, asked.at_once) == (NOW + 60_000, AT_ONCE_AFTER_FAILURE)
+    assert failed(asked, NOW + 1, retry_after_ms=10).open_until == asked.open_until
+
+
+def test_an_endpoint_is_hopeless_after_five_days_and_ten_failures() -> None:
+    end = NOW + DISABLED_AFTER_MS
+    hopeless = after_failures(FAILURES_TO_DISABLE)
+
+    assert hopeless.is_hopeless(end)
+    assert not hopeless.is_hopeless(end - 1)
+    assert not after_failures(FAILURES_TO_DISABLE - 1).is_hopeless(end)
+    assert not Health().is_hopeless(end)
+    assert not replace(hopeless, failing_since=NOW + 1).is_hopeless(end)
+
+
+@given(steps)
+def test_a_breaker_that_is_kept_in_a_queue_is_the_same_and_never_opens_for_longer_than_it_may(
+    steps: list[tuple[int, bool, int]],
+) -> None:
+    health, now, in_a_row, since = Health(), NOW, 0, 0
+    for wait, succeeds, retry_after in steps:
+        now += wait
+        if succeeds:
+            health, in_a_row = health.after_success(), 0
+        else:
+            since = since if in_a_row else now
+            health, in_a_row = failed(health, now, retry_after), in_a_row + 1
+        assert Health.of({**health.attributes, "waiting": 3}) == health
+        assert health.failures == in_a_row
+        assert health.failing_since == (since if in_a_row else 0)
+        assert health.open_until <= now + max(LONGEST_OPEN_MS, 3_600_000)
+        assert health.at_once >= 1
+        assert health.is_hopeless(now) == (in_a_row >= 10 and now - since >= DISABLED_AFTER_MS)

@@ -1,0 +1,100 @@
+"""How many requests an endpoint gets at once: as many as it can take, one after failures, none while it is left alone.
+
+A lane is one request after the other. A receiver that hangs holds up one lane.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from graph.domains.triggers.delivering.health import AT_ONCE, FAILURES_TO_OPEN
+from graph.store.entity import Item
+from tests.domains.triggers.delivering.workshop import SECOND, Workshop, a_workshop
+from tests.domains.triggers.sending.receivers import OK, status
+
+
+@pytest.fixture
+async def shop() -> AsyncIterator[Workshop]:
+    """A workshop on SQLite: how a worker works does not depend on the store."""
+    async with a_workshop() as workshop:
+        yield workshop
+
+
+def is_first(body: Item) -> bool:
+    return bool(body["data"]["n"] == 1)
+
+
+async def test_a_request_that_hangs_delays_no_other_of_its_endpoint(shop: Workshop) -> None:
+    endpoint = await shop.endpoint()
+    worker = shop.worker(endpoint)
+    await shop.events(200)
+    with shop.hook.holding(is_first):
+        working = asyncio.create_task(worker.run())
+        await shop.hook.has(200)
+        await shop.event(n=201)
+        worker.woken.set()
+        await shop.hook.has(201)
+    await working
+
+    assert sorted(shop.hook.sequences) == list(range(1, 202))
+    assert await shop.is_at_rest(endpoint)
+
+
+async def test_a_retry_that_becomes_due_is_sent_while_another_request_hangs(shop: Workshop) -> None:
+    endpoint = await shop.endpoint()
+    await shop.events(2)
+    shop.hook.choose = lambda _: status(500) if shop.hook.sequences.count(2) == 1 else OK
+    with shop.hook.holding(is_first):
+        working = asyncio.create_task(shop.deliver())
+        await shop.hook.has(2)
+        await shop.counted.are(1)
+        shop.clock.now += 5 * SECOND
+        await shop.hook.has(3)
+    await working
+
+    assert shop.hook.sequences[2] == 2
+    assert await shop.is_at_rest(endpoint)
+
+
+async def test_an_endpoint_gets_so_many_requests_at_once(shop: Workshop) -> None:
+    endpoint = await shop.endpoint()
+    await shop.events(3 * AT_ONCE)
+    with shop.hook.holding():
+        working = asyncio.create_task(shop.deliver())
+        await shop.hook.has(AT_ONCE)
+        assert len(shop.hook.requests) == AT_ONCE
+    await working
+
+    assert len(shop.hook.requests) == 3 * AT_ONCE
+    assert await shop.is_at_rest(endpoint)
+
+
+async def test_an_endpoint_that_fails_is_left_alone_and_then_tried_once(shop: Workshop) -> None:
+    await shop.endpoint()
+    await shop.events(3 * AT_ONCE)
+    shop.hook.answer(status(500))
+    await shop.deliver()
+    assert FAILURES_TO_OPEN <= len(shop.hook.requests) <= AT_ONCE
+    tried = len(shop.hook.requests)
+
+    await shop.deliver_after(5 * SECOND - 1)
+    assert len(shop.hook.requests) == tried
+    await shop.deliver_after(1)
+    assert len(shop.hook.requests) == tried + 1
+
+
+async def test_an_endpoint_that_recovers_gets_as_many_at_once_as_before(shop: Workshop) -> None:
+    endpoint = await shop.endpoint()
+    await shop.events(5 * AT_ONCE)
+    shop.hook.answer(status(500))
+    await shop.deliver()
+    tried = len(shop.hook.requests)
+    shop.hook.answer(OK)
+    with shop.hook.holding(lambda _: len(shop.hook.requests) > tried + 1):
+        working = asyncio.create_task(shop.deliver_after(5 * SECOND))
+        await shop.hook.has(tried + 1 + AT_ONCE)
+    await working
+
+    assert await shop.is_at_rest(endpoint)
+    assert len(shop.hook.requests) == 5 * AT_ONCE + tried

@@ -1,0 +1,127 @@
+"""An ordered endpoint gets one delivery after the other, whatever fails, is replayed or waits."""
+
+import pytest
+
+from graph.domains.triggers.endpoints import EndpointChanges
+from graph.domains.triggers.model import Endpoint
+from graph.store.entity import Item
+from tests.domains.triggers.delivering.workshop import HOUR, SECOND, Workshop
+from tests.domains.triggers.sending.receivers import OK, Reply, status
+
+
+@pytest.fixture
+async def endpoint(shop: Workshop) -> Endpoint:
+    """An ordered endpoint."""
+    return await shop.endpoint(ordered=True)
+
+
+async def test_deliveries_arrive_in_order(shop: Workshop, endpoint: Endpoint) -> None:
+    await shop.events(30)
+
+    await shop.deliver()
+
+    assert shop.hook.sequences == list(range(1, 31))
+    assert await shop.is_at_rest(endpoint)
+
+
+async def test_none_is_sent_before_the_one_before_is_answered(shop: Workshop, endpoint: Endpoint) -> None:
+    await shop.events(3)
+    worker = shop.worker(endpoint)
+
+    def only_one(body: Item) -> Reply:
+        async def answer(reader: object, writer: object) -> None:
+            waiting = [each.sequence for each in await shop.of(endpoint) if each.item["state"] == "waiting"]
+            assert waiting == list(range(body["sequence"], 4))
+            worker.woken.set()  # which starts no further lane
+            await OK(reader, writer)  # type: ignore[arg-type]
+
+        return answer
+
+    shop.hook.choose = only_one
+    await worker.run()
+
+    assert shop.hook.sequences == [1, 2, 3]
+
+
+async def test_none_is_sent_before_the_one_before_has_ended(shop: Workshop, endpoint: Endpoint) -> None:
+    failing = {2: 3, 4: 5, 5: 1}  # sequence → attempts that fail; the fourth fails for good
+    await shop.events(6)
+
+    def choose(body: Item) -> Reply:
+        failed = shop.hook.sequences.count(body["sequence"])
+        return status(500) if failed <= failing.get(body["sequence"], 0) else OK
+
+    shop.hook.choose = choose
+    await shop.deliver()
+    while (wait := await shop.due_in(endpoint)) is not None:
+        await shop.deliver_after(wait - 1)
+        await shop.deliver_after(1)
+
+    assert shop.hook.sequences == [1, *[2] * 4, 3, *[4] * 4, 5, 5, 6]
+    assert await shop.states(endpoint) == [*["delivered"] * 3, "failed", *["delivered"] * 2]
+    assert await shop.is_at_rest(endpoint)
+
+
+async def test_events_that_come_while_one_is_retried_wait_for_it(shop: Workshop, endpoint: Endpoint) -> None:
+    shop.hook.answer(status(500))
+    for _ in range(3):
+        await shop.event()
+        await shop.deliver()
+    shop.hook.answer(OK)
+    await shop.deliver_after(5 * SECOND - 1)
+    assert shop.hook.sequences == [1]
+
+    await shop.deliver_after(1)
+
+    assert shop.hook.sequences == [1, 1, 2, 3]
+    assert await shop.is_at_rest(endpoint)
+
+
+async def test_replayed_deliveries_arrive_in_order_and_before_later_ones(shop: Workshop, endpoint: Endpoint) -> None:
+    await shop.events(70)  # more than one reading, and more than one transaction of DynamoDB
+    await shop.deliver()
+    del shop.hook.requests[:]
+
+    assert await shop.replay(endpoint) == 70
+    await shop.event()
+    shop.hook.choose = lambda body: status(500) if shop.hook.sequences.count(7) == 1 else OK
+    await shop.deliver()
+    assert shop.hook.sequences == list(range(1, 8))
+    await shop.deliver_after(5 * SECOND)
+
+    assert shop.hook.sequences == [*range(1, 8), *range(7, 72)]
+    assert await shop.is_at_rest(endpoint)
+
+
+async def test_an_endpoint_that_becomes_ordered_gets_first_what_is_retried(shop: Workshop) -> None:
+    endpoint = await shop.endpoint()
+    await shop.events(4)
+    shop.hook.choose = lambda body: status(500) if body["sequence"] in (2, 3) else OK
+    await shop.deliver()
+    await shop.endpoints.update(endpoint.user_id, endpoint.endpoint_id, EndpointChanges(ordered=True))
+    await shop.event()
+    shop.hook.answer(OK)
+
+    await shop.deliver_after(5 * SECOND - 1)
+    assert sorted(shop.hook.sequences) == [1, 2, 3, 4]
+    await shop.deliver_after(1)
+
+    assert shop.hook.sequences[4:] == [2, 3, 5]
+    assert await shop.is_at_rest(endpoint)
+
+
+async def test_an_endpoint_that_is_no_longer_ordered_gets_the_others_beside_what_is_retried(shop: Workshop) -> None:
+    endpoint = await shop.endpoint(ordered=True)
+    await shop.events(4)
+    shop.hook.answer(status(500))
+    await shop.deliver()
+    await shop.endpoints.update(endpoint.user_id, endpoint.endpoint_id, EndpointChanges(ordered=False))
+    shop.hook.answer(OK)
+    await shop.event()
+
+    await shop.deliver()
+    assert sorted(shop.hook.sequences) == [1, 2, 3, 4, 5]
+    await shop.deliver_after(HOUR)
+
+    assert shop.hook.sequences[5:] == [1]
+    assert await shop.is_at_rest(endpoint)

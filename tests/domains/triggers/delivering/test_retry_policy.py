@@ -1,0 +1,118 @@
+"""When a delivery is attempted again."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.domains.triggers.delivering.retry_policy import (
+    LONGEST_RETRY_AFTER_S,
+    RetryPolicy,
+    is_delivered,
+    is_gone,
+    retry_after_ms,
+)
+from graph.domains.triggers.model import Delivery
+from graph.domains.triggers.sending.answers import Answer, Failure
+from graph.domains.triggers.settings import TriggerSettings
+
+NOW = 1_691_031_133_000
+WAITS_S: tuple[float, ...] = TriggerSettings().webhook_retries
+ERROR = Answer(12, 500)
+
+
+def greatest(_: float, high: float) -> float:
+    return high
+
+
+def least(low: float, _: float) -> float:
+    return low
+
+
+def a_delivery(attempts: int = 0, first_attempt: int = 1, **others: Any) -> Delivery:
+    """A delivery that was attempted so often."""
+    return Delivery({"attempts": attempts, "first_attempt": first_attempt, "event_type": "quake.felt", **others})
+
+
+def test_the_schedule_is_the_one_of_standard_webhooks() -> None:
+    policy = RetryPolicy(WAITS_S, greatest)
+    waits = [policy.next_attempt(a_delivery(attempts), ERROR, NOW) for attempts in range(10)]
+
+    minute, hour = 60_000, 3_600_000
+    of_the_standard = [5000, 5 * minute, 30 * minute, *[n * hour for n in (2, 5, 10, 14, 20, 24)]]
+    assert waits == [*[NOW + wait for wait in of_the_standard], None]
+
+
+@pytest.mark.parametrize("code", [300, 301, 302, 307, 308, 400, 401, 404, 405, 429, 500, 502, 503, 504, 199, 600])
+def test_any_other_answer_than_success_and_410_is_repeated(code: int) -> None:
+    answer = Answer(12, code)
+
+    assert not is_delivered(answer)
+    assert not is_gone(answer)
+    assert RetryPolicy(WAITS_S, greatest).next_attempt(a_delivery(), answer, NOW) == NOW + 5000
+
+
+@pytest.mark.parametrize("failure", Failure)
+def test_an_attempt_without_an_answer_is_repeated(failure: Failure) -> None:
+    answer = Answer(12, error=failure)
+
+    assert (is_delivered(answer), is_gone(answer)) == (False, False)
+    assert RetryPolicy(WAITS_S, greatest).next_attempt(a_delivery(), answer, NOW) == NOW + 5000
+
+
+@pytest.mark.parametrize("code", [200, 201, 202, 204, 299])
+def test_every_2xx_is_a_success(code: int) -> None:
+    assert is_delivered(Answer(12, code))
+
+
+def test_a_delivery_to_an_endpoint_that_is_gone_is_given_up() -> None:
+    gone = Answer(12, 410, retry_after_s=10)
+
+    assert is_gone(gone)
+    assert RetryPolicy(WAITS_S, greatest).next_attempt(a_delivery(), gone, NOW) is None
+
+
+def test_a_test_is_not_repeated() -> None:
+    delivery = a_delivery(event_type="endpoint.test")
+
+    assert RetryPolicy(WAITS_S, greatest).next_attempt(delivery, ERROR, NOW) is None
+
+
+def test_a_replayed_delivery_begins_the_schedule_again() -> None:
+    policy = RetryPolicy((1.0, 2.0), greatest)
+    waits = [policy.next_attempt(a_delivery(attempts, first_attempt=5), ERROR, NOW) for attempts in (4, 5, 6)]
+
+    assert waits == [NOW + 1000, NOW + 2000, None]
+
+
+@given(
+    attempts=st.integers(0, len(WAITS_S) - 1),
+    seed=st.integers(0, 2**32),
+    retry_after=st.none() | st.floats(0, 1e12),
+    code=st.sampled_from([429, 500, 503]),
+)
+def test_a_wait_lies_between_nothing_and_its_greatest_length_or_is_what_the_endpoint_asks_for(
+    attempts: int, seed: int, retry_after: float | None, code: int
+) -> None:
+    policy = RetryPolicy(WAITS_S, random.Random(seed).uniform)
+    answer = Answer(12, code, retry_after_s=retry_after)
+
+    due = policy.next_attempt(a_delivery(attempts), answer, NOW)
+
+    assert due is not None
+    asked = retry_after_ms(answer)
+    assert asked == round(1000 * min(retry_after or 0, LONGEST_RETRY_AFTER_S))
+    assert max(asked, 1) <= due - NOW <= max(round(1000 * WAITS_S[attempts]), asked, 1)
+
+
+def test_the_jitter_is_full() -> None:
+    chosen = random.Random(20260803)
+    policy = RetryPolicy((100.0,), chosen.uniform)
+    waits = [(policy.next_attempt(a_delivery(), ERROR, NOW) or 0) - NOW for _ in range(2000)]
+
+    assert min(waits) < 1000
+    assert max(waits) > 99_000
+    assert abs(sum(waits) / len(waits) - 50_000) < 2500
+    assert RetryPolicy((100.0,), least).next_attempt(a_delivery(), ERROR, NOW) == NOW + 1
