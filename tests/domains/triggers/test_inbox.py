@@ -1,0 +1,309 @@
+"""Pages of the inbox equal what looking at every event finds, on either engine, for any filter and any cursors."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.errors import BadUserInput, InvalidCursor, QueryTooComplex
+from graph.core.paging import Page, Paging
+from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, STATUS_INDEX, TRIGGER_EVENT
+from graph.domains.triggers.inbox import EventSelection, Inbox
+from graph.domains.triggers.model import INBOX, TriggerEvent, timestamp_at
+from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.store.contract import Database, Put
+from graph.store.design import Index
+from graph.store.entity import Item
+from graph.store.ordering import PageRequest
+from graph.work.account import charged_to
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.triggers.in_store import ANNA, BEN, DAY_MS, NOON, Triggers, held_clock, key_of, triggers
+from tests.effort import rounds
+from tests.store.samples import HeldClock
+from tests.work.accounts import an_account
+
+TTL = NOON // 1000 + 30 * 86_400
+TYPES = ("user", "user.created", "user.created_late", "user.created.late", "User.created")
+TIMES = tuple(
+    timestamp_at(1000 * NOON + microseconds)
+    for microseconds in (-86_400_000_000, -1_000_001, -2, -1, 0, 1, 999, 1000, 86_400_000_000)
+)
+
+
+def an_item(number: int, time: str = TIMES[4], event_type: str = "user.created", **others: Any) -> Item:
+    """A stored event, whose payload is its number."""
+    given = {
+        "user_id": ANNA,
+        "event_id": str(UUID(int=number * 7919 % 1000, version=4)),
+        "timestamp": time,
+        "event_type": event_type,
+        "payload": {"n": number},
+        "status": TriggerEventStatus.RECEIVED.value,
+        "ttl": TTL,
+        "retry_count": 0,
+        "deliveries": [],
+        "open_deliveries": 0,
+        "failed_deliveries": 0,
+        "change": 1,
+    }
+    return {**given, **others}
+
+
+async def put(database: Database, items: Iterable[Item]) -> None:
+    await database.put_many([Put(TRIGGER_EVENT, item) for item in items])
+
+
+kinds = st.tuples(
+    st.sampled_from(TIMES),
+    st.sampled_from(TYPES),
+    st.sampled_from([status.value for status in TriggerEventStatus]),
+    st.sampled_from([ANNA, ANNA, ANNA, BEN, "anna "]),
+    st.sampled_from([TTL, TTL, TTL - 86_400]),
+)
+items = st.lists(kinds, max_size=25).map(
+    lambda some: [
+        an_item(number, time, event_type, status=status, user_id=user_id, ttl=ttl)
+        for number, (time, event_type, status, user_id, ttl) in enumerate(some)
+    ]
+)
+
+
+def _selection(
+    event_type: str | None, status: TriggerEventStatus | None, bounds: tuple[str | None, str | None]
+) -> EventSelection:
+    first, last = bounds
+    if first and last and first > last:
+        first, last = last, first
+    return EventSelection(event_type, status, first, last)
+
+
+times = st.none() | st.sampled_from([*TIMES, timestamp_at(0), timestamp_at(1000 * NOON + 500)])
+selections = st.builds(
+    _selection,
+    st.none() | st.sampled_from([*TYPES, "user.create"]),
+    st.none() | st.sampled_from(TriggerEventStatus),
+    st.tuples(times, times),
+)
+
+
+def selects(selection: EventSelection, event: TriggerEvent) -> bool:
+    """Whether an event is selected, by the words of the filter's documentation."""
+    return (
+        selection.event_type in (None, event.event_type)
+        and selection.status in (None, event.status)
+        and (selection.first or "") <= event.timestamp <= (selection.last or "9999")
+    )
+
+
+@asynccontextmanager
+async def stored(engine: str, some: Sequence[Item], later_ms: int = 0) -> AsyncIterator[tuple[Triggers, HeldClock]]:
+    """Events in tables of their own, some time after they were stored."""
+    clock = held_clock()
+    async with triggers(engine, clock) as ours:
+        await put(ours.database, some)
+        clock.now += later_ms
+        yield ours, clock
+
+
+async def page_of(ours: Triggers, selection: EventSelection, paging: Paging[Any]) -> Page[TriggerEvent]:
+    return await ours.inbox.page(ANNA, selection, PageRequest(paging))
+
+
+def place_of(event: TriggerEvent) -> Any:
+    return INBOX.place_of(event.cursor, "after")
+
+
+@settings(A_FEW, max_examples=rounds(60))
+@given(some=items, selection=selections, size=st.integers(0, 7), days=st.sampled_from([0, 0, 29, 30]), data=st.data())
+async def test_a_page_is_the_one_that_relay_defines_for_any_filter_and_cursors(
+    engine: str, some: list[Item], selection: EventSelection, size: int, days: int, data: st.DataObject
+) -> None:
+    async with stored(engine, some, days * DAY_MS) as (ours, _):
+        events = await ours.events()
+        everything = await page_of(ours, selection, Paging(100))
+        order = list(everything.records)  # the store decides the order of events that tie in an index
+        assert sorted(map(key_of, order)) == [key_of(event) for event in events if selects(selection, event)]
+        assert [event.timestamp for event in order] == sorted([event.timestamp for event in order], reverse=True)
+        assert (everything.has_more, await await_maybe(everything.has_previous)) == (False, False)
+
+        tied = {event.timestamp for event in order}
+        cursors = [event for event in events if event in order or event.timestamp not in tied]
+        after, before = (data.draw(st.none() | st.sampled_from(cursors)) if cursors else None for _ in range(2))
+        backward = data.draw(st.booleans())
+
+        def is_in_front(event: TriggerEvent, cursor: TriggerEvent) -> bool:
+            if cursor in order:
+                return order.index(event) < order.index(cursor)
+            return event.timestamp > cursor.timestamp
+
+        behind = [each for each in order if after is None or not (is_in_front(each, after) or each == after)]
+        window = [each for each in behind if before is None or is_in_front(each, before)]
+        paging = Paging(size, backward, *(None if each is None else place_of(each) for each in (after, before)))
+        found = await page_of(ours, selection, paging)
+
+        expected = window[max(len(window) - size, 0) :] if backward else window[:size]
+        assert list(found.records) == expected
+        more = len(window) > size
+        has_previous, has_next = await await_maybe(found.has_previous), await await_maybe(found.has_next)
+        passed = [each for each in order if before is not None and not is_in_front(each, before)]
+        if backward:
+            assert (has_previous, has_next) == (more, bool(passed))
+        else:
+            assert (has_previous, has_next) == (len(behind) < len(order), more)
+
+
+@settings(A_FEW, max_examples=rounds(40))
+@given(some=items, selection=selections, size=st.integers(1, 5), backward=st.booleans())
+async def test_all_pages_together_are_the_selected_events_once_each(
+    engine: str, some: list[Item], selection: EventSelection, size: int, backward: bool
+) -> None:
+    async with stored(engine, some) as (ours, _):
+        expected = [event for event in await ours.events() if selects(selection, event)]
+        found: list[TriggerEvent] = []
+        cursor: Any = None
+        more = True
+        while more:
+            paging: Paging[Any] = Paging(size, True, before=cursor) if backward else Paging(size, after=cursor)
+            turned = await page_of(ours, selection, paging)
+            more = bool(turned.has_more)
+            assert len(turned.records) == size or not more
+            found = [*turned.records, *found] if backward else [*found, *turned.records]
+            cursor = place_of(turned.records[0 if backward else -1]) if turned.records else None
+        assert sorted(map(key_of, found)) == list(map(key_of, expected))
+        assert [event.timestamp for event in found] == [event.timestamp for event in expected[::-1]]
+
+
+@settings(A_FEW, max_examples=rounds(100))
+@given(some=items, selection=selections)
+def test_a_subscription_admits_what_a_query_would_find(some: list[Item], selection: EventSelection) -> None:
+    events = list(map(TriggerEvent, some))
+    assert list(map(selection.admits, some)) == [selects(selection, event) for event in events]
+
+
+async def test_events_of_one_microsecond_come_once_each_in_any_filter(engine: str) -> None:
+    async with stored(engine, [an_item(n) for n in range(30)]) as (ours, _):
+        for selection in (
+            EventSelection(),
+            EventSelection("user.created"),
+            EventSelection(status=TriggerEventStatus.RECEIVED),
+            EventSelection("user.created", TriggerEventStatus.RECEIVED),
+        ):
+            seen: list[int] = []
+            cursor = None
+            for _ in range(5):
+                page = await page_of(ours, selection, Paging(7, after=cursor))
+                seen += [event.payload["n"] for event in page.records]
+                cursor = place_of(page.records[-1])
+            assert sorted(seen) == list(range(30)), selection
+
+
+async def test_a_type_does_not_find_the_types_that_it_begins(engine: str) -> None:
+    some = [an_item(n, event_type=event_type) for n, event_type in enumerate(TYPES)]
+    async with stored(engine, some) as (ours, _):
+        for n, event_type in enumerate(TYPES):
+            for status in (None, TriggerEventStatus.RECEIVED):
+                assert await ours.page(EventSelection(event_type, status)) == [n]
+        assert await ours.page(EventSelection("user.created", TriggerEventStatus.DELIVERED)) == []
+
+
+async def test_a_cursor_of_another_user_is_refused(engine: str) -> None:
+    of_ben = an_item(1, user_id=BEN)
+    async with stored(engine, [an_item(0), of_ben]) as (ours, _):
+        for argument in ("after", "before"):
+            place = place_of(TriggerEvent(of_ben))
+            with pytest.raises(InvalidCursor) as refused:
+                await page_of(ours, EventSelection(), Paging(5, argument == "before", **{argument: place}))
+            assert f"`{argument}`" in str(refused.value)
+
+
+async def test_an_event_expires_after_thirty_days(engine: str) -> None:
+    clock = held_clock()
+    async with triggers(engine, clock) as ours:
+        (event,) = await ours.numbered(1)
+        clock.now += 30 * DAY_MS - 1
+        assert (await ours.page(), await ours.page(EventSelection(status=TriggerEventStatus.RECEIVED))) == ([0], [0])
+        clock.now += 1
+        assert await ours.page() == []
+        assert await ours.inbox.by_key(ANNA, [key_of(event)]) == {}
+        assert await ours.inbox.acknowledge(ANNA, [key_of(event)]) == {}
+
+
+FILTERS = [
+    (EventSelection(), EVENTS.primary),
+    (EventSelection(first=TIMES[2], last=TIMES[-1]), EVENTS.primary),
+    (EventSelection("user.created"), EVENT_TYPE_INDEX),
+    (EventSelection(status=TriggerEventStatus.FAILED), STATUS_INDEX),
+    (EventSelection("user.created", TriggerEventStatus.FAILED), STATUS_INDEX),
+    (EventSelection("user.created", TriggerEventStatus.DELIVERED), EVENT_TYPE_INDEX),
+]
+
+
+@pytest.mark.parametrize(("selection", "index"), FILTERS)
+async def test_each_filter_takes_one_query_of_the_index_that_fits(
+    engine: str, selection: EventSelection, index: Index
+) -> None:
+    some = [an_item(n, event_type=TYPES[n % 2], status=("failed", "delivered")[n % 3 == 0]) for n in range(60)]
+    async with stored(engine, some) as (ours, _):
+        watched = WatchedDatabase(ours.database)
+        page = await Inbox(watched).page(ANNA, selection, PageRequest(Paging(5)))
+        assert len(page.records) == 5
+        assert [(call.method, call.index) for call in watched.calls] == [("query", index.name)]
+
+
+@pytest.mark.parametrize("status", [TriggerEventStatus.RECEIVED, TriggerEventStatus.DELIVERED])
+async def test_a_type_with_a_status_that_few_of_many_events_have_costs_what_it_reads(
+    engine: str, status: TriggerEventStatus
+) -> None:
+    """A status other than delivered is read by its index, and delivered events by their type."""
+    rare = an_item(0, TIMES[0], event_type="user", status=status.value)
+    many = {"event_type": "user.created", "status": "received"}
+    if status is TriggerEventStatus.DELIVERED:
+        many = {"event_type": "user", "status": "received"}
+    some = [an_item(0, timestamp_at(1000 * NOON + n), **many) for n in range(1, 1001)]  # type: ignore[arg-type]
+    async with stored(engine, [rare, *some]) as (ours, _):
+        selection = EventSelection("user", status)
+        with charged_to(an_account(most=130)) as account:
+            assert await ours.page(selection, size=5) == [0]
+        assert account.spent == 120  # 1,001 events, of which 200 at a time are read and 10 cost a point
+        with charged_to(an_account(most=100)), pytest.raises(QueryTooComplex):
+            await ours.page(selection, size=5)
+        with charged_to(an_account(most=20)):
+            assert await ours.page(EventSelection("user", status, last=TIMES[1]), size=5) == [0]
+
+
+@pytest.mark.parametrize("event_type", ["", ".", "a.", "a b", "ä", "a#b", "x" * 129, "a\n", "\ud800"])
+def test_a_filter_by_what_is_no_type_is_refused(event_type: str) -> None:
+    with pytest.raises(BadUserInput):
+        EventSelection(event_type)
+
+
+def test_a_range_that_ends_before_it_begins_is_refused() -> None:
+    with pytest.raises(BadUserInput):
+        EventSelection(first=TIMES[1], last=TIMES[0])
+    EventSelection(first=TIMES[1], last=TIMES[1])
+
+
+async def test_a_range_that_begins_in_any_year_of_the_calendar_is_read(engine: str) -> None:
+    async with stored(engine, [an_item(0)]) as (ours, _):
+        for year in ("0001", "0999", "1969"):
+            early = f"{year}-01-01T00:00:00.000000Z"
+            microseconds = {"0001": -62_135_596_800, "0999": -30_641_760_000, "1969": -31_536_000}[year] * 1_000_000
+            assert timestamp_at(microseconds) == early
+            assert await ours.page(EventSelection(first=early)) == [0]
+            assert await ours.page(EventSelection(last=early)) == []
+
+
+async def test_acknowledging_finds_only_what_the_user_has(engine: str) -> None:
+    of_ben = an_item(1, user_id=BEN)
+    garbage = ["", "#", "x", f"{TIMES[0]}#", f"#{'x' * 36}", f"{TIMES[0]}#{'x' * 35}\ud800", f"{'9' * 27}#{'x' * 36}"]
+    async with stored(engine, [an_item(0), of_ben]) as (ours, _):
+        mine, theirs = (key_of(TriggerEvent(item)) for item in (an_item(0), of_ben))
+        assert await ours.inbox.acknowledge(ANNA, [mine, theirs, *garbage]) == {mine: False}
+        assert await ours.inbox.acknowledge(ANNA, [mine]) == {mine: True}
+        assert [event.status for event in await ours.events(BEN)] == [TriggerEventStatus.RECEIVED]
