@@ -84,7 +84,7 @@ class Progress:
 
     def delivered(self) -> "Progress":
         """After a delivery has succeeded."""
-        left = replace(self, open=self.open - 1)
+        left = replace(self, open=_fewer(self.open))
         if left.open or left.failed or self.status is TriggerEventStatus.DELIVERED:
             return left
         return replace(left, status=after(self.status, Transition.DELIVER))
@@ -97,14 +97,20 @@ class Progress:
 
     def given_up(self) -> "Progress":
         """After a delivery has failed for good."""
-        left = replace(self, open=self.open - 1, failed=self.failed + 1)
+        left = replace(self, open=_fewer(self.open), failed=self.failed + 1)
         if self.status in (TriggerEventStatus.FAILED, TriggerEventStatus.DELIVERED):
             return left
         return replace(left, status=after(self.status, Transition.FAIL))
 
     def replayed(self, *, was_given_up: bool) -> "Progress":
         """After a delivery that had ended begins again."""
-        again = replace(self, open=self.open + 1, failed=self.failed - was_given_up)
+        failed = _fewer(self.failed) if was_given_up else self.failed
+        again = replace(self, open=self.open + 1, failed=failed)
         if again.failed or self.status is not TriggerEventStatus.FAILED:
             return again
         return replace(again, status=after(self.status, Transition.RETRY))
+
+
+def _fewer(number: int) -> int:
+    """One less. At zero, the delivery has changed since it was read, so that its own condition refuses the change."""
+    return max(number - 1, 0)

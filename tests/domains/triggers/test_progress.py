@@ -205,3 +205,21 @@ async def test_acknowledgements_at_the_same_time_are_one_and_the_rest_is_told(en
         (event,) = await ours.create(a_new_event())
         answers = await asyncio.gather(*[ours.inbox.acknowledge(ANNA, [key_of(event)]) for _ in range(8)])
         assert sorted(already for answer in answers for already in answer.values()) == [False] + [True] * 7
+
+
+@pytest.mark.parametrize("answer", [OK, GONE, ERROR])
+async def test_a_result_of_a_delivery_that_has_changed_is_not_stored_and_its_neighbours_are(
+    engine: str, answer: Answer
+) -> None:
+    async with triggers(engine) as ours:
+        endpoint = await ours.endpoint()
+        stale, fresh = await ours.numbered(2)
+        of_stale, of_fresh = await ours.of_endpoint(endpoint)
+        await ours.attempt(of_stale, OK)
+        before = await ours.again(stale), (await ours.of_endpoint(endpoint))[0]
+
+        await asyncio.gather(ours.attempt(of_stale, answer), ours.attempt(of_fresh, OK))
+
+        assert (await ours.again(stale), (await ours.of_endpoint(endpoint))[0]) == before
+        assert (await ours.again(fresh)).status is TriggerEventStatus.DELIVERED
+        assert (await ours.queue(endpoint))["waiting"] == 0
