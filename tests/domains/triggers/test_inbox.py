@@ -265,7 +265,7 @@ async def test_a_type_with_a_status_that_few_of_many_events_have_costs_what_it_r
     many = {"event_type": "user.created", "status": "received"}
     if status is TriggerEventStatus.DELIVERED:
         many = {"event_type": "user", "status": "received"}
-    some = [an_item(0, timestamp_at(1000 * NOON + n), **many) for n in range(1, 1001)]  # type: ignore[arg-type]
+    some = [an_item(0, timestamp_at(1000 * NOON + n), **many) for n in range(1, 1001)]
     async with stored(engine, [rare, *some]) as (ours, _):
         selection = EventSelection("user", status)
         with charged_to(an_account(most=130)) as account:

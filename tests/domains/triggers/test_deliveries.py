@@ -1,0 +1,341 @@
+"""Deliveries: their pages, their attempts, and their replay."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.errors import BadUserInput, InvalidCursor, QueryTooComplex
+from graph.core.paging import Page, Paging
+from graph.domains.triggers.deliveries import (
+    ATTEMPTS_SHOWN,
+    MOST_REPLAYED,
+    DeliverySelection,
+    EventDeliveryOrder,
+    SequenceOrder,
+)
+from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
+from graph.domains.triggers.errors import NotThere
+from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, delivery_key
+from graph.domains.triggers.sending.answers import Answer, Failure
+from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.store.contract import Delete, Put
+from graph.store.ordering import PageRequest
+from graph.work.account import charged_to
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.triggers.in_store import (
+    ANNA,
+    BEN,
+    DAY_MS,
+    ERROR,
+    GONE,
+    NOON,
+    OK,
+    Triggers,
+    a_new_event,
+    held_clock,
+    sequences,
+    triggers,
+)
+from tests.effort import rounds
+from tests.store.samples import HeldClock
+from tests.work.accounts import an_account
+
+WAITING, DELIVERED, FAILED = DeliveryState.WAITING, DeliveryState.DELIVERED, DeliveryState.FAILED
+ALL = DeliverySelection()
+NO_ID = "x" * 36
+
+
+@dataclass(frozen=True)
+class Ended:
+    """An endpoint, whose deliveries have ended in turn as delivered, failed, or not at all, a second apart."""
+
+    ours: Triggers
+    clock: HeldClock
+    endpoint: Endpoint
+
+    async def page(self, selection: DeliverySelection, paging: Paging[Any]) -> Page[Delivery]:
+        return await self.ours.deliveries.page(ANNA, self.endpoint.endpoint_id, selection, PageRequest(paging))
+
+    async def replay(self, *states: DeliveryState, **others: Any) -> tuple[int, bool]:
+        chosen = DeliverySelection(states, **others)
+        return await self.ours.deliveries.replay(ANNA, self.endpoint.endpoint_id, chosen)
+
+    async def waiting(self) -> list[int]:
+        deliveries = await self.ours.of_endpoint(self.endpoint)
+        waiting = [each for each in deliveries if each.state is WAITING]
+        assert (await self.ours.queue(self.endpoint))["waiting"] == len(waiting)
+        return sequences(waiting)
+
+
+NUMBER = 12
+STATES = (DELIVERED, FAILED, WAITING)
+
+
+@pytest.fixture
+async def ended(engine: str) -> AsyncIterator[Ended]:
+    clock = held_clock()
+    async with triggers(engine, clock) as ours:
+        endpoint = await ours.endpoint()
+        await ours.endpoint(BEN)
+        for _ in range(NUMBER):
+            await ours.create(a_new_event(), a_new_event(user_id=BEN))
+            clock.now += 1000
+        for delivery in await ours.of_endpoint(endpoint):
+            state = STATES[delivery.sequence % 3 - 1]
+            if state is not WAITING:
+                await ours.attempt(delivery, OK if state is DELIVERED else GONE)
+        yield Ended(ours, clock, endpoint)
+
+
+def state_of(sequence: int) -> DeliveryState:
+    return STATES[sequence % 3 - 1]
+
+
+numbers = st.none() | st.integers(0, NUMBER + 2)
+milliseconds = st.none() | st.integers(-1, NUMBER + 1).map(lambda second: NOON + 1000 * second)
+
+
+@settings(A_FEW, max_examples=rounds(60))
+@given(
+    states=st.none() | st.lists(st.sampled_from(STATES), max_size=3).map(tuple),
+    times=st.tuples(milliseconds, milliseconds),
+    size=st.integers(0, 5),
+    backward=st.booleans(),
+    after=numbers,
+    before=numbers,
+)
+async def test_a_page_is_the_one_that_relay_defines_for_any_filter_and_numbers(
+    ended: Ended,
+    states: tuple[DeliveryState, ...] | None,
+    times: tuple[int | None, int | None],
+    size: int,
+    backward: bool,
+    after: int | None,
+    before: int | None,
+) -> None:
+    first, last = times
+    if first is not None and last is not None and first > last:
+        first, last = last, first
+    selected = [
+        number
+        for number in range(1, NUMBER + 1)
+        if (states is None or state_of(number) in states)
+        and (first is None or NOON + 1000 * (number - 1) >= first)
+        and (last is None or NOON + 1000 * (number - 1) <= last)
+    ]
+    window = [n for n in selected if (after is None or n > after) and (before is None or n < before)]
+
+    page = await ended.page(DeliverySelection(states, first, last), Paging(size, backward, after, before))
+
+    assert sequences(page.records) == (window[max(len(window) - size, 0) :] if backward else window[:size])
+    has_previous, has_next = await await_maybe(page.has_previous), await await_maybe(page.has_next)
+    more = len(window) > size
+    if backward:
+        assert (has_previous, has_next) == (more, before is not None and any(n >= before for n in selected))
+    else:
+        assert (has_previous, has_next) == (after is not None and any(n <= after for n in selected), more)
+
+
+async def test_the_page_before_the_first_number_is_empty(ended: Ended) -> None:
+    for number in (0, 1):
+        page = await ended.page(ALL, Paging(5, True, before=number))
+        assert (sequences(page.records), page.has_more) == ([], False)
+    assert sequences((await ended.page(ALL, Paging(3, after=0))).records) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("number", [-1, 10**12])
+def test_a_number_that_no_delivery_can_have_is_no_cursor(number: int) -> None:
+    with pytest.raises(InvalidCursor):
+        SequenceOrder().place_of(number, "after")
+
+
+async def test_deliveries_are_found_by_what_identifies_them_for_their_user_alone(ended: Ended) -> None:
+    endpoint_id = ended.endpoint.endpoint_id
+    good = delivery_key(endpoint_id, 3)
+    bad = ["", "#", f"{endpoint_id}#", f"{endpoint_id}#0", f"{endpoint_id}#03", f"{endpoint_id}#٣", f"{endpoint_id}#-3"]
+    more = [f"{endpoint_id}#{NUMBER + 1}", f"{endpoint_id}#{'9' * 13}", f"{NO_ID}#3", f"{endpoint_id}#3#{ANNA}", "x#3"]
+    find = ended.ours.deliveries.by_key
+    assert sequences(list((await find(ANNA, [good, *bad, *more])).values())) == [3]
+    assert await find(BEN, [good, f"{good}#{ANNA}", f"{endpoint_id}#{ANNA}#3"]) == {}
+
+
+async def test_reading_deliveries_costs_the_more_the_fewer_fit(ended: Ended) -> None:
+    with charged_to(an_account(most=20)) as account:
+        await ended.page(DeliverySelection((FAILED,)), Paging(5))
+        assert account.spent == 20
+    with charged_to(an_account(most=19)), pytest.raises(QueryTooComplex):
+        await ended.page(DeliverySelection((FAILED,)), Paging(5))
+
+
+def test_a_range_that_ends_before_it_begins_is_refused() -> None:
+    with pytest.raises(BadUserInput):
+        DeliverySelection(first_ms=1, last_ms=0)
+
+
+# Of an event
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 9])
+async def test_the_deliveries_of_an_event_come_in_pages(engine: str, size: int) -> None:
+    async with triggers(engine) as ours:
+        for _ in range(3):
+            await ours.endpoint()
+        (event,) = await ours.create(a_new_event())
+        keys = event.delivery_keys
+
+        async def page(paging: Paging[Any]) -> tuple[list[str], bool, bool]:
+            found = await ours.deliveries.of_event(event, PageRequest(paging))
+            shown = [record.cursor for record in found.records]
+            return shown, bool(await await_maybe(found.has_previous)), bool(await await_maybe(found.has_next))
+
+        assert await page(Paging(size)) == (keys[:size], False, size < 3)
+        assert await page(Paging(size, after=keys[0])) == (keys[1 : 1 + size], True, size < 2)
+        assert await page(Paging(size, before=keys[2])) == (keys[: min(size, 2)], False, size < 2)
+        assert await page(Paging(size, True)) == (keys[max(3 - size, 0) :], size < 3, False)
+        assert await page(Paging(size, True, before=keys[2])) == (keys[max(2 - size, 0) : 2], size < 2, True)
+        assert await page(Paging(size, after=keys[2])) == ([], True, False)
+        assert await page(Paging(size, True, before=keys[0])) == ([], False, True)
+        assert await page(Paging(size, after=keys[1], before=keys[1])) == ([], True, False)
+        other = EventDeliveryOrder().place_of(delivery_key(NO_ID, 1), "after")
+        for paging in (Paging[Any](size, after=other), Paging[Any](size, before=other)):
+            with pytest.raises(InvalidCursor):
+                await page(paging)
+
+
+# Attempts
+
+
+async def test_attempts_tell_what_was_answered_the_last_one_first(engine: str) -> None:
+    clock = held_clock()
+    async with triggers(engine, clock) as ours:
+        endpoint = await ours.endpoint()
+        await ours.numbered(2)
+        other, delivery = await ours.of_endpoint(endpoint)
+        await ours.attempt(other, OK)
+        await ours.attempt(delivery, Answer(latency_ms=15_000, error=Failure.TIMED_OUT))
+        clock.now += 60_000
+        (_, again) = await ours.of_endpoint(endpoint)
+        assert again.next_attempt is not None
+        await ours.attempt(again, Answer(latency_ms=7, status=200, excerpt="thanks ü"))
+
+        (_, done) = await ours.of_endpoint(endpoint)
+        assert (done.state, done.attempt_count, done.next_attempt) == (DELIVERED, 2, None)
+        second, first = await ours.deliveries.attempts(done)
+        assert (first.number, first.status, first.failure, first.latency_ms, first.answer) == (
+            *(1, None, Failure.TIMED_OUT),
+            *(15_000, None),
+        )
+        assert (second.number, second.status, second.failure, second.answer) == (2, 200, None, "thanks ü")
+        assert (second.time - first.time).total_seconds() == 60
+        assert len(await ours.deliveries.attempts(other)) == 1
+
+
+async def test_only_the_latest_attempts_are_shown(engine: str) -> None:
+    async with triggers(engine) as ours:
+        endpoint = await ours.endpoint()
+        await ours.numbered(1)
+        (delivery,) = await ours.of_endpoint(endpoint)
+        await ours.attempt(delivery, ERROR)
+        first = await ours.database.get(ATTEMPT.key_for(endpoint.endpoint_id, ANNA, 1, 1))
+        assert first is not None
+        many = [Put(ATTEMPT, {**first, "number": number}) for number in range(1, ATTEMPTS_SHOWN + 6)]
+        await ours.database.put_many(many)
+        shown = [attempt.number for attempt in await ours.deliveries.attempts(delivery)]
+        assert shown == list(range(ATTEMPTS_SHOWN + 5, 5, -1))
+
+
+# Replay
+
+
+async def test_a_replay_begins_what_has_ended_in_these_states_again(ended: Ended) -> None:
+    failed = [n for n in range(1, NUMBER + 1) if state_of(n) is FAILED]
+    waiting = [n for n in range(1, NUMBER + 1) if state_of(n) is WAITING]
+    before = await ended.ours.of_endpoint(ended.endpoint)
+
+    assert await ended.replay(FAILED, WAITING) == (len(failed), False)
+
+    assert await ended.waiting() == sorted(failed + waiting)
+    again = {each.sequence: each for each in await ended.ours.of_endpoint(ended.endpoint)}
+    for delivery in before:
+        now = again[delivery.sequence]
+        assert (now.webhook_id, now.attempt_count) == (delivery.webhook_id, delivery.attempt_count)
+        if delivery.sequence in failed:
+            assert (now.item["due"], now.item["first_attempt"], now.ended_at) == (ended.clock.now, 2, None)
+        else:
+            assert now == delivery
+    assert (await ended.ours.queue(ended.endpoint))["due"] == ended.clock.now
+    assert await ended.replay(FAILED) == (0, False)
+
+
+async def test_a_replayed_event_is_retried_and_can_fail_or_be_delivered_again(ended: Ended) -> None:
+    ours = ended.ours
+    assert await ended.replay(FAILED, last_ms=NOON + 1000) == (1, False)
+    delivery = (await ours.of_endpoint(ended.endpoint))[1]
+    event = (await ours.inbox.by_key(ANNA, [delivery.event_key]))[delivery.event_key]
+    assert event.status is TriggerEventStatus.RETRYING
+
+    await ours.attempt(delivery, GONE)
+    assert (await ours.again(event)).status is TriggerEventStatus.FAILED
+    assert await ended.replay(FAILED, last_ms=NOON + 1000) == (1, False)
+    await ours.attempt((await ours.of_endpoint(ended.endpoint))[1], OK)
+    done = await ours.again(event)
+    assert (done.status, done.retry_count) == (TriggerEventStatus.DELIVERED, 2)
+
+
+async def test_a_replay_takes_those_created_in_a_range(ended: Ended) -> None:
+    ended_ones = [n for n in range(1, NUMBER + 1) if state_of(n) is not WAITING]
+    first, last = NOON + 1000 * 3, NOON + 1000 * 7  # of the numbers 4 to 8
+    within = [n for n in ended_ones if 4 <= n <= 8]
+    assert await ended.replay(DELIVERED, FAILED, first_ms=first, last_ms=last) == (len(within), False)
+    assert await ended.waiting() == sorted({*within, *(set(range(1, NUMBER + 1)) - set(ended_ones))})
+
+
+async def test_a_replay_takes_at_most_a_thousand_the_newest_first_and_tells_of_the_rest(engine: str) -> None:
+    async with triggers(engine) as ours:
+        endpoint = await ours.endpoint()
+        await ours.numbered(1)
+        (delivery,) = await ours.of_endpoint(endpoint)
+        await ours.give_up(delivery)
+        item = {**(await ours.of_endpoint(endpoint))[0].item, "event_id": NO_ID}  # its event has expired
+        states = {n: FAILED if n % 7 else DELIVERED for n in range(2, MOST_REPLAYED + 300)}
+        await ours.database.put_many(
+            [Put(DELIVERY, {**item, "sequence": n, "state": state.value}) for n, state in states.items()]
+        )
+        failed = [n for n, state in states.items() if state is FAILED]
+
+        async def replay() -> tuple[int, bool]:
+            return await ours.deliveries.replay(ANNA, endpoint.endpoint_id, DeliverySelection((FAILED,)))
+
+        assert await replay() == (MOST_REPLAYED, True)
+        waiting = [each for each in await ours.of_endpoint(endpoint) if each.state is WAITING]
+        assert sequences(waiting) == failed[-MOST_REPLAYED:]
+        assert await replay() == (len(failed) - MOST_REPLAYED + 1, False)
+        assert await replay() == (0, False)
+
+
+async def test_a_replay_for_an_endpoint_that_is_gone_finds_none(ended: Ended) -> None:
+    await ended.ours.endpoints.delete(ANNA, ended.endpoint.endpoint_id)
+    await ended.ours.database.delete(Delete(QUEUE.key_for(ended.endpoint.endpoint_id)))  # as a deliverer does
+    before = await ended.ours.of_endpoint(ended.endpoint)
+    with pytest.raises(NotThere):
+        await ended.replay(FAILED)
+    assert await ended.ours.of_endpoint(ended.endpoint) == before
+    assert await ended.ours.database.get(QUEUE.key_for(ended.endpoint.endpoint_id)) is None
+
+
+async def test_replays_at_the_same_time_begin_each_delivery_once(ended: Ended) -> None:
+    answers = await asyncio.gather(*[ended.replay(DELIVERED, FAILED) for _ in range(4)])
+    assert sum(replayed for replayed, _ in answers) == 8
+    assert await ended.waiting() == list(range(1, NUMBER + 1))
+
+
+async def test_what_has_expired_is_neither_shown_nor_replayed(ended: Ended) -> None:
+    ended.clock.now = NOON + 30 * DAY_MS + 3000  # the first three have expired
+    assert sequences((await ended.page(ALL, Paging(3))).records) == [5, 6, 7]
+    assert await ended.replay(DELIVERED) == (2, False)
