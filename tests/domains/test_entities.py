@@ -6,12 +6,13 @@ from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.request_logs.entities import LOG
 from graph.domains.service_logs.entities import LOGS, SERVICE_LOG, TIMESTAMP_INDEX
+from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, STATUS_INDEX, TRIGGER_EVENT
 from graph.store.attributes import Attribute, Document, Real, Text, Truth, Whole
 from graph.store.entity import Entity
 from graph.store.values import InvalidItem
 from tests.domains.earthquakes.builders import an_event
 
-KEYS = {"pk", "sk", "gsi1pk", "gsi1sk", "entity"}
+KEYS = {"pk", "sk", "gsi1pk", "gsi1sk", "entity", "timestamp#event_id", "event_type#timestamp", "status#timestamp"}
 """What the documents list beside attributes: the store makes them of templates."""
 
 # The documents' own lists, "Attributes" of the entities: Field | Type | Requirement.
@@ -68,6 +69,20 @@ message String Required
 metadata Map Optional
 ttl Number Optional
 """
+DOCUMENTED_TRIGGER_EVENT = """
+user_id String Required
+timestamp#event_id String Required
+event_id String Required
+event_type String Required
+payload Map Required
+status String Required
+timestamp String Required
+ttl Number Required
+retry_count Number Required
+metadata Map Optional
+event_type#timestamp String Required
+status#timestamp String Required
+"""
 TYPES: dict[str, tuple[type[Attribute], ...]] = {
     "String": (Text,),
     "Number": (Whole, Real),
@@ -78,7 +93,12 @@ TYPES: dict[str, tuple[type[Attribute], ...]] = {
 
 @pytest.mark.parametrize(
     ("entity", "documented"),
-    [(EVENT, DOCUMENTED_EVENT), (LOG, DOCUMENTED_LOG), (SERVICE_LOG, DOCUMENTED_SERVICE_LOG)],
+    [
+        (EVENT, DOCUMENTED_EVENT),
+        (LOG, DOCUMENTED_LOG),
+        (SERVICE_LOG, DOCUMENTED_SERVICE_LOG),
+        (TRIGGER_EVENT, DOCUMENTED_TRIGGER_EVENT),
+    ],
 )
 def test_every_documented_attribute_is_declared_as_it_is_documented(entity: Entity, documented: str) -> None:
     for line in documented.strip().splitlines():
@@ -119,6 +139,12 @@ def test_keys_are_made_as_documented() -> None:
     assert keys == {
         LOGS.primary.name: ("{service_name}", "{timestamp}"),
         TIMESTAMP_INDEX.name: ("{log_type}", "{timestamp}"),
+    }
+    keys = {index.name: tuple(each.source for each in both) for index, both in TRIGGER_EVENT.templates.items()}
+    assert keys == {
+        EVENTS.primary.name: ("{user_id}", "{timestamp}#{event_id}"),
+        EVENT_TYPE_INDEX.name: ("{user_id}", "{event_type}#{timestamp}"),
+        STATUS_INDEX.name: ("{user_id}", "{status}#{timestamp}"),
     }
     assert EVENT.position_names(TIME_ORDERED) == ("dayBucket", "eventTsMs", "eventId")
 

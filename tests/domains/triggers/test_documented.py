@@ -1,0 +1,118 @@
+"""The table of events and its items are those of document 004."""
+
+import json
+import re
+from uuid import UUID
+
+import pytest
+
+from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, STATUS_INDEX, TRIGGER_EVENT
+from graph.domains.triggers.inbox import EventSelection
+from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.store.cloudformation import template
+from graph.store.design import Index, table_name
+from graph.store.query import Query
+from tests.domains.entities import documented
+from tests.domains.triggers.in_store import ANNA, OK, a_new_event, key_of, triggers
+
+# "Example Event Item". The service adds the store's own name of the entity, and what the status follows from.
+EXAMPLE = {
+    "user_id": "user-12345",
+    "timestamp#event_id": "2025-11-11T10:30:45.123456Z#550e8400-e29b-41d4-a716-446655440000",
+    "event_id": "550e8400-e29b-41d4-a716-446655440000",
+    "event_type": "user.created",
+    "payload": {
+        "user_id": "12345",
+        "email": "newuser@example.com",
+        "name": "John Doe",
+        "created_at": "2025-11-11T10:30:45Z",
+    },
+    "status": "received",
+    "timestamp": "2025-11-11T10:30:45.123456Z",
+    "ttl": 1735831845,
+    "retry_count": 0,
+    "metadata": {"source_ip": "192.168.1.1", "api_version": "v1", "correlation_id": "req-abc123"},
+    "event_type#timestamp": "user.created#2025-11-11T10:30:45.123456Z",
+    "status#timestamp": "received#2025-11-11T10:30:45.123456Z",
+}
+OURS = {"entity", "change", "deliveries", "open_deliveries", "failed_deliveries"}
+
+
+def test_the_documented_example_is_an_item_of_ours_with_the_same_keys() -> None:
+    attributes = {name: value for name, value in EXAMPLE.items() if "#" not in name}
+    item = {**attributes, "change": 1, "deliveries": [], "open_deliveries": 0, "failed_deliveries": 0}
+    TRIGGER_EVENT.check(item)
+    stored = documented(TRIGGER_EVENT, item)
+    assert {name: value for name, value in stored.items() if name not in OURS} == EXAMPLE
+    assert stored.keys() == EXAMPLE.keys() | OURS
+
+
+async def test_a_created_event_has_the_documented_attributes(engine: str) -> None:
+    async with triggers(engine) as ours:
+        await ours.create(a_new_event("user.created", EXAMPLE["payload"]))  # type: ignore[arg-type]
+        (event,) = await ours.events()
+
+    stored = documented(TRIGGER_EVENT, event.item)
+    assert stored.keys() == EXAMPLE.keys() | OURS
+    assert {name: type(value) for name, value in stored.items() if name in EXAMPLE} == {
+        name: type(value) for name, value in EXAMPLE.items()
+    }
+    assert UUID(event.event_id).version == 4
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", event.timestamp)
+    assert stored["timestamp#event_id"] == f"{event.timestamp}#{event.event_id}"
+    assert (event.expires_at - event.time).days == 30
+
+
+async def test_a_change_of_the_status_changes_the_key_of_its_index(engine: str) -> None:
+    """Pattern 6: the status and `status#timestamp` change together."""
+    async with triggers(engine) as ours:
+        await ours.endpoint()
+        first, second = await ours.numbered(2)
+        await ours.inbox.acknowledge(ANNA, [key_of(first)])
+        assert await ours.page(EventSelection(status=TriggerEventStatus.DELIVERED)) == [0]
+        assert await ours.page(EventSelection(status=TriggerEventStatus.RECEIVED)) == [1]
+        for endpoint in (await ours.endpoints.of_users([ANNA]))[ANNA]:
+            _, delivery = await ours.of_endpoint(endpoint)
+            await ours.attempt(delivery, OK)
+        stored = documented(TRIGGER_EVENT, (await ours.again(second)).item)
+        assert stored["status#timestamp"] == f"delivered#{second.timestamp}"
+
+
+@pytest.mark.parametrize(("index", "value"), [(EVENT_TYPE_INDEX, "user.created"), (STATUS_INDEX, "received")])
+async def test_a_prefix_of_an_index_ends_before_its_time(engine: str, index: Index, value: str) -> None:
+    """`begins_with(event_type#timestamp, "user.created")` would find `user.created_late`, too."""
+    async with triggers(engine) as ours:
+        await ours.create(*map(a_new_event, ("user.created", "user.created_late", "user.createc", "user.created.x")))
+        partition = ((ANNA,),)
+        found = await ours.database.query(
+            Query(entity=TRIGGER_EVENT, index=index, partitions=partition, between=((value,), (value,)))
+        )
+        assert len(found.items) == (1 if index is EVENT_TYPE_INDEX else 4)
+
+
+def test_the_template_declares_the_table_as_the_document_does() -> None:
+    (resource,) = json.loads(template([EVENTS], environment="prod"))["Resources"].values()
+    properties = resource["Properties"]
+
+    assert table_name(EVENTS, prefix="", environment="prod") == "zapier-triggers-api-prod-events"
+    assert properties["BillingMode"] == "PAY_PER_REQUEST"
+    assert properties["KeySchema"] == [
+        {"AttributeName": "user_id", "KeyType": "HASH"},
+        {"AttributeName": "timestamp#event_id", "KeyType": "RANGE"},
+    ]
+    assert properties["GlobalSecondaryIndexes"] == [
+        {
+            "IndexName": name,
+            "KeySchema": [
+                {"AttributeName": "user_id", "KeyType": "HASH"},
+                {"AttributeName": sort_key, "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+        for name, sort_key in (("EventTypeIndex", "event_type#timestamp"), ("StatusIndex", "status#timestamp"))
+    ]
+    assert {each["AttributeType"] for each in properties["AttributeDefinitions"]} == {"S"}
+    assert properties["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
+    assert properties["StreamSpecification"] == {"StreamViewType": "NEW_IMAGE"}
+    assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert properties["SSESpecification"] == {"SSEEnabled": True}
