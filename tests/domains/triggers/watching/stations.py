@@ -1,18 +1,20 @@
 """A store with watches and a source of earthquakes, watchers of it, and what a plain model expects of them."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
-from graph.domains.triggers.entities import TRIGGER_EVENT
+from graph.domains.triggers.entities import TRIGGER_EVENT, WATCH, WATCH_ENTRY
 from graph.domains.triggers.model import TriggerEvent, Watch
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.sending.resolver import Resolver
@@ -20,9 +22,10 @@ from graph.domains.triggers.watching.kinds import OF_REVISION, ChangeKind
 from graph.domains.triggers.watching.known import KnownWatches
 from graph.domains.triggers.watching.watcher import Watcher
 from graph.domains.triggers.watching.watches import Watches
-from graph.store.contract import Database
+from graph.store.contract import Database, Put
+from graph.work.tasks import Sleep
 from tests.domains.earthquakes.oracle import selects
-from tests.domains.earthquakes.revisions.histories import Clock, Source
+from tests.domains.earthquakes.revisions.histories import BEGIN, Clock, Source
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.sending.receivers import OWN_NETWORK
 from tests.store.engines import empty_database
@@ -43,6 +46,7 @@ class Station:
     source: Source
     endpoints: Endpoints
     watches: Watches
+    resolver: Resolver
 
     @property
     def clock(self) -> Clock:
@@ -64,9 +68,21 @@ class Station:
         endpoint, _ = await self.endpoints.create(user_id, URL, EndpointChanges(types=types or None))
         return endpoint.endpoint_id
 
-    def watcher(self, database: Database | None = None) -> Watcher:
+    def watcher(self, database: Database | None = None, sleep: Sleep = asyncio.sleep) -> Watcher:
         """A watcher as a process makes it that has just begun, perhaps with another connection to the store."""
-        return a_watcher(database or self.database, self.clock)
+        database = database or self.database
+        endpoints = Endpoints(database, self.resolver, self.clock, most=40)
+        known = KnownWatches(watches_in(database, endpoints, self.clock), selection_of_json)
+        outbox = Outbox(database, endpoints, self.clock)
+        return Watcher(database, event_sequence(database), History(database), known, outbox, sleep)
+
+    async def fill(self, *watches: Watch) -> None:
+        """Store many watches at once, without changes that tell of them."""
+        items = [watch.item for watch in watches]
+        entries = [{name: item[name] for name in ("user_id", "watch_id")} for item in items]
+        await self.database.put_many(
+            [*[Put(WATCH, item) for item in items], *[Put(WATCH_ENTRY, each) for each in entries]]
+        )
 
     async def events(self) -> list[TriggerEvent]:
         """All events of all users, in the order in which they were stored."""
@@ -101,11 +117,19 @@ def told_by(event: TriggerEvent) -> Told:
     return payload["watch"]["watchId"], payload["earthquake"]["eventId"], payload["revision"]
 
 
-def a_watcher(database: Database, clock: Clock) -> Watcher:
-    """A watcher of a store that has seen nothing of it."""
-    endpoints = Endpoints(database, Resolver(OWN_NETWORK), clock, most=40)
-    known = KnownWatches(watches_in(database, endpoints, clock), selection_of_json)
-    return Watcher(database, event_sequence(database), History(database), known, Outbox(database, endpoints, clock))
+def a_watch(number: int, filter_: Mapping[str, Any] | None = None, *, user_id: str = USER) -> Watch:
+    """A watch of everything that is stored, made by no mutation."""
+    return Watch(
+        {
+            "user_id": user_id,
+            "watch_id": uuid7(BEGIN + number),
+            "name": "A watch",
+            "filter": filter_ or {},
+            "kinds": [kind.value for kind in ALL_KINDS],
+            "since": 0,
+            "created_at": BEGIN,
+        }
+    )
 
 
 def watches_in(database: Database, endpoints: Endpoints, clock: Clock) -> Watches:
@@ -119,7 +143,8 @@ async def stationed(database: Database, clock: Clock) -> AsyncIterator[Station]:
     resolver = Resolver(OWN_NETWORK)
     try:
         endpoints = Endpoints(database, resolver, clock, most=40)
-        yield Station(database, Source(database, clock=clock), endpoints, watches_in(database, endpoints, clock))
+        watches = watches_in(database, endpoints, clock)
+        yield Station(database, Source(database, clock=clock), endpoints, watches, resolver)
     finally:
         await resolver.close()
 

@@ -3,17 +3,17 @@
 from collections import Counter
 
 import pytest
-from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema_rs import Draft202012Validator, meta
 
-from graph.domains.triggers.deliveries import Delivery
 from graph.domains.triggers.entities import DELIVERY, FEED_POSITION, WATCH
 from graph.domains.triggers.event_types import CREATED, DELETED, EVENT_TYPES, REVISED
-from graph.domains.triggers.model import DeliveryState, TriggerEvent
+from graph.domains.triggers.model import Delivery, DeliveryState, TriggerEvent
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.domains.triggers.watching import watcher as watching
 from graph.domains.triggers.watching.kinds import ChangeKind
 from graph.domains.triggers.watching.watcher import FEED
 from graph.store.contract import Put
+from graph.store.query import Page, Query
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.triggers.watching.stations import USER, Station, told_by
@@ -68,16 +68,15 @@ async def test_a_watch_of_one_kind_is_told_of_no_other(station: Station, kind: C
 async def test_payloads_are_the_versions_values_and_fit_the_schema(station: Station) -> None:
     watch = await station.watch()
     await say_every_kind(station)
-    whole = {"magType": "mww", "type": "earthquake", "alert": "green", "tsunami": True, "felt": 3, "sig": 9}
-    given = {"mag_type": "mww", "type": "earthquake", "alert": "green", "tsunami": True, "felt": 3, "sig": 9}
-    await station.source.say(a_record("us9", url="https://example.org/us9", **given))
+    values = {"mag_type": "mww", "type": "earthquake", "alert": "green", "tsunami": True, "felt": 3, "sig": 9}
+    await station.source.say({**a_record("us9", url="https://example.org/us9"), **values})
     await station.watcher().catch_up()
 
     schemas = {each.name: each.schema for each in EVENT_TYPES}
     versions = {(version.event.event_id, version.number): version for _, version in await station.versions()}
     for event in (events := await station.events()):
         payload = event.payload
-        Draft202012Validator(schemas[event.event_type], format_checker=FormatChecker()).validate(payload)
+        Draft202012Validator(schemas[event.event_type], validate_formats=True).validate(payload)
         _, event_id, number = told_by(event)
         version = versions[event_id, number]
         item, earthquake = version.item, payload["earthquake"]
@@ -90,8 +89,9 @@ async def test_payloads_are_the_versions_values_and_fit_the_schema(station: Stat
     merged, told = events[-2].payload, events[-1].payload
     assert (merged["kind"], merged["mergedInto"], merged["earthquake"]["eventId"]) == ("MERGED", "us1", "nc1")
     assert told["earthquake"] == {
-        "eventId": "us9", "time": "2023-08-03T00:00:00.000Z", "mag": 4.5, "place": "Here", "lat": 1.0, "lon": 2.0,
-        "depth": 3.0, "status": None, "url": "https://example.org/us9", **whole,
+        "eventId": "us9", "time": "2023-08-03T00:00:00.000Z", "place": "Here", "url": "https://example.org/us9",
+        "mag": 4.5, "magType": "mww", "lat": 1.0, "lon": 2.0, "depth": 3.0, "type": "earthquake", "status": None,
+        "alert": "green", "tsunami": True, "felt": 3, "sig": 9,
     }
     assert told["recordedAt"] == "2023-08-04T00:00:08.000Z"
     assert events[1].payload["changes"] == [{"field": "mag", "before": 4.5, "after": 5.0}]
@@ -180,7 +180,7 @@ async def test_a_watch_that_is_made_while_changes_are_read_is_told_of_what_is_st
 
         made = False
 
-        async def query(self, query):  # type: ignore[no-untyped-def]
+        async def query(self, query: Query) -> Page:
             if query.entity.name == "ARRIVAL" and not self.made:
                 self.made = True
                 watches.append(await station.watch())
@@ -212,7 +212,8 @@ async def test_nothing_but_the_number_of_the_watches_changes_is_read_without_wat
     database = WatchedDatabase(station.database)
     watcher = station.watcher(database)
     await watcher.catch_up()
-    database.gets.clear(), database.calls.clear()
+    database.gets.clear()
+    database.calls.clear()
     await station.source.say(a_record("us1"))
     await watcher.catch_up()
 
@@ -248,6 +249,6 @@ async def test_the_position_is_kept_on_a_long_way_without_events(
 
 def test_the_examples_of_the_types_fit_their_schemas() -> None:
     for each in EVENT_TYPES:
-        Draft202012Validator.check_schema(each.schema)
-        Draft202012Validator(each.schema, format_checker=FormatChecker()).validate(each.example)
+        assert meta.is_valid(each.schema)
+        Draft202012Validator(each.schema, validate_formats=True).validate(each.example)
     assert {each.name for each in EVENT_TYPES} >= set(watching.TYPES.values())

@@ -1,0 +1,186 @@
+"""The watches in memory are those in the store, whatever changes were seen or have expired."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.schema.filter_json import selection_of_json
+from graph.domains.triggers.errors import NotThere
+from graph.domains.triggers.watching import known as knowing
+from graph.domains.triggers.watching import watches as storing
+from graph.domains.triggers.watching.known import KnownWatches
+from graph.domains.triggers.watching.watches import CHANGES_KEPT_S
+from graph.store.contract import Database
+from graph.store.entity import Item, Key
+from graph.store.query import Page, Query
+from tests.domains.earthquakes.revisions.histories import a_record
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.triggers.watching.stations import USER, Station, a_station, watches_in
+from tests.effort import rounds
+from tests.turns import turns_counted
+
+WEEK_S = CHANGES_KEPT_S
+
+
+def known_of(station: Station, database: Database | None = None) -> KnownWatches:
+    """Watches of a process that has read none yet."""
+    watches = watches_in(database or station.database, station.endpoints, station.clock)
+    return KnownWatches(watches, selection_of_json)
+
+
+def is_whole(known: KnownWatches, *watch_ids: str) -> bool:
+    """Whether these are the known watches."""
+    return set(known.by_id) == set(watch_ids) and len(known.index) == len(watch_ids)
+
+
+async def test_watches_are_learned_and_forgotten(station: Station) -> None:
+    known = known_of(station)
+    await known.update()
+    assert is_whole(known)
+    first, second = await station.watch(), await station.watch()
+    await known.update()
+    assert is_whole(known, first.watch_id, second.watch_id)
+    await station.watches.delete(USER, first.watch_id)
+    third = await station.watch()
+    await known.update()
+    assert is_whole(known, second.watch_id, third.watch_id)
+
+
+async def test_it_knows_behind_which_change_the_watches_begin(station: Station) -> None:
+    known = known_of(station)
+    for _ in range(3):
+        await station.source.say(a_record("us1"), a_record("us2", updated=1 + station.clock.now))
+        await station.watch()
+    await known.update()
+    assert known.since == 1
+    for watch_id in list(known.by_id):
+        await station.watches.delete(USER, watch_id)
+    await known.update()
+    assert known.since is None
+
+
+@pytest.mark.parametrize("seen", ["all expired", "some expired"])
+async def test_watches_are_read_again_if_their_changes_have_expired(station: Station, seen: str) -> None:
+    known = known_of(station)
+    kept, deleted = await station.watch(), await station.watch()
+    await known.update()
+    made = await station.watch()
+    await station.watches.delete(USER, deleted.watch_id)
+    station.clock.now += 1000 * (WEEK_S + 1)
+    others = [] if seen == "all expired" else [await station.watch()]
+    await known.update()
+
+    assert is_whole(known, kept.watch_id, made.watch_id, *[watch.watch_id for watch in others])
+
+
+async def test_watches_are_read_again_if_a_change_between_others_is_missing(station: Station) -> None:
+    known = known_of(station)
+    await known.update()
+    watches = []
+    for later_s in (0, -3600, 0):  # the clock of the process that makes the second one is slow
+        station.clock.now += 1000 * later_s
+        watches.append(await station.watch())
+        station.clock.now -= 1000 * later_s
+    station.clock.now += 1000 * (WEEK_S - 1800)
+    await known.update()
+
+    assert is_whole(known, *[watch.watch_id for watch in watches])
+
+
+class Failing(WatchedDatabase):
+    """Fails once, at one of its readings."""
+
+    def __init__(self, database: Database, failing: int) -> None:
+        super().__init__(database)
+        self.left = failing
+
+    def _count(self) -> None:
+        self.left -= 1
+        if not self.left:
+            raise DatabaseUnavailable("the connection was lost")
+
+    async def get(self, key: Key, **options: object) -> Item | None:
+        self._count()
+        return await super().get(key)
+
+    async def get_many(self, keys: object, **options: object) -> dict[Key, Item]:
+        self._count()
+        return await super().get_many(keys)  # type: ignore[arg-type]
+
+    async def query(self, query: Query) -> Page:
+        self._count()
+        return await super().query(query)
+
+
+@pytest.mark.parametrize("expired", [False, True])
+async def test_a_failure_of_the_store_at_any_reading_loses_no_watch(
+    station: Station, monkeypatch: pytest.MonkeyPatch, expired: bool
+) -> None:
+    monkeypatch.setattr(storing, "READ_AT_ONCE", 2)
+    monkeypatch.setattr(knowing, "CHANGES_AT_ONCE", 2)
+    first = [await station.watch() for _ in range(3)]
+    failing, failures = 0, 0
+    while failures == failing:
+        failing += 1
+        database = Failing(station.database, 0)
+        known = known_of(station, database)
+        await known.update()
+        await station.watches.delete(USER, first.pop().watch_id)
+        first += [await station.watch() for _ in range(3)]
+        station.clock.now += 1000 * (WEEK_S + 1) * expired
+        database.left = failing
+        with suppress(DatabaseUnavailable):
+            await known.update()
+        failures += database.left <= 0
+        database.left = 0  # it fails no more
+        await known.update()
+
+        assert is_whole(known, *[watch.watch_id for watch in first])
+        for watch in first[3:]:
+            await station.watches.delete(USER, watch.watch_id)
+        del first[3:]
+    assert failing > 4
+
+
+steps = st.lists(st.sampled_from(["make", "delete", "learn", "wait"]), max_size=12)
+
+
+@settings(max_examples=rounds(40))
+@given(steps)
+async def test_watches_that_are_learned_at_any_times_are_those_of_the_store(some: list[str]) -> None:
+    async with a_station("sqlite") as station:
+        known, there = known_of(station), list[str]()
+        for step in some:
+            match step:
+                case "make":
+                    there.append((await station.watch()).watch_id)
+                case "delete" if there:
+                    await station.watches.delete(USER, there.pop(0))
+                case "learn":
+                    await known.update()
+                case "wait":
+                    station.clock.now += 1000 * (WEEK_S // 2 + 1)
+        await known.update()
+        assert is_whole(known, *there)
+
+
+async def test_a_watch_is_deleted_once(station: Station) -> None:
+    watch = await station.watch()
+    with pytest.raises(NotThere):
+        await station.watches.delete("bea", watch.watch_id)
+    await station.watches.delete(USER, watch.watch_id)
+    with pytest.raises(NotThere):
+        await station.watches.delete(USER, watch.watch_id)
+
+
+async def test_the_loop_goes_on_while_many_watches_are_read() -> None:
+    async with a_station("sqlite") as station:
+        for _ in range(40):
+            await station.watch({"minMagnitude": 5})
+        known = known_of(station)
+        async with turns_counted() as turns:
+            await known.update()
+        assert turns.number >= 40
