@@ -223,6 +223,12 @@ def disabled(endpoint: Endpoint, reason: str) -> Update:
     )
 
 
+def still_there(endpoint: Endpoint) -> Update:
+    """Changes nothing, and is refused if the endpoint was deleted."""
+    unchanged = {"created_at": endpoint.item["created_at"]}
+    return Update(ENDPOINT.key_of(endpoint.item), set=unchanged, condition=Compare("revision", ">=", 1))
+
+
 def new_secret() -> str:
     """A secret that signs webhooks, in the form of Standard Webhooks."""
     return "whsec_" + b64encode(secrets.token_bytes(SECRET_BYTES)).decode()

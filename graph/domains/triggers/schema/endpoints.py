@@ -280,6 +280,7 @@ class EndpointMutations:
         endpoint = await context.service(Endpoints).one(user_id, input.endpoint_id)
         await context.service(Watches).delete_of_endpoint(user_id, endpoint.endpoint_id)
         await context.service(Endpoints).delete(user_id, endpoint.endpoint_id)
+        await context.service(Watches).delete_of_endpoint(user_id, endpoint.endpoint_id)  # made meanwhile
         context.service(Outbox).tell([endpoint.endpoint_id])
         return _Deleted(endpoint.endpoint_id)
 

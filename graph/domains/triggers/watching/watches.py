@@ -7,7 +7,7 @@ from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
-from graph.domains.triggers.endpoints import Endpoints
+from graph.domains.triggers.endpoints import Endpoints, still_there
 from graph.domains.triggers.entities import WATCH, WATCH_CHANGES, WATCH_ENTRY
 from graph.domains.triggers.errors import NotThere, TooMany
 from graph.domains.triggers.model import DAY_S, WATCHES, Watch
@@ -79,8 +79,7 @@ class Watches:
             NotThere: The user has no such endpoint.
         """
         check_input(WATCH, name=name, filter=filter_)
-        if endpoint_id is not None:
-            await self._endpoints.one(user_id, endpoint_id)
+        endpoint = None if endpoint_id is None else await self._endpoints.one(user_id, endpoint_id)
         if await self._database.count(_of_user(user_id)) >= self._most:
             raise TooMany(self._most, "watches")
         now = self._clock()
@@ -95,7 +94,9 @@ class Watches:
             **({} if endpoint_id is None else {"endpoint_id": endpoint_id}),
         }
         entry = {"watch_id": item["watch_id"], "user_id": user_id}
-        await self._store([Put(WATCH, item), Put(WATCH_ENTRY, entry)], Watch(item))
+        there = [] if endpoint is None else [still_there(endpoint)]
+        if not await self._store([Put(WATCH, item), Put(WATCH_ENTRY, entry), *there], Watch(item)):
+            raise NotThere("endpointId", "endpoint")
         return Watch(item)
 
     async def delete(self, user_id: str, watch_id: str) -> None:
@@ -133,7 +134,7 @@ class Watches:
         return await self._store([Delete(WATCH.key_of(watch.item)), Delete(entry)], watch)
 
     async def _store(self, actions: Sequence[Action], watch: Watch) -> bool:
-        """Store a change of a watch. False if it is deleted already."""
+        """Store a change of a watch. False if it is deleted already, or its endpoint is."""
         key = change_key(watch)
         for _ in range(ROUNDS):
             async with self.sequence.reserve() as reservation:

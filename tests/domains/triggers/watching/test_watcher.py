@@ -6,6 +6,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator, meta
 
 from graph.domains.triggers.entities import DELIVERY, FEED_POSITION, WATCH
+from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.event_types import CREATED, DELETED, EVENT_TYPES, REVISED
 from graph.domains.triggers.model import Delivery, DeliveryState, TriggerEvent
 from graph.domains.triggers.statuses import TriggerEventStatus
@@ -16,7 +17,7 @@ from graph.store.contract import Put
 from graph.store.query import Page, Query
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.triggers.watching.stations import USER, Station, told_by
+from tests.domains.triggers.watching.stations import USER, Station, told_by, watches_in
 
 
 async def say_every_kind(station: Station) -> None:
@@ -89,9 +90,21 @@ async def test_payloads_are_the_versions_values_and_fit_the_schema(station: Stat
     merged, told = events[-2].payload, events[-1].payload
     assert (merged["kind"], merged["mergedInto"], merged["earthquake"]["eventId"]) == ("MERGED", "us1", "nc1")
     assert told["earthquake"] == {
-        "eventId": "us9", "time": "2023-08-03T00:00:00.000Z", "place": "Here", "url": "https://example.org/us9",
-        "mag": 4.5, "magType": "mww", "lat": 1.0, "lon": 2.0, "depth": 3.0, "type": "earthquake", "status": None,
-        "alert": "green", "tsunami": True, "felt": 3, "sig": 9,
+        "eventId": "us9",
+        "time": "2023-08-03T00:00:00.000Z",
+        "place": "Here",
+        "url": "https://example.org/us9",
+        "mag": 4.5,
+        "magType": "mww",
+        "lat": 1.0,
+        "lon": 2.0,
+        "depth": 3.0,
+        "type": "earthquake",
+        "status": None,
+        "alert": "green",
+        "tsunami": True,
+        "felt": 3,
+        "sig": 9,
     }
     assert told["recordedAt"] == "2023-08-04T00:00:08.000Z"
     assert events[1].payload["changes"] == [{"field": "mag", "before": 4.5, "after": 5.0}]
@@ -170,6 +183,22 @@ async def test_the_watches_of_an_endpoint_are_deleted_and_no_others(station: Sta
     await station.watcher().catch_up()
 
     assert await station.told() == Counter((watch.watch_id, "us1", 1) for watch in kept)
+
+
+async def test_no_watch_is_made_of_an_endpoint_that_is_deleted_meanwhile(station: Station) -> None:
+    class DeletesTheEndpoint(WatchedDatabase):
+        """Before the watch is stored, somebody deletes its endpoint."""
+
+        async def count(self, query: Query) -> int:
+            await station.endpoints.delete(USER, endpoint_id)
+            return await super().count(query)
+
+    endpoint_id = await station.endpoint()
+    watches = watches_in(DeletesTheEndpoint(station.database), station.endpoints, station.clock)
+    with pytest.raises(NotThere):
+        await watches.create(USER, "A watch", {}, (ChangeKind.CREATED,), endpoint_id)
+
+    assert [item async for item in station.database.scan(WATCH)] == []
 
 
 async def test_a_watch_that_is_made_while_changes_are_read_is_told_of_what_is_stored_behind_it(
