@@ -9,6 +9,7 @@ from graph.domains.triggers.model import Watch
 from graph.domains.triggers.watching.kinds import ChangeKind
 from graph.domains.triggers.watching.matching import Interest, WatchIndex
 from graph.domains.triggers.watching.watches import Watches, watch_of
+from graph.feed.sequence import Change
 from graph.observability.logs import get_logger
 from graph.work.account import give_way
 
@@ -35,13 +36,10 @@ class KnownWatches:
         """Learn of all changes until now."""
         latest = await self._watches.sequence.latest()
         while self._number != latest:
-            if self._number is None:
+            changes = await self._changes_since(self._number)
+            if not changes:
                 await self._read_all(latest)
                 return
-            changes = await self._watches.sequence.since(self._number, CHANGES_AT_ONCE)
-            if not changes or changes[-1].number != self._number + len(changes):  # some have expired
-                self._number = None
-                continue
             keys = dict.fromkeys(watch_of(key) for change in changes for key in change.keys)
             for key in keys:
                 _, watch_id = key.values
@@ -50,6 +48,13 @@ class KnownWatches:
                 await self._learn(watch)
             self._number = changes[-1].number
             latest = max(latest, self._number)
+
+    async def _changes_since(self, number: int | None) -> list[Change]:
+        """The next changes after a number; empty if some of them have expired, or none was known."""
+        if number is None:
+            return []
+        changes = await self._watches.sequence.since(number, CHANGES_AT_ONCE)
+        return changes if changes and changes[-1].number == number + len(changes) else []
 
     async def _read_all(self, number: int) -> None:
         """Read all watches, as they are after a change or later."""

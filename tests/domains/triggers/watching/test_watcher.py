@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from jsonschema_rs import Draft202012Validator, meta
 
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.triggers.entities import DELIVERY, FEED_POSITION, WATCH
 from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.event_types import CREATED, DELETED, EVENT_TYPES, REVISED
@@ -250,7 +251,10 @@ async def test_nothing_but_the_number_of_the_watches_changes_is_read_without_wat
     assert database.calls == []
 
 
-async def test_a_first_watch_does_not_bring_the_whole_way_of_the_feed_behind_it(station: Station) -> None:
+async def test_a_first_watch_does_not_bring_the_whole_way_of_the_feed_behind_it(
+    station: Station, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "CHANGES_AT_ONCE", 2)
     for number in range(1, 6):
         await station.source.say(a_record("us1", mag=4 + number / 10, updated=number))
     await station.watch()
@@ -259,6 +263,17 @@ async def test_a_first_watch_does_not_bring_the_whole_way_of_the_feed_behind_it(
     await station.watcher(database).catch_up()
 
     assert [query.entity.name for query in database.calls].count("ARRIVAL") == 2  # what is behind it, and the end
+
+
+async def test_changes_that_no_watch_wanted_are_not_read_again(station: Station) -> None:
+    await station.watch({"minMagnitude": 9})
+    await station.source.say(a_record("us1"))
+    watcher = station.watcher(database := WatchedDatabase(station.database))
+    await watcher.catch_up()
+    versions = database.gets.count((EVENT, None))
+    await watcher.catch_up()
+
+    assert database.gets.count((EVENT, None)) == versions == 1
 
 
 async def test_the_position_is_kept_on_a_long_way_without_events(
