@@ -233,7 +233,7 @@ class Workshop:
     async def in_inbox(self, user: str = USER) -> list[TriggerEvent]:
         """A user's events, oldest first."""
         page = await self.inbox.page(user, EventSelection(), PageRequest.of_first(1000))
-        return page.records[::-1]
+        return list(page.records[::-1])
 
     async def statuses(self, user: str = USER) -> list[TriggerEventStatus]:
         """The statuses of a user's events, oldest first."""
