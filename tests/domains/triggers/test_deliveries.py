@@ -203,7 +203,8 @@ async def test_the_deliveries_of_an_event_come_in_pages(engine: str, size: int) 
         assert await page(Paging(size, True, before=keys[0])) == ([], False, True)
         assert await page(Paging(size, after=keys[1], before=keys[1])) == ([], True, False)
         other = EventDeliveryOrder().place_of(delivery_key(NO_ID, 1), "after")
-        for paging in (Paging[Any](size, after=other), Paging[Any](size, before=other)):
+        foreign: list[Paging[Any]] = [Paging(size, after=other), Paging(size, before=other)]
+        for paging in foreign:
             with pytest.raises(InvalidCursor):
                 await page(paging)
 
