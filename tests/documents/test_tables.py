@@ -24,10 +24,17 @@ def test_the_table_of_settings_is_the_settings() -> None:
         name = variable.removeprefix("GRAPH_").lower()
         field = Settings.model_fields[name]
         assert description == field.description
-        assert default == (
-            "none" if field.default in (None, ()) else json.dumps(field.default).strip('"').removesuffix(".0")
-        )
+        assert default == as_variable(field.default)
         assert option == options.get(name, "")
+
+
+def as_variable(default: object) -> str:
+    """A default as it is written in a variable."""
+    if default in (None, ()):
+        return "none"
+    if isinstance(default, tuple):
+        return ",".join(map(str, default))
+    return json.dumps(default).strip('"').removesuffix(".0")
 
 
 def test_a_setting_that_is_named_exists() -> None:

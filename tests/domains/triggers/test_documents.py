@@ -1,0 +1,264 @@
+"""What `docs/webhooks.md` shows, in the order of the page, and its tables."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from graph.domains.triggers.entities import ENDPOINTS, ENTITIES, EVENTS
+from graph.domains.triggers.event_types import EVENT_TYPES
+from graph.domains.triggers.settings import TriggerSettings
+from tests.bearers import bearer
+from tests.documents.markdown import Block, document
+from tests.documents.shell import commands
+from tests.domains.triggers.receiver_program import gateway, receiving
+from tests.domains.triggers.sending.receivers import FIRST, LOOPBACK, SECOND
+from tests.service import Service, running
+from tests.settings import Settings
+from tests.store.samples import HeldClock
+from tests.subscribers import event_stream, live_service
+
+PAGE = document("docs/webhooks.md")
+HERE = "http://127.0.0.1:8000"
+RECEIVER = "http://127.0.0.1:9000/"
+AN_ID = "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"  # of the endpoint, on the page
+ON_THE_PAGE = 1_795_305_600_000  # a time between those that the page names, epoch milliseconds
+
+OWN_NETWORK: dict[str, Any] = {"webhook_networks": LOOPBACK, "webhook_http": True}
+
+
+def shown(language: str, text: str) -> Block:
+    """The block with this text."""
+    (found,) = [block for block in PAGE.blocks if block.language == language and text in block.text]
+    assert found.test
+    assert Path(found.test).name == Path(__file__).name
+    return found
+
+
+class Reader:
+    """Somebody who follows the page, with an endpoint of their own."""
+
+    def __init__(self, service: Service, url: str) -> None:
+        self._service = service
+        (curl,) = [each for each in commands(shown("sh", "curl").text) if "curl" in each.words]
+        address, body = curl.words[1], curl.words[-1]
+        answer = service.http.post(
+            address.replace(HERE, service.url), content=body.replace(RECEIVER, url), headers=JSON
+        )
+        assert names_of(answer.json()) == names_of(json.loads(shown("json", "createEndpoint").text))
+        created = answer.json()["data"]["createEndpoint"]
+        self.endpoint_id, self.secret = created["endpoint"]["endpointId"], created["secret"]
+
+    def do(self, text: str) -> dict[str, Any]:
+        """Send the operation with this text. Returns its data."""
+        return self._service.ask(shown("graphql", text).text.replace(AN_ID, self.endpoint_id))
+
+    def wait_for_states(self, *states: str) -> None:
+        """Wait until the deliveries are in these states."""
+        query = f'{{ deliveries(endpointId: "{self.endpoint_id}") {{ nodes {{ state }} }} }}'
+        while [each["state"] for each in self._service.ask(query)["deliveries"]["nodes"]] != list(states):
+            pass
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+def names_of(value: Any) -> Any:
+    """The names in a JSON value, without its other values."""
+    return {name: names_of(part) for name, part in value.items()} if isinstance(value, dict) else None
+
+
+def own(folder: Path, **others: Any) -> Settings:
+    return Settings(store=f"sqlite:///{folder}/quakes.db", **OWN_NETWORK, **others)
+
+
+def test_the_first_steps_end_with_the_webhook_that_is_shown(tmp_path: Path) -> None:
+    with gateway() as endpoint, running(own(tmp_path)) as service:
+        reader = Reader(service, endpoint.url)
+        graph = service.url + "/graphql"
+        with receiving(graph, reader.endpoint_id, reader.secret, tmp_path) as program:
+            endpoint.program = program
+            assert reader.do("testEndpoint")["testEndpoint"]["delivery"]["sequence"] == 1
+            assert program.next_event()["type"] == "endpoint.test"
+            watch = reader.do("createWatch")["createWatch"]["watch"]
+            assert reader.do("ingestEvents") == {"ingestEvents": {"upserted": 1}}
+            event = program.next_event()
+
+    expected = json.loads(shown("json", "earthquake.created").text)
+    assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{6}Z", event["timestamp"])
+    assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{3}Z", event["data"]["recordedAt"])
+    assert event["data"]["watch"]["watchId"] == watch["watchId"]
+    for time_or_id in (("timestamp",), ("data", "recordedAt"), ("data", "watch", "watchId")):
+        put(expected, time_or_id, None)
+        put(event, time_or_id, None)
+    assert event == expected
+    assert json.dumps(event) == json.dumps(expected)  # also in the same order
+
+
+def put(value: dict[str, Any], path: tuple[str, ...], part: Any) -> None:
+    *outer, last = path
+    for name in outer:
+        value = value[name]
+    value[last] = part
+
+
+def test_the_variables_of_the_program_are_those_of_the_answer() -> None:
+    answer = json.loads(shown("json", "createEndpoint").text)["data"]["createEndpoint"]
+    exports = [command.words for command in commands(shown("sh", "WEBHOOK_SECRET").text) if "export" in command.words]
+
+    assert [f"WEBHOOK_SECRET={answer['secret']}", f"ENDPOINT_ID={answer['endpoint']['endpointId']}"] == exports[0][1:]
+
+
+def test_the_operations_of_an_endpoint_do_what_the_page_says(tmp_path: Path) -> None:
+    clock = HeldClock()
+    clock.now = ON_THE_PAGE
+    with gateway() as endpoint, running(own(tmp_path), clock=clock) as service:
+        reader = Reader(service, endpoint.url)
+        created = reader.do("createTriggerEvent")["createTriggerEvent"]
+        again = reader.do("createTriggerEvent")["createTriggerEvent"]
+        assert (created["duplicate"], again["duplicate"]) == (False, True)
+        assert created["triggerEvent"]["id"] == again["triggerEvent"]["id"]
+        while not reader.do("latencyMs")["deliveries"]["nodes"][0]["attempts"]:
+            pass
+        (delivery,) = reader.do("latencyMs")["deliveries"]["nodes"]
+        assert (delivery["state"], delivery["attempts"][0]["status"]) == ("WAITING", 500)
+        assert delivery["nextAttempt"] > delivery["attempts"][0]["time"]
+
+        endpoint.status = 410
+        reader.do("testEndpoint")
+        reader.wait_for_states("WAITING", "FAILED")
+        (stopped,) = reader.do("latencyMs")["triggerEndpoints"]["nodes"]
+        assert (stopped["state"], stopped["reason"], stopped["queue"]["failures"]) == ("DISABLED", "GONE", 2)
+        (missed,) = reader.do("after: 1")["deliveries"]["nodes"]
+        assert (missed["sequence"], missed["event"]["type"]) == (2, "endpoint.test")
+
+        endpoint.status = 204
+        service.ask(
+            f'mutation {{ resumeEndpoint(input: {{endpointId: "{reader.endpoint_id}"}}) {{ endpoint {{ id }} }} }}'
+        )
+        assert reader.do("pauseEndpoint") == {
+            "pauseEndpoint": {"endpoint": {"state": "PAUSED"}},
+            "resumeEndpoint": {"endpoint": {"state": "ENABLED"}},
+        }
+        assert reader.do("replayDeliveries") == {"replayDeliveries": {"replayed": 1, "hasMore": False}}
+        reader.wait_for_states("WAITING", "DELIVERED")
+        assert endpoint.bodies[-1]["sequence"] == missed["sequence"]
+        assert endpoint.ids[-1] == missed["webhookId"]
+        assert reader.do("rotateSecret")["rotateSecret"]["secret"] != reader.secret
+
+
+def test_the_inbox_is_read_and_acknowledged_as_the_page_shows(tmp_path: Path) -> None:
+    with running(own(tmp_path)) as service:
+        service.ask(shown("graphql", "createTriggerEvent").text)
+        inbox, taken = shown("graphql", "status: RECEIVED").text, shown("graphql", "acknowledgeTriggerEvents").text
+        (event,) = service.ask(inbox)["triggerEvents"]["nodes"]
+        acknowledged = [service.ask(taken, {"ids": [event["id"]]})["acknowledgeTriggerEvents"] for _ in range(2)]
+        left = service.ask(inbox)["triggerEvents"]["nodes"]
+
+    assert (event["payload"], event["metadata"]["correlation_id"]) == ({"order": 17, "total": 42.5}, "req-8")
+    assert acknowledged == [
+        {"acknowledged": 1, "alreadyAcknowledged": 0, "missing": []},
+        {"acknowledged": 0, "alreadyAcknowledged": 1, "missing": []},
+    ]
+    assert left == []
+
+
+async def test_the_subscription_sends_what_is_stored(tmp_path: Path) -> None:
+    query = shown("graphql", "createTriggerEvent").text
+    with live_service(own(tmp_path)) as service:
+        async with event_stream(service.url, shown("graphql", "subscription").text, headers=bearer()) as stream:
+            assert await stream.block() == b":"  # which says that the stream has begun
+            assert "errors" not in service.http.post("/graphql", json={"query": query}).json()
+            notice = (await stream.next_data())["triggerEvents"]
+
+    assert (notice["node"]["type"], notice["node"]["payload"]["order"]) == ("order.completed", 17)
+
+
+def test_the_sample_has_the_shape_of_the_webhook(tmp_path: Path) -> None:
+    """The calls of Zapier and n8n: subscribe, sample, unsubscribe."""
+    with gateway() as endpoint, running(own(tmp_path)) as service:
+        endpoint.status = 200
+
+        def call(text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+            return service.ask(shown("graphql", text).text, variables)
+
+        subscribed = call("mutation Subscribe", {"url": endpoint.url, "types": ["order.completed"]})["createEndpoint"]
+        service.ask(shown("graphql", "createTriggerEvent").text)
+        while not endpoint.bodies:
+            pass
+        (sample,) = call("query Sample", {"type": "order.completed"})["triggerEvents"]["nodes"]
+        listed = service.ask("{ triggerEndpoints { nodes { endpointId url } } }")["triggerEndpoints"]["nodes"]
+        call("mutation Unsubscribe", {"id": subscribed["endpoint"]["id"]})
+        unsubscribed = service.ask("{ triggerEndpoints { nodes { endpointId url } } }")["triggerEndpoints"]["nodes"]
+
+    assert sample == {
+        "id": endpoint.ids[0],
+        **{name: endpoint.bodies[0][name] for name in ("type", "timestamp", "data")},
+    }
+    assert list(endpoint.bodies[0]) == ["type", "timestamp", "data", "sequence"]
+    assert listed == [{"endpointId": subscribed["endpoint"]["id"], "url": endpoint.url}]
+    assert unsubscribed == []
+    assert "`triggerEndpoints { nodes { endpointId url } }`" in PAGE.text
+
+
+def test_the_function_verifies_a_webhook_of_its_secret() -> None:
+    program: dict[str, Any] = {}
+    exec(shown("python", "def event_of").text, program)  # noqa: S102 - our own
+    ours, other = Webhook(FIRST), Webhook(SECOND)
+    body = b'{"type": "order.completed"}'
+
+    def headers(webhook: Webhook) -> dict[str, str]:
+        now = datetime.now(UTC)
+        signature = webhook.sign("1", now, body.decode())
+        return {"webhook-id": "1", "webhook-timestamp": str(int(now.timestamp())), "webhook-signature": signature}
+
+    assert program["event_of"](FIRST, body, headers(ours)) == {"type": "order.completed"}
+    with pytest.raises(WebhookVerificationError):
+        program["event_of"](FIRST, body, headers(other))
+    with pytest.raises(ValueError, match="unpack"):
+        program["event_of"](FIRST, body, {**headers(ours), "webhook-signature": "x"})
+
+
+def test_the_table_of_types_is_what_the_graph_says(tmp_path: Path) -> None:
+    with running(own(tmp_path)) as service:
+        types = service.ask(shown("graphql", "triggerEventTypes").text)["triggerEventTypes"]
+
+    rows = PAGE.rows("What is sent")
+    assert (
+        {row[0].strip("`") for row in rows} >= {each["name"] for each in types} == {each.name for each in EVENT_TYPES}
+    )
+
+
+def test_the_table_of_attempts_is_the_schedule() -> None:
+    seconds = {"s": 1, "min": 60, "h": 3600}
+
+    def duration(text: str) -> int:
+        return sum(int(number) * seconds[unit] for number, unit in re.findall(r"(\d+) (\w+)", text))
+
+    waits = TriggerSettings.model_fields["webhook_retries"].default
+    rows = [
+        (int(attempt), duration(wait), duration(total)) for attempt, wait, total in PAGE.rows("When an endpoint fails")
+    ]
+    at_last = [(number, wait, sum(waits[: number - 1])) for number, wait in enumerate(waits, 2)]
+    assert [row[:2] for row in rows] == [row[:2] for row in at_last]
+    assert all(abs(shown - exact) < 60 for (*_, shown), (*_, exact) in zip(rows, at_last, strict=True))
+
+
+def test_the_table_of_items_names_the_partitions_of_each_table() -> None:
+    rows = PAGE.rows("How they are stored")
+    said = {(row[1], key.partition("#")[0]) for row in rows for key in re.findall(r"`([^`]+)`", row[2])}
+    partitions = {
+        (table, partition.partition("#")[0].strip("{}"))
+        for table, design in (("events", EVENTS), ("endpoints", ENDPOINTS))
+        for entity in ENTITIES
+        for partition, _ in (entity.key, *entity.indexes.values())
+        if entity.table is design
+    }
+
+    assert said == partitions
+    assert {EVENTS.name, ENDPOINTS.name} <= set(PAGE.spans)
