@@ -171,7 +171,9 @@ def test_every_example_is_valid(example: graphiql.Example) -> None:
 def test_every_example_can_be_run(own_week: Service, example: graphiql.Example) -> None:
     own_week.ask('mutation { writeLogs(input: {logs: [{service: "search", message: "Ready"}]}) { accepted } }')
 
-    answer, *_ = own_week.ask(example.query, json.loads(example.variables or "null")).values()
+    variables = (example.variables or "null").replace("example.com", "1.1.1.1")  # else the name is looked up
+
+    answer, *_ = own_week.ask(example.query, json.loads(variables)).values()
 
     rows = answer if isinstance(answer, list) else answer.get("nodes") or answer.get("edges") or [answer]
     assert len(rows) > 0
