@@ -13,13 +13,16 @@ from graph.store.design import TableDesign, table_name
 class Job(StrEnum):
     """The job of a process that uses the tables."""
 
-    SERVE = "serve"  # answer, ingest, poll, write request logs
+    SERVE = "serve"  # answer, ingest, poll, deliver webhooks, write request logs
     REBUILD = "rebuild"  # recompute the summaries
     CREATE = "create"  # make the tables, or bring them up to their designs
 
 
 ACTIONS: dict[Job, tuple[str, ...]] = {
-    Job.SERVE: ("BatchGetItem", "BatchWriteItem", "DescribeTable", "GetItem", "PutItem", "Query", "UpdateItem"),
+    Job.SERVE: (
+        *("BatchGetItem", "BatchWriteItem", "DeleteItem", "DescribeTable"),
+        *("GetItem", "PutItem", "Query", "UpdateItem"),
+    ),
     Job.REBUILD: ("GetItem", "Scan", "UpdateItem"),
     Job.CREATE: (
         *("CreateTable", "DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive"),

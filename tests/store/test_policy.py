@@ -20,8 +20,10 @@ from graph.store.policy import Job, policy
 from tests.domains.earthquakes.builders import NOON, an_event
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
 from tests.domains.entities import ENTITIES
+from tests.domains.triggers.receiver_program import gateway
+from tests.domains.triggers.sending.receivers import LOOPBACK
 from tests.processes import quakegraph
-from tests.service import running
+from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import create_tables
 from tests.store.fault_proxy import FaultProxy, proxying
@@ -70,7 +72,8 @@ async def test_serving_needs_what_its_policy_allows(
     usgs.hold(week_features()[:2])  # the whole week would fill the table's stream, which slows the emulator down
 
     def ask(settings: Settings) -> None:
-        with running(settings.model_copy(update={"usgs_url": usgs.url, "poll": 3600.0})) as service:
+        others = {"usgs_url": usgs.url, "poll": 3600.0, "webhook_networks": LOOPBACK, "webhook_http": True}
+        with running(settings.model_copy(update=others)) as service:
             service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { requestId } }")
             event = 'eventId: "us1", eventTsMs: 0, mag: 1, lat: 0, lon: 0'
             service.ask(f"mutation {{ ingestEvents(input: {{events: [{{{event}}}]}}) {{ requestId }} }}")
@@ -79,6 +82,31 @@ async def test_serving_needs_what_its_policy_allows(
             service.ask("{ events { totalCount nodes { id } } popularFilters { totalRequests } }")
             service.ask("{ events(filter: {minDepth: 10}) { totalCount } }")
             assert service.http.get("/readyz").status_code == 200
+            deliver(service)
+
+    def deliver(service: Service) -> None:
+        """Make and delete what the triggers have, with a delivery that succeeds."""
+        with gateway() as receiver:
+            receiver.status = 204
+            url = f'{{url: "{receiver.url}"}}'
+            made = service.ask(f"mutation {{ createEndpoint(input: {url}) {{ endpoint {{ endpointId }} }} }}")
+            endpoint = f'endpointId: "{made["createEndpoint"]["endpoint"]["endpointId"]}"'
+            service.ask(f'mutation {{ createWatch(input: {{name: "all", {endpoint}}}) {{ watch {{ id }} }} }}')
+            event = 'eventId: "us2", eventTsMs: 0, mag: 1, lat: 0, lon: 0'
+            service.ask(f"mutation {{ ingestEvents(input: {{events: [{{{event}}}]}}) {{ requestId }} }}")
+            key = 'idempotencyKey: "1"'
+            service.ask(
+                f'mutation {{ createTriggerEvent(input: {{type: "a", payload: {{}}, {key}}}) {{ duplicate }} }}'
+            )
+            query = f"{{ deliveries({endpoint}) {{ nodes {{ state attempts {{ number }} }} }} }}"
+            while [each["state"] for each in service.ask(query)["deliveries"]["nodes"]] != ["DELIVERED"] * 2:
+                pass
+            states = "states: [DELIVERED]"
+            service.ask(f"mutation {{ replayDeliveries(input: {{{endpoint}, {states}}}) {{ replayed }} }}")
+            (first, _) = service.ask("{ triggerEvents { nodes { id } } }")["triggerEvents"]["nodes"]
+            ids = f'ids: ["{first["id"]}"]'
+            service.ask(f"mutation {{ acknowledgeTriggerEvents(input: {{{ids}}}) {{ acknowledged }} }}")
+            service.ask(f"mutation {{ deleteEndpoint(input: {{{endpoint}}}) {{ endpointId }} }}")
 
     async def serve(settings: Settings) -> None:
         await asyncio.to_thread(ask, settings)
