@@ -24,9 +24,9 @@ from graph.store.location import StoreLocation
 from tests.bearers import bearer
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.in_store import ANNA, URL
+from tests.domains.triggers.schema.conftest import quiet_settings
 from tests.domains.triggers.schema.probes import ROOTS, TYPES, Root, selection
 from tests.service import Service, running
-from tests.settings import Settings
 
 NO_UUID = "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"
 NO_TIME = "2023-11-14T10:00:00.123456Z"
@@ -101,13 +101,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def service(store: Path) -> Iterator[Service]:
     """A service that delivers nothing, so that nothing changes by itself."""
-    chosen = Settings(
-        store=f"sqlite:///{store}",
-        deliver=False,
-        webhook_http=True,
-        webhook_networks=("127.0.0.0/8",),
-    )
-    with running(chosen) as service:
+    with running(quiet_settings(store)) as service:
         yield service
 
 

@@ -1,0 +1,385 @@
+"""Triggers over HTTP: what mutations take is what queries answer, and what is impossible has a code of its own."""
+
+import json
+from itertools import count
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph.api.relay import global_id
+from tests.bearers import bearer
+from tests.domains.triggers.in_store import URL
+from tests.effort import rounds
+from tests.service import Service
+
+CREATE = """mutation ($input: CreateTriggerEventInput!) { createTriggerEvent(input: $input) {
+  duplicate triggerEvent { id eventId type payload status timestamp time retryCount metadata expiresAt
+    deliveries { nodes { id sequence state attemptCount nextAttempt endedAt event { eventId } attempts { number } } }
+  }
+} }"""
+INBOX = """query ($filter: TriggerEventFilter, $first: Int, $after: String) {
+  triggerEvents(filter: $filter, first: $first, after: $after) {
+    nodes { id type payload status } edges { cursor } pageInfo { hasNextPage }
+  }
+}"""
+ACKNOWLEDGE = """mutation ($ids: [ID!]!) {
+  acknowledgeTriggerEvents(input: {ids: $ids}) { acknowledged alreadyAcknowledged missing }
+}"""
+CREATE_ENDPOINT = """mutation ($input: CreateEndpointInput!) { createEndpoint(input: $input) {
+  secret endpoint { id endpointId url types description ordered state reason queue { sequence waiting failures } }
+} }"""
+UPDATE_ENDPOINT = """mutation ($input: UpdateEndpointInput!) { updateEndpoint(input: $input) {
+  endpoint { url types description ordered state }
+} }"""
+
+_users = count()
+
+
+@pytest.fixture
+def service(quiet: Service) -> Service:
+    """The service, whose client is a user of its own."""
+    quiet.http.headers.update(bearer(subject=f"user {next(_users)}"))
+    return quiet
+
+
+def create(service: Service, **given: Any) -> dict[str, Any]:
+    event = {"type": "order.completed", "payload": {"n": 1}, **given}
+    created: dict[str, Any] = service.ask(CREATE, {"input": event})["createTriggerEvent"]
+    return created
+
+
+def create_endpoint(service: Service, **given: Any) -> dict[str, Any]:
+    created: dict[str, Any] = service.ask(CREATE_ENDPOINT, {"input": {"url": URL, **given}})["createEndpoint"]
+    return created
+
+
+def inbox(service: Service, **variables: Any) -> list[dict[str, Any]]:
+    nodes: list[dict[str, Any]] = service.ask(INBOX, variables)["triggerEvents"]["nodes"]
+    return nodes
+
+
+def refused(service: Service, document: str, given: dict[str, Any]) -> str:
+    """The code of the one error of a mutation."""
+    (code,) = service.codes(document, {"input": given})
+    return str(code)
+
+
+def test_an_event_comes_back_with_all_that_was_given_and_its_delivery(service: Service) -> None:
+    endpoint = create_endpoint(service)["endpoint"]
+    payload = {"n": 1, "ü": [None, True, 1.5, "\U0001f9c0\n", {}], "big": 2**53 - 1}
+    created = create(service, payload=payload, correlationId="req-abc123", idempotencyKey="k")
+    event = created["triggerEvent"]
+
+    assert (created["duplicate"], event["type"], event["payload"], event["status"]) == (
+        *(False, "order.completed"),
+        *(payload, "RECEIVED"),
+    )
+    assert event["metadata"] == {"source_ip": "127.0.0.1", "api_version": "v1", "correlation_id": "req-abc123"}
+    assert event["time"] == f"{event['timestamp'][:-4]}Z"
+    (delivery,) = event["deliveries"]["nodes"]
+    assert delivery == {
+        "id": global_id("Delivery", f"{endpoint['endpointId']}#1"),
+        "sequence": 1,
+        "state": "WAITING",
+        "attemptCount": 0,
+        "nextAttempt": None,
+        "endedAt": None,
+        "event": {"eventId": event["eventId"]},
+        "attempts": [],
+    }
+    again = create(service, payload=payload, idempotencyKey="k")
+    assert (again["duplicate"], again["triggerEvent"]) == (True, event)
+    assert [node["id"] for node in inbox(service)] == [event["id"]]
+    assert refused(service, CREATE, {"type": "order.completed", "payload": {}, "idempotencyKey": "k"}) == (
+        "IDEMPOTENCY_KEY_REUSED"
+    )
+
+
+def test_acknowledged_events_leave_the_inbox_of_received_ones(service: Service) -> None:
+    first, second = (create(service)["triggerEvent"]["id"] for _ in range(2))
+    missing = [global_id("TriggerEvent", "x"), global_id("Watch", "x")]
+    answer = service.ask(ACKNOWLEDGE, {"ids": [first, *missing, first]})["acknowledgeTriggerEvents"]
+    assert answer == {"acknowledged": 1, "alreadyAcknowledged": 0, "missing": missing}
+    assert service.ask(ACKNOWLEDGE, {"ids": [first, second]})["acknowledgeTriggerEvents"] == {
+        "acknowledged": 1,
+        "alreadyAcknowledged": 1,
+        "missing": [],
+    }
+    assert inbox(service, filter={"status": "RECEIVED"}) == []
+    assert service.ask(ACKNOWLEDGE, {"ids": []})["acknowledgeTriggerEvents"]["missing"] == []
+    assert service.codes(ACKNOWLEDGE, {"ids": ["garbage"]}) == ["BAD_USER_INPUT"]
+    assert service.codes(ACKNOWLEDGE, {"ids": [first] * 1001}) in (["BAD_USER_INPUT"], ["QUERY_TOO_COMPLEX"])
+
+
+def code_of(service: Service, document: str, given: dict[str, Any]) -> str:
+    """The code of the one error of a mutation, whose input may have what Python's JSON alone can write."""
+    body = json.dumps({"query": document, "variables": {"input": given}})
+    answer = service.http.post("/graphql", content=body, headers={"Content-Type": "application/json"})
+    (error,) = answer.json()["errors"]
+    return str(error["extensions"]["code"])
+
+
+def nest(levels: int) -> Any:
+    """A list of lists, so many levels deep."""
+    value: Any = "x"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+BAD_PAYLOADS = {
+    "a list": [1],
+    "a text": "x",
+    "a number": 1,
+    "true": True,
+    "257 KB": {"text": "x" * 263_000},
+    "many small values of 257 KB": {"list": [1] * 90_000},
+    "32 levels": {"nested": nest(31)},
+    "a number beyond 64 bits": {"n": 2**63},
+    "a number beyond 64 bits, within": {"a": [{"b": 2**64 - 1}]},
+    "a number that is too large": {"n": 1e126},
+    "a number that is too small": {"n": 1e-131},
+    "an empty name": {"": 1},
+    "an empty name, within": {"a": [{"": 1}]},
+    "half a surrogate pair": {"text": "\ud800"},
+    "half a surrogate pair in a name": {"\udfff": 1},
+}
+
+
+@pytest.mark.parametrize("name", BAD_PAYLOADS)
+def test_a_payload_that_cannot_be_stored_is_refused(service: Service, name: str) -> None:
+    create_endpoint(service)
+    assert code_of(service, CREATE, {"type": "a", "payload": BAD_PAYLOADS[name]}) == (
+        "BAD_REQUEST" if "surrogate" in name else "BAD_USER_INPUT"
+    )
+    assert inbox(service) == []
+    endpoints = service.ask("{ triggerEndpoints { nodes { queue { sequence } } } }")["triggerEndpoints"]["nodes"]
+    assert endpoints == [{"queue": {"sequence": 0}}]
+
+
+def test_a_whole_number_that_no_64_bits_hold_is_read_as_the_nearest_double(service: Service) -> None:
+    for number in (2**64, -(2**63) - 1, 2**70):
+        assert create(service, payload={"n": number})["triggerEvent"]["payload"] == {"n": float(number)}
+
+
+LITERALS = ("{n: 1e400}", "{n: -1e400}", "{n: 9223372036854775808}", "NaN", "[1]", "null", "1")
+
+
+@pytest.mark.parametrize("literal", LITERALS)
+def test_a_payload_in_the_document_that_cannot_be_stored_is_refused(service: Service, literal: str) -> None:
+    document = f'mutation {{ createTriggerEvent(input: {{type: "a", payload: {literal}}}) {{ duplicate }} }}'
+    body = service.http.post("/graphql", json={"query": document}).json()
+    codes = [error["extensions"]["code"] for error in body["errors"]]
+    assert codes in (["BAD_USER_INPUT"], ["GRAPHQL_VALIDATION_FAILED"])
+    assert inbox(service) == []
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_body_with_a_number_that_is_none_is_refused(service: Service, text: str) -> None:
+    body = orjson.dumps({"query": CREATE, "variables": {"input": {"type": "a", "payload": {"n": 17}}}})
+    answer = service.http.post(
+        "/graphql", content=body.replace(b"17", text.encode()), headers={"Content-Type": "application/json"}
+    )
+    assert [error["extensions"]["code"] for error in answer.json()["errors"]] == ["BAD_REQUEST"], answer.text
+    assert inbox(service) == []
+
+
+BAD_TYPES = ("", ".", "a.", ".a", "a..b", "a b", "a-b", "ä", "a#b", "a\n", "a\x00", "x" * 129, "a/b")
+OWN = ("earthquake.created", "endpoint.disabled", "sighting.created", "earthquake", "endpoint", "sighting")
+
+
+@pytest.mark.parametrize("event_type", [*BAD_TYPES, *OWN])
+def test_a_type_that_is_none_or_the_services_own_is_refused(service: Service, event_type: str) -> None:
+    assert code_of(service, CREATE, {"type": event_type, "payload": {}}) == "BAD_USER_INPUT"
+    assert inbox(service) == []
+
+
+@pytest.mark.parametrize("event_type", ["a", "A.b_c.9", "x" * 128, "earthquakes.created", "my.endpoint.disabled"])
+def test_any_other_type_is_taken(service: Service, event_type: str) -> None:
+    assert create(service, type=event_type)["triggerEvent"]["type"] == event_type
+
+
+@pytest.mark.parametrize("name", ["idempotencyKey", "correlationId"])
+@pytest.mark.parametrize("text", ["", "x" * 257])
+def test_a_key_or_an_id_beyond_its_bounds_is_refused(service: Service, name: str, text: str) -> None:
+    given = {"type": "a", "payload": {}, name: text}
+    assert code_of(service, CREATE, given) == "BAD_USER_INPUT"
+    assert inbox(service) == []
+
+
+@pytest.mark.parametrize("key", ["a\nb", "\x00", "\u200b", "\x1f", "x" * 129])
+def test_a_key_that_cannot_be_printed_is_refused(service: Service, key: str) -> None:
+    assert refused(service, CREATE, {"type": "a", "payload": {}, "idempotencyKey": key}) == "BAD_USER_INPUT"
+
+
+def test_texts_at_their_bounds_are_taken(service: Service) -> None:
+    given = {"idempotencyKey": "ü" * 128, "correlationId": "\U0001f9c0" * 256, "type": "x" * 128}
+    assert not create(service, **given)["duplicate"]
+    assert create(service, **given)["duplicate"]
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(-1e100, 1e100, allow_subnormal=False).filter(lambda number: number == 0 or abs(number) > 1e-100)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=rounds(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(payload=st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), json_values, max_size=4))
+def test_any_object_of_json_comes_back_as_it_was_given(service: Service, payload: dict[str, Any]) -> None:
+    event = create(service, payload=payload)["triggerEvent"]
+    assert event["payload"] == payload
+    assert inbox(service, first=1)[0]["payload"] == payload
+
+
+# Endpoints
+
+
+BAD_URLS = ("", "x", "ftp://127.0.0.1/", "http://10.0.0.1/", "http://127.0.0.1:9/#a", f"http://127.0.0.1/{'x' * 2048}")
+MORE_URLS = ("http://u:p@127.0.0.1/", "http://127.0.0.1/a b", "http://127.0.0.1/\n", "http://nowhere.invalid/")
+
+
+@pytest.mark.parametrize("url", [*BAD_URLS, *MORE_URLS])
+def test_an_impossible_url_is_refused(service: Service, url: str) -> None:
+    assert refused(service, CREATE_ENDPOINT, {"url": url}) == "ENDPOINT_REFUSED"
+    endpoint_id = create_endpoint(service)["endpoint"]["endpointId"]
+    assert refused(service, UPDATE_ENDPOINT, {"endpointId": endpoint_id, "url": url}) == "ENDPOINT_REFUSED"
+    (endpoint,) = service.ask("{ triggerEndpoints { nodes { url } } }")["triggerEndpoints"]["nodes"]
+    assert endpoint == {"url": URL}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"types": []},
+        {"types": ["a b"]},
+        {"types": ["a", ""]},
+        {"types": ["a"] * 101},
+        {"description": "x" * 513},
+    ],
+)
+def test_an_impossible_endpoint_is_refused(service: Service, given: dict[str, Any]) -> None:
+    assert code_of(service, CREATE_ENDPOINT, {"url": URL, **given}) == "BAD_USER_INPUT"
+    assert service.ask("{ triggerEndpoints { nodes { url } } }")["triggerEndpoints"]["nodes"] == []
+    endpoint_id = create_endpoint(service)["endpoint"]["endpointId"]
+    assert code_of(service, UPDATE_ENDPOINT, {"endpointId": endpoint_id, **given}) == "BAD_USER_INPUT"
+
+
+def test_an_endpoint_is_changed_paused_resumed_and_deleted(service: Service) -> None:
+    created = create_endpoint(service, types=["a", "b", "a"], description="Mine", ordered=True)
+    assert created["secret"].startswith("whsec_")
+    endpoint = created["endpoint"]
+    assert (endpoint["types"], endpoint["description"], endpoint["ordered"], endpoint["state"]) == (
+        *(["a", "b"], "Mine"),
+        *(True, "ENABLED"),
+    )
+    assert endpoint["queue"] == {"sequence": 0, "waiting": 0, "failures": 0}
+
+    def change(**given: Any) -> dict[str, Any]:
+        named = {"endpointId": endpoint["endpointId"], **given}
+        changed: dict[str, Any] = service.ask(UPDATE_ENDPOINT, {"input": named})["updateEndpoint"]["endpoint"]
+        return changed
+
+    assert change() == {"url": URL, "types": ["a", "b"], "description": "Mine", "ordered": True, "state": "ENABLED"}
+    assert change(allTypes=True, ordered=False, description="")["types"] is None
+    assert change(types=["c"]) == {"url": URL, "types": ["c"], "description": "", "ordered": False, "state": "ENABLED"}
+    both = {"endpointId": endpoint["endpointId"], "types": ["c"], "allTypes": True}
+    assert refused(service, UPDATE_ENDPOINT, both) == "BAD_USER_INPUT"
+
+    def do(name: str, selected: str = "endpoint { state }") -> Any:
+        document = f'mutation {{ {name}(input: {{endpointId: "{endpoint["endpointId"]}"}}) {{ {selected} }} }}'
+        body = service.answer(document)
+        return body["data"][name] if body["data"] else body["errors"][0]["extensions"]["code"]
+
+    for _ in range(2):
+        assert do("pauseEndpoint") == {"endpoint": {"state": "PAUSED"}}
+    assert do("testEndpoint", "delivery { id }") == "CONFLICT"
+    assert inbox(service) == []
+    for _ in range(2):
+        assert do("resumeEndpoint") == {"endpoint": {"state": "ENABLED"}}
+    tested = do("testEndpoint", "triggerEvent { type payload } delivery { sequence event { type } }")
+    assert tested["triggerEvent"]["payload"]["endpointId"] == endpoint["endpointId"]
+    assert tested["delivery"] == {"sequence": 1, "event": {"type": "endpoint.test"}}
+    assert do("rotateSecret", "secret")["secret"] != created["secret"]
+    assert do("deleteEndpoint", "endpointId") == {"endpointId": endpoint["endpointId"]}
+    for name in ("deleteEndpoint", "pauseEndpoint", "resumeEndpoint", "rotateSecret", "testEndpoint"):
+        assert do(name, "__typename") == "NOT_FOUND", name
+
+
+def test_an_endpoint_beyond_the_limit_is_refused_until_one_is_deleted(service: Service) -> None:
+    ids = [create_endpoint(service)["endpoint"]["endpointId"] for _ in range(3)]
+    assert refused(service, CREATE_ENDPOINT, {"url": URL}) == "TOO_MANY"
+    service.ask(f'mutation {{ deleteEndpoint(input: {{endpointId: "{ids[0]}"}}) {{ endpointId }} }}')
+    create_endpoint(service)
+    assert refused(service, CREATE_ENDPOINT, {"url": URL}) == "TOO_MANY"
+
+
+@pytest.mark.parametrize("hours", [-0.1, 168.1, 1e300])
+def test_an_impossible_overlap_of_secrets_is_refused(service: Service, hours: float) -> None:
+    endpoint_id = create_endpoint(service)["endpoint"]["endpointId"]
+    document = "mutation ($input: RotateSecretInput!) { rotateSecret(input: $input) { secret } }"
+    assert refused(service, document, {"endpointId": endpoint_id, "overlapHours": hours}) == "BAD_USER_INPUT"
+
+
+def test_deliveries_are_asked_for_by_number_and_range(service: Service) -> None:
+    endpoint_id = create_endpoint(service)["endpoint"]["endpointId"]
+    for _ in range(3):
+        create(service)
+    document = """query ($id: ID!, $after: Int, $last: Int, $before: Int, $filter: DeliveryFilter) {
+      deliveries(endpointId: $id, after: $after, last: $last, before: $before, filter: $filter) {
+        nodes { sequence } edges { cursor } pageInfo { startCursor }
+      }
+    }"""
+
+    def numbers(**variables: Any) -> list[int]:
+        answer = service.ask(document, {"id": endpoint_id, **variables})["deliveries"]
+        return [node["sequence"] for node in answer["nodes"]]
+
+    assert (numbers(), numbers(after=1), numbers(after=0), numbers(after=3)) == ([1, 2, 3], [2, 3], [1, 2, 3], [])
+    assert (numbers(last=2), numbers(last=2, before=2), numbers(last=2, before=0)) == ([2, 3], [1], [])
+    assert numbers(filter={"states": ["WAITING"], "startTime": "2023-01-01"}) == [1, 2, 3]
+    assert (numbers(filter={"states": []}), numbers(filter={"endTime": "2023-01-01"})) == ([], [])
+    backwards = {"startTime": "2023-01-02", "endTime": "2023-01-01"}
+    assert service.codes(document, {"id": endpoint_id, "filter": backwards}) == ["BAD_USER_INPUT"]
+    assert service.codes(document, {"id": endpoint_id, "after": -1}) == ["INVALID_CURSOR"]
+    for wrong in ("", "x", "\x00", "x" * 36, "x" * 10_000):
+        assert service.codes(document, {"id": wrong}) == ["NOT_FOUND"], wrong
+
+
+def test_a_page_of_the_inbox_is_selected_by_type_status_and_time(service: Service) -> None:
+    for n, event_type in enumerate(("user.created", "user.created_late", "order.completed")):
+        create(service, type=event_type, payload={"n": n})
+
+    def found(**filter_: Any) -> list[int]:
+        return [node["payload"]["n"] for node in inbox(service, filter=filter_)]
+
+    assert (found(), found(type="user.created"), found(type="user")) == ([2, 1, 0], [0], [])
+    assert (found(status="RECEIVED"), found(status="FAILED")) == ([2, 1, 0], [])
+    assert (found(startTime="0001-01-01T00:00:00Z"), found(endTime="0999-12-31")) == ([2, 1, 0], [])
+    assert found(startTime="2023-01-01", endTime="9999-12-31T23:59:59.999999Z", type="order.completed") == [2]
+    cursor = service.ask(INBOX, {"first": 1})["triggerEvents"]["edges"][0]["cursor"]
+    assert [node["payload"]["n"] for node in inbox(service, after=cursor, filter={"type": "user.created"})] == [0]
+    for garbage in ("", "x", "\x00", cursor[:-2], f"{cursor}="):
+        assert service.codes(INBOX, {"after": garbage}) == ["INVALID_CURSOR"], garbage
+    for bad in ({"type": "a b"}, {"startTime": "2023-01-02", "endTime": "2023-01-01"}):
+        assert service.codes(INBOX, {"filter": bad}) == ["BAD_USER_INPUT"]
+
+
+def test_the_catalogue_of_types_names_each_type_of_the_service(service: Service) -> None:
+    found = service.ask("{ triggerEventTypes { name description example schema } }")["triggerEventTypes"]
+    assert [each["name"] for each in found] == [
+        *(f"earthquake.{name}" for name in ("created", "revised", "deleted")),
+        *("endpoint.disabled", "endpoint.test"),
+    ]
+    assert all(each["description"].endswith(".") and each["schema"]["type"] == "object" for each in found)
