@@ -129,7 +129,7 @@ class Worker:
                     lanes |= {asyncio.create_task(self._lane()) for _ in range(self._at_once - len(lanes))}
                 ended = await self._first_of(lanes)
                 lanes -= ended
-                attempts += sum([lane.result() for lane in ended])
+                attempts += sum(await asyncio.gather(*ended))
         except Exception:
             self._has_failed = True
             await asyncio.gather(*lanes, return_exceptions=True)  # what was sent already should be stored, too
