@@ -1,0 +1,204 @@
+"""A deliverer finds what is due, by itself and as soon as it is told, and one endpoint's trouble is no other's."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Collection
+from contextlib import aclosing, asynccontextmanager
+from itertools import pairwise
+
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.triggers.delivering.deliverer import Deliverer
+from graph.domains.triggers.delivering.health import AT_ONCE
+from graph.domains.triggers.entities import ENTITIES, QUEUE
+from graph.domains.triggers.model import Endpoint
+from graph.domains.triggers.queues import new_queue
+from graph.store.contract import Put
+from graph.store.entity import Item, Key
+from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
+from tests.domains.service_logs.builders import held_clock
+from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop, a_workshop_on
+from tests.domains.triggers.sending.receivers import OK, receiving, status
+from tests.processes import TIMEOUT_S
+from tests.store.engines import empty_database
+from tests.store.samples import HeldClock
+
+
+@asynccontextmanager
+async def running(deliverer: Deliverer) -> AsyncIterator[None]:
+    """Run a deliverer within the `with`."""
+    task = asyncio.create_task(deliverer.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+
+
+async def at_rest(shop: Workshop, endpoint: Endpoint) -> None:
+    """Wait until nothing of an endpoint waits."""
+    async with asyncio.timeout(TIMEOUT_S), aclosing(shop.database.changes()) as changes:
+        while not await shop.is_at_rest(endpoint):
+            await anext(changes)
+
+
+async def test_it_finds_what_is_due_at_the_start_and_what_other_processes_store(shop: Workshop) -> None:
+    endpoint = await shop.endpoint()
+    await shop.event()
+    async with running(shop.deliverer()):
+        await shop.counted.are(1)
+        await shop.event()
+        await shop.counted.are(2)
+        await at_rest(shop, endpoint)
+
+    assert shop.hook.sequences == [1, 2]
+
+
+async def test_it_delivers_at_once_what_it_is_told_of() -> None:
+    clock, hook = held_clock(), Hook()
+    async with receiving(hook) as hook.receiver, empty_database("sqlite", ENTITIES, clock=clock) as real:
+        database = LaggingDatabase(real, [])
+        async with a_workshop_on(database, clock, hook) as shop:
+            endpoint = await shop.endpoint()
+            database.hidden = {QUEUE.key_for(endpoint.endpoint_id)}  # so that it is not found
+            deliverer = shop.deliverer()
+            shop.outbox.listeners.append(deliverer.wake)
+            await shop.event()  # it does not run yet
+            async with running(deliverer):
+                await asyncio.sleep(0)
+                for number in range(2, 20):
+                    await shop.event()
+                    await shop.counted.are(number)
+                await at_rest(shop, endpoint)
+
+    assert hook.sequences == list(range(1, 20))
+
+
+async def test_it_sends_a_retry_when_it_is_due() -> None:
+    class RunningClock(HeldClock):
+        """A clock that goes on by itself."""
+
+        def __init__(self) -> None:
+            self.now = held_clock().now - time.monotonic_ns() // 1_000_000
+
+        def __call__(self) -> int:
+            return self.now + time.monotonic_ns() // 1_000_000
+
+    clock, hook = RunningClock(), Hook()
+    hook.choose = lambda _: OK if len(hook.requests) == 3 else status(500)
+    async with (
+        receiving(hook) as hook.receiver,
+        empty_database("sqlite", ENTITIES, clock=clock) as database,
+        a_workshop_on(database, clock, hook, waits_s=(0.05, 0.1)) as shop,
+    ):
+        endpoint = await shop.endpoint()
+        await shop.event()
+        async with running(shop.deliverer()):
+            await shop.counted.are(3)
+            await at_rest(shop, endpoint)
+        times = [attempt.time for attempt in await shop.attempts(endpoint)]
+
+    waits_s = [(after - before).total_seconds() for before, after in pairwise(times)]
+    assert waits_s[0] >= 0.05
+    assert waits_s[1] >= 0.1
+
+
+async def test_endpoints_that_hang_delay_no_other() -> None:
+    async with a_workshop() as shop:
+        hanging = [await shop.endpoint(f"hanging {n}") for n in range(5)]
+        well = await shop.endpoint("well")
+        for endpoint in hanging:
+            await asyncio.gather(*[shop.event(endpoint.user_id, hangs=True) for _ in range(AT_ONCE + 10)])
+        with shop.hook.holding(lambda body: "hangs" in body["data"]):
+            async with running(shop.deliverer()):
+                await shop.hook.has(5 * AT_ONCE)
+                await shop.events(100, "well")
+                await shop.counted.are(100)
+                await at_rest(shop, well)
+                assert shop.counted.outcomes == {"delivered": 100}
+
+
+async def test_it_goes_on_after_a_failure_of_the_store_and_meanwhile_delivers_to_others() -> None:
+    class FailingDatabase(WatchedDatabase):
+        """It does not answer for the queue of one endpoint at first."""
+
+        failures = 0
+
+        async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+            if key == QUEUE.key_for(failing.endpoint_id) and not self.failures:
+                self.failures += 1
+                raise DatabaseUnavailable("the network is down")
+            return await super().get(key, attributes=attributes)
+
+    clock, hook = held_clock(), Hook()
+    async with (
+        receiving(hook) as hook.receiver,
+        empty_database("sqlite", ENTITIES, clock=clock) as real,
+        a_workshop_on(FailingDatabase(real), clock, hook) as shop,
+        a_workshop_on(real, clock, hook) as other,
+    ):
+        failing, well = await other.endpoint("failing"), await other.endpoint("well")
+        await other.event("failing")
+        await other.event("well")
+        async with running(shop.deliverer()):
+            await at_rest(other, well)
+            await at_rest(other, failing)
+
+        assert shop.counted.outcomes == {"delivered": 2}
+
+
+async def test_it_can_be_ended_at_any_moment_and_run_again() -> None:
+    async with a_workshop() as shop:
+        endpoint = await shop.endpoint()
+        deliverer = shop.deliverer()
+        shop.outbox.listeners.append(deliverer.wake)
+        await shop.events(30)
+        for turns in range(12):
+            async with running(deliverer):
+                for _ in range(turns * turns):
+                    await asyncio.sleep(0)
+                deliverer.wake([endpoint.endpoint_id])
+        deliverer.wake([endpoint.endpoint_id])  # which it does not when it does not run
+        async with running(deliverer):
+            await at_rest(shop, endpoint)
+
+    assert sorted(set(shop.hook.sequences)) == list(range(1, 31))
+
+
+async def test_it_leaves_no_request_and_no_task_behind() -> None:
+    async with a_workshop() as shop:
+        await shop.endpoint()
+        await shop.events(AT_ONCE)
+        before = asyncio.all_tasks()
+        with shop.hook.holding():
+            async with running(shop.deliverer()):
+                await shop.hook.has(AT_ONCE)
+            left = {task for task in asyncio.all_tasks() - before if "deliver" in repr(task.get_coro())}
+            assert left == set()
+
+
+async def test_however_many_endpoints_are_in_trouble_another_one_is_found() -> None:
+    class StrangeDatabase(WatchedDatabase):
+        """It does not answer for the queues of some endpoints."""
+
+        async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+            if key in troubled:
+                raise DatabaseUnavailable("the network is down")
+            return await super().get(key, attributes=attributes)
+
+    clock, hook = held_clock(), Hook()
+    async with (
+        receiving(hook) as hook.receiver,
+        empty_database("sqlite", ENTITIES, clock=clock) as real,
+        a_workshop_on(StrangeDatabase(real), clock, hook) as shop,
+    ):
+        ids = [f"01930c5f-7a3e-7cc4-98a5-{number:012}" for number in range(600)]
+        troubled = {QUEUE.key_for(each) for each in ids}
+        endpoint = await shop.endpoint()
+        await shop.event()
+        queue = await shop.queue(endpoint)
+        assert queue is not None
+        before = {"shard": queue["shard"], "due": clock.now - 1}
+        await real.put_many([Put(QUEUE, {**new_queue(each, "ada"), **before}) for each in ids])
+        async with running(shop.deliverer()):
+            await shop.counted.are(1)
