@@ -18,7 +18,7 @@ from graph.domains.triggers.model import ENDPOINTS, Endpoint, EndpointState
 from graph.domains.triggers.queues import called, new_queue
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.store.client_input import check_input, possible_key
-from graph.store.conditions import Absent, AnyOf, Compare, Present
+from graph.store.conditions import Absent, AnyOf, Compare
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
@@ -193,7 +193,7 @@ class Endpoints:
         await self.one(user_id, endpoint_id)
         gone = await self._database.transact(
             [
-                Delete(ENDPOINT.key_for(user_id, endpoint_id), condition=Present("endpoint_id")),
+                Delete(ENDPOINT.key_for(user_id, endpoint_id)),
                 called(endpoint_id, self._clock()),
                 Update(ENDPOINT_COUNT.key_for(user_id), add={"number": -1}),
             ]
