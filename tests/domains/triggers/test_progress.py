@@ -180,6 +180,7 @@ class StoredEvents(RuleBasedStateMachine):
         self.loop.close()
 
 
+@pytest.mark.repeated
 def test_a_stored_event_always_has_the_status_of_the_model(engine: str) -> None:
     machine = type("StoredEvents", (StoredEvents,), {"engine": engine})
     examples = settings(A_FEW, max_examples=rounds(8 if engine == "dynamodb" else 40), stateful_step_count=12)

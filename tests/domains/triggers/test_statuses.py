@@ -116,5 +116,6 @@ class Transitions(RuleBasedStateMachine):
             assert self.progress == self.model.progress
 
 
+@pytest.mark.repeated
 def test_an_event_follows_the_documented_table_in_whatever_order_its_deliveries_end() -> None:
     run_state_machine_as_test(Transitions, settings=settings(max_examples=rounds(300), stateful_step_count=25))
