@@ -1,6 +1,5 @@
 """Triggers: events of users, their inbox, watches of the catalogue, and signed webhooks."""
 
-import asyncio
 import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +12,7 @@ from graph.domains.earthquakes.schema.filter_json import selection_of_json
 from graph.domains.triggers import background, model
 from graph.domains.triggers.commands import deliver
 from graph.domains.triggers.deliveries import Deliveries
-from graph.domains.triggers.delivering.deliverer import MOST_AT_ONCE, Deliverer
+from graph.domains.triggers.delivering.deliverer import Deliverer, slots_beside
 from graph.domains.triggers.delivering.disabling import Disabling
 from graph.domains.triggers.delivering.results import Results
 from graph.domains.triggers.delivering.retry_policy import RetryPolicy
@@ -77,7 +76,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
             disabling=Disabling(endpoints, outbox),
             policy=RetryPolicy(settings.webhook_retries, random.uniform),
             clock=clock,
-            slots=asyncio.Semaphore(MOST_AT_ONCE),
+            slots=slots_beside(resources.settings.max_connections),
             count=DeliveryMetrics(resources.metrics, status).count,
         )
         known = KnownWatches(watches, selection_of_json)

@@ -14,6 +14,7 @@ from graph.domains.triggers.delivering.recent import RecentRetries
 from graph.domains.triggers.delivering.worker import Delivering, Worker
 from graph.domains.triggers.entities import DUE_INDEX, QUEUE
 from graph.domains.triggers.queues import SHARDS
+from graph.runtime.open_files import most_open_files
 from graph.store.entity import Item
 from graph.store.query import Query
 from graph.work.tasks import BackgroundTasks, attempt
@@ -21,7 +22,18 @@ from graph.work.tasks import BackgroundTasks, attempt
 LOOK_EVERY_MS = 5000  # in case that a change was not told
 LOOKS_APART_S = 0.2  # after changes by other processes
 MOST_AT_ONCE = 1000  # requests to all endpoints
+LEAST_AT_ONCE = 50  # likewise, however few files the process may open
+OTHER_FILES = 100  # that a process has open beside connections, most of them of the store
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # after a failure of an endpoint's worker, such as of the store
+
+
+def slots_beside(connections: int) -> asyncio.Semaphore:
+    """The slots for requests of a process that may have so many connections of clients.
+
+    Each request needs a socket, and the system bounds how many there are.
+    """
+    left = most_open_files() - connections - OTHER_FILES
+    return asyncio.Semaphore(max(min(left, MOST_AT_ONCE), LEAST_AT_ONCE))
 
 
 class Deliverer:

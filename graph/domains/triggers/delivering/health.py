@@ -14,8 +14,6 @@ from typing import Any, Self
 
 FAILURES_TO_OPEN = 5  # in a row
 LONGEST_OPEN_MS = 600_000
-AT_ONCE = 20  # requests to an endpoint that does well
-AT_ONCE_AFTER_FAILURE = 2
 DISABLED_AFTER_MS = 5 * 24 * 3_600_000  # of nothing but failures
 FAILURES_TO_DISABLE = 10  # at least as many: a rarely used endpoint is not disabled for two failures
 
@@ -43,11 +41,9 @@ class Health:
         return now < self.open_until
 
     @property
-    def at_once(self) -> int:
-        """The most requests at a time."""
-        if self.failures >= FAILURES_TO_OPEN:
-            return 1
-        return AT_ONCE_AFTER_FAILURE if self.failures else AT_ONCE
+    def is_tried(self) -> bool:
+        """Whether one delivery is tried, after the breaker was open."""
+        return self.failures >= FAILURES_TO_OPEN
 
     def after_success(self) -> "Health":
         """After an attempt has succeeded."""

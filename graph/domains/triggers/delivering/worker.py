@@ -3,9 +3,9 @@
     queue → deliveries that are due → requests, several at a time → results
 
 Each lane of a worker attempts one delivery after the other. So a request that hangs holds up one lane, until its time
-limit. An endpoint that fails is left alone for a while. One that wants no deliveries is disabled. What waits for an
-endpoint that was deleted is given up. The endpoint is read again for each attempt, so whatever its user changes takes
-effect at once.
+limit. A worker begins with few lanes, and opens more as requests succeed. An endpoint that fails is left alone for a
+while. One that wants no deliveries is disabled. What waits for an endpoint that was deleted is given up. The endpoint
+is read again for each attempt, so whatever its user changes takes effect at once.
 """
 
 import asyncio
@@ -31,6 +31,8 @@ from graph.store.conditions import AllOf, Compare
 from graph.store.contract import Database, Delete, Update
 from graph.store.entity import Item
 
+AT_ONCE = 20  # requests to an endpoint that does well
+FEW_AT_ONCE = 2  # to begin with, and after a failure: many endpoints that hang must not take all slots of the process
 LOOK_EVERY_S = 1.0  # for further attempts that became due, while others hang
 
 Count = Callable[[str], None]
@@ -63,6 +65,7 @@ class Worker:
         self._health = Health()
         self._ready: deque[Delivery] = deque()
         self._in_progress = 0  # attempts
+        self._room = FEW_AT_ONCE  # for attempts
         self._has_failed = False  # whether no further attempt begins
         self._is_drained = False  # whether the last reading found all that was due
         self._taking = asyncio.Lock()
@@ -115,7 +118,8 @@ class Worker:
     @property
     def _at_once(self) -> int:
         """The most attempts at a time."""
-        return 1 if self._endpoint and self._endpoint.ordered else self._health.at_once
+        is_ordered = self._endpoint is not None and self._endpoint.ordered
+        return 1 if is_ordered or self._health.is_tried else self._room
 
     async def _deliver(self) -> bool:
         """Deliver what is due. False if nothing was."""
@@ -216,10 +220,12 @@ class Worker:
     def _note(self, answer: Answer, now: int) -> None:
         """Note how the endpoint does."""
         if is_delivered(answer):
-            if self._health.failures:
-                self.woken.set()  # it takes more at a time again
+            if self._at_once < AT_ONCE and (self._ready or not self._is_drained):
+                self.woken.set()  # so that more lanes begin
+            self._room = min(2 * self._room, AT_ONCE)
             self._health = self._health.after_success()
         else:
+            self._room = FEW_AT_ONCE
             least_ms = round(1000 * self._shared.policy.waits_s[0])
             wait_ms = retry_after_ms(answer)
             self._health = self._health.after_failure(now, least_ms=least_ms, retry_after_ms=wait_ms)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.triggers.delivering.deliverer import Deliverer
-from graph.domains.triggers.delivering.health import AT_ONCE
+from graph.domains.triggers.delivering.worker import AT_ONCE, FEW_AT_ONCE
 from graph.domains.triggers.entities import ENTITIES, QUEUE
 from graph.domains.triggers.model import Endpoint
 from graph.domains.triggers.queues import new_queue
@@ -105,13 +105,13 @@ async def test_it_sends_a_retry_when_it_is_due() -> None:
 
 async def test_endpoints_that_hang_delay_no_other() -> None:
     async with a_workshop() as shop:
-        hanging = [await shop.endpoint(f"hanging {n}") for n in range(5)]
+        hanging = [await shop.endpoint(f"hanging {n}") for n in range(20)]
         well = await shop.endpoint("well")
         for endpoint in hanging:
             await asyncio.gather(*[shop.event(endpoint.user_id, hangs=True) for _ in range(AT_ONCE + 10)])
         with shop.hook.holding(lambda body: "hangs" in body["data"]):
             async with running(shop.deliverer()):
-                await shop.hook.has(5 * AT_ONCE)
+                await shop.hook.has(20 * FEW_AT_ONCE)
                 await shop.events(100, "well")
                 await shop.counted.are(100)
                 await at_rest(shop, well)
@@ -172,7 +172,7 @@ async def test_it_leaves_no_request_and_no_task_behind() -> None:
         before = asyncio.all_tasks()
         with shop.hook.holding():
             async with running(shop.deliverer()):
-                await shop.hook.has(AT_ONCE)
+                await shop.hook.has(FEW_AT_ONCE)
             left = {task for task in asyncio.all_tasks() - before if "deliver" in repr(task.get_coro())}
             assert left == set()
 

@@ -6,8 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.domains.triggers.delivering.health import (
-    AT_ONCE,
-    AT_ONCE_AFTER_FAILURE,
     DISABLED_AFTER_MS,
     FAILURES_TO_DISABLE,
     FAILURES_TO_OPEN,
@@ -47,10 +45,10 @@ def test_the_breaker_opens_after_five_failures_in_a_row() -> None:
     assert not opened.is_open(NOW + LEAST_MS)
 
 
-def test_fewer_are_sent_at_once_after_a_failure_and_one_after_the_breaker_was_open() -> None:
+def test_one_delivery_is_tried_after_the_breaker_was_open() -> None:
     healths = [after_failures(number) for number in (0, 1, FAILURES_TO_OPEN - 1, FAILURES_TO_OPEN, 100)]
 
-    assert [health.at_once for health in healths] == [AT_ONCE, *[AT_ONCE_AFTER_FAILURE] * 2, 1, 1]
+    assert [health.is_tried for health in healths] == [False, False, False, True, True]
 
 
 def test_a_success_closes_the_breaker_and_forgets_the_failures() -> None:
@@ -73,7 +71,7 @@ def test_failures_of_requests_that_were_on_their_way_open_the_breaker_no_longer(
 def test_an_endpoint_that_asks_for_it_is_left_alone_from_the_first_failure_on() -> None:
     asked = failed(Health(), NOW, retry_after_ms=60_000)
 
-    assert (asked.open_until, asked.at_once) == (NOW + 60_000, AT_ONCE_AFTER_FAILURE)
+    assert (asked.open_until, asked.is_tried) == (NOW + 60_000, False)
     assert failed(asked, NOW + 1, retry_after_ms=10).open_until == asked.open_until
 
 
@@ -104,5 +102,5 @@ def test_a_breaker_that_is_kept_in_a_queue_is_the_same_and_never_opens_for_longe
         assert health.failures == in_a_row
         assert health.failing_since == (since if in_a_row else 0)
         assert health.open_until <= now + max(LONGEST_OPEN_MS, 3_600_000)
-        assert health.at_once >= 1
+        assert health.is_tried == (in_a_row >= FAILURES_TO_OPEN)
         assert health.is_hopeless(now) == (in_a_row >= 10 and now - since >= DISABLED_AFTER_MS)

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from graph.domains.triggers.delivering.health import AT_ONCE, FAILURES_TO_OPEN
+from graph.domains.triggers.delivering.health import FAILURES_TO_OPEN
+from graph.domains.triggers.delivering.worker import AT_ONCE, FEW_AT_ONCE
 from graph.store.entity import Item
 from tests.domains.triggers.delivering.workshop import SECOND, Workshop, a_workshop
 from tests.domains.triggers.sending.receivers import OK, status
@@ -57,16 +58,29 @@ async def test_a_retry_that_becomes_due_is_sent_while_another_request_hangs(shop
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_an_endpoint_gets_so_many_requests_at_once(shop: Workshop) -> None:
+async def test_an_endpoint_gets_few_requests_at_once_until_some_have_succeeded(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
-    await shop.events(3 * AT_ONCE)
+    await shop.events(5 * AT_ONCE)
     with shop.hook.holding():
         working = asyncio.create_task(shop.deliver())
-        await shop.hook.has(AT_ONCE)
-        assert len(shop.hook.requests) == AT_ONCE
+        await shop.hook.has(FEW_AT_ONCE)
+        assert len(shop.hook.requests) == FEW_AT_ONCE
     await working
 
-    assert len(shop.hook.requests) == 3 * AT_ONCE
+    assert len(shop.hook.requests) == 5 * AT_ONCE
+    assert await shop.is_at_rest(endpoint)
+
+
+async def test_an_endpoint_that_does_well_gets_so_many_requests_at_once(shop: Workshop) -> None:
+    endpoint = await shop.endpoint()
+    await shop.events(5 * AT_ONCE)
+    with shop.hook.holding(lambda _: len(shop.hook.requests) > AT_ONCE):
+        working = asyncio.create_task(shop.deliver())
+        await shop.hook.has(2 * AT_ONCE)
+        assert len(shop.hook.requests) == 2 * AT_ONCE
+    await working
+
+    assert len(shop.hook.requests) == 5 * AT_ONCE
     assert await shop.is_at_rest(endpoint)
 
 
@@ -91,9 +105,9 @@ async def test_an_endpoint_that_recovers_gets_as_many_at_once_as_before(shop: Wo
     await shop.deliver()
     tried = len(shop.hook.requests)
     shop.hook.answer(OK)
-    with shop.hook.holding(lambda _: len(shop.hook.requests) > tried + 1):
+    with shop.hook.holding(lambda _: len(shop.hook.requests) > tried + AT_ONCE):
         working = asyncio.create_task(shop.deliver_after(5 * SECOND))
-        await shop.hook.has(tried + 1 + AT_ONCE)
+        await shop.hook.has(tried + 2 * AT_ONCE)
     await working
 
     assert await shop.is_at_rest(endpoint)
