@@ -162,9 +162,9 @@ def repair_forever():
 
 if __name__ == "__main__":
     server = ThreadingHTTPServer(("127.0.0.1", PORT), Receiver)
-    Thread(target=repair_forever, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     print(f"Receiving at http://127.0.0.1:{server.server_port}/", file=sys.stderr, flush=True)
+    Thread(target=repair_forever, daemon=True).start()
     try:
         server.serve_forever()
     finally:
