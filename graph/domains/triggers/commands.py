@@ -3,7 +3,7 @@
 import click
 
 from graph.command_line import CommandLine, store_option, until_stopped
-from graph.domain import Services
+from graph.domain import Resources, Services
 from graph.domains.triggers import background
 from graph.observability.logs import configure_logging, get_logger
 
@@ -24,11 +24,11 @@ def deliver(line: CommandLine, store: str | None) -> None:
       GRAPH_DELIVER=false quakegraph serve &
       quakegraph deliver
     """
-    settings = line.settings(store=store)
-    configure_logging(settings.log_level, settings.log_format)
-    line.run(settings, lambda services: until_stopped(_deliver(services)))
+    line.run(line.settings(store=store), lambda services: until_stopped(_deliver(services)))
 
 
 async def _deliver(services: Services) -> None:
+    settings = services.of(Resources).settings
+    configure_logging(settings.log_level, settings.log_format)
     logger.info("Ready to deliver webhooks whenever no other process does")
     await background.deliver(services)
