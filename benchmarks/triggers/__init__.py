@@ -1,0 +1,1 @@
+"""Measures triggers: deliveries, their delays, the inbox, and watches. See `benchmarks.triggers.__main__`."""
