@@ -358,16 +358,16 @@ async def test_a_test_is_sent_once(shop: Workshop) -> None:
 async def test_delivered_and_failed_deliveries_are_replayed_with_the_same_id_and_sequence(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
     await shop.events(3)
-    shop.hook.choose = lambda body: status(410) if body["sequence"] == 2 else OK
+    shop.hook.choose = lambda body: status(410) if body["sequence"] == 3 else OK
     await shop.deliver()
     await shop.endpoints.resume(endpoint.user_id, endpoint.endpoint_id)
-    assert await shop.statuses() == [DELIVERED, FAILED, DELIVERED, RECEIVED]  # the last one tells of the 410
+    assert await shop.statuses() == [DELIVERED, DELIVERED, FAILED, RECEIVED]  # the last one tells of the 410
     sent = {request.body: request.headers["webhook-id"] for request in shop.hook.requests}
     shop.hook.answer(OK)
 
     assert await shop.replay(endpoint, DeliveryState.FAILED) == 1
     await shop.deliver()
-    assert shop.hook.sequences[3:] == [2]
+    assert shop.hook.sequences[3:] == [3]
     assert (await shop.statuses())[:3] == [DELIVERED] * 3
     assert await shop.replay(endpoint) == 3
     await shop.deliver()
