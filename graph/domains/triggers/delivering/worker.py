@@ -33,7 +33,6 @@ from graph.store.entity import Item
 
 AT_ONCE = 20  # requests to an endpoint that does well
 FEW_AT_ONCE = 2  # to begin with, and after a failure: many endpoints that hang must not take all slots of the process
-LOOK_EVERY_S = 1.0  # for further attempts that became due, while others hang
 
 Count = Callable[[str], None]
 """Counts an attempt by its outcome: `delivered`, `retried` or `failed`."""
@@ -51,6 +50,7 @@ class Delivering:
     clock: Clock
     slots: asyncio.Semaphore  # requests to all endpoints
     count: Count
+    look_every_s: float = 1.0  # for attempts that became due, while others hang
 
 
 class Worker:
@@ -150,7 +150,7 @@ class Worker:
         """Wait until a lane ends or there may be more to do. Returns the lanes that have ended."""
         waking = asyncio.create_task(self.woken.wait())
         try:
-            await asyncio.wait((*lanes, waking), timeout=LOOK_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((*lanes, waking), timeout=self._shared.look_every_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
             waking.cancel()
         ended = {lane for lane in lanes if lane.done()}
