@@ -2,12 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Collection
+from contextlib import aclosing
 from itertools import pairwise
 
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.triggers.delivering.deliverer import Deliverer
 from graph.domains.triggers.delivering.worker import AT_ONCE, FEW_AT_ONCE
 from graph.domains.triggers.entities import ENTITIES, QUEUE
 from graph.domains.triggers.model import Endpoint
@@ -16,23 +15,11 @@ from graph.store.contract import Put
 from graph.store.entity import Item, Key
 from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
 from tests.domains.service_logs.builders import held_clock
-from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop, a_workshop_on
+from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop, a_workshop_on, running
 from tests.domains.triggers.sending.receivers import OK, receiving, status
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
-
-
-@asynccontextmanager
-async def running(deliverer: Deliverer) -> AsyncIterator[None]:
-    """Run a deliverer within the `with`."""
-    task = asyncio.create_task(deliverer.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-        assert task.cancelled()
 
 
 async def at_rest(shop: Workshop, endpoint: Endpoint) -> None:
@@ -173,7 +160,7 @@ async def test_it_leaves_no_request_and_no_task_behind() -> None:
         with shop.hook.holding():
             async with running(shop.deliverer()):
                 await shop.hook.has(FEW_AT_ONCE)
-            left = {task for task in asyncio.all_tasks() - before if "deliver" in repr(task.get_coro())}
+            left = {task for task in asyncio.all_tasks() - before if "Worker" in repr(task.get_coro())}
             assert left == set()
 
 

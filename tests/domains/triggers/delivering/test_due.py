@@ -88,22 +88,29 @@ async def test_all_that_waits_is_read_of_an_endpoint_that_was_deleted(states: li
 
 
 @given(deliveries, st.data())
-async def test_the_head_never_passes_what_was_not_attempted(states: list[str | int], data: st.DataObject) -> None:
-    async with stored(states) as (_, due, _waiting):
+async def test_what_was_not_attempted_is_behind_the_head_and_what_is_in_progress_is_not_read_twice(
+    states: list[str | int], data: st.DataObject
+) -> None:
+    async with stored(states) as (database, due, _waiting):
         found = await read_all(due)
         fresh = {n for n, state in enumerate(states, 1) if state == FRESH}
+        given_back = list[int]()
         while found:
             delivery = found.pop(data.draw(st.integers(0, len(found) - 1)))
-            match data.draw(st.sampled_from(["end", "postpone", "give back"])):
+            match data.draw(st.sampled_from(["end", "postpone", "give back", "in progress"])):
                 case "end":
+                    await database.put(Put(DELIVERY, an_item(delivery.sequence, ENDED)))
                     due.end(delivery)
                     fresh.discard(delivery.sequence)
                 case "postpone":
+                    await database.put(Put(DELIVERY, an_item(delivery.sequence, NOW + 9)))
                     due.postpone(delivery, NOW + 9, NOW)
                     fresh.discard(delivery.sequence)
-                case _:
+                case "give back":
                     due.give_back([delivery])
+                    given_back.append(delivery.sequence)
             assert due.head <= min(fresh, default=len(states) + 1)
+        assert sorted(each.sequence for each in await read_all(due)) == sorted(given_back)
 
 
 @given(deliveries)

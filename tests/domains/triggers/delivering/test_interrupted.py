@@ -7,14 +7,15 @@ state is right.
 import asyncio
 import random
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.triggers.entities import ENTITIES
+from graph.domains.triggers.entities import ENDPOINT, ENTITIES, TRIGGER_EVENT
 from graph.domains.triggers.model import Endpoint
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.contract import Action, Database, Update
@@ -191,4 +192,68 @@ async def test_deliverers_that_work_at_the_same_time_lose_nothing(engine: str, s
         assert len({request.headers["webhook-id"] for request in hook.requests}) == EVENTS
         assert await shop.states(endpoint) == ["delivered"] * EVENTS
         assert await shop.statuses() == [TriggerEventStatus.DELIVERED] * EVENTS
+        assert await shop.is_at_rest(endpoint)
+
+
+async def test_what_was_sent_when_the_store_fails_is_stored_and_not_sent_again() -> None:
+    class FailingOnce(WatchedDatabase):
+        """It fails to read one event."""
+
+        failing: Key | None = None
+
+        async def get_many(
+            self, keys: Collection[Key], *, attributes: Collection[str] | None = None
+        ) -> dict[Key, Item]:
+            if self.failing in keys:
+                self.failing = None
+                raise DatabaseUnavailable("the network is down")
+            return await super().get_many(keys, attributes=attributes)
+
+    clock, hook = held_clock(), Hook()
+    async with (
+        receiving(hook) as hook.receiver,
+        empty_database("sqlite", ENTITIES, clock=clock) as real,
+        a_workshop_on(database := FailingOnce(real), clock, hook) as shop,
+    ):
+        endpoint = await shop.endpoint()
+        *_, last = await shop.events(3)
+        database.failing = TRIGGER_EVENT.key_of(last.item)
+        with hook.holding():
+            working = asyncio.create_task(shop.worker(endpoint).run())
+            await hook.has(2)
+        with pytest.raises(DatabaseUnavailable):
+            await working
+        assert shop.counted.outcomes == {"delivered": 2}
+        await shop.deliver()
+
+        assert sorted(hook.sequences) == [1, 2, 3]
+        await assert_all_arrived(shop, endpoint, 3)
+
+
+async def test_a_pause_that_ends_while_a_worker_looks_is_not_missed() -> None:
+    class ResumedMeanwhile(WatchedDatabase):
+        """The endpoint is resumed just after it was read."""
+
+        resume: Callable[[], Awaitable[object]] | None = None
+
+        async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+            found = await super().get(key, attributes=attributes)
+            if key.entity is ENDPOINT and (resume := self.resume):
+                self.resume = None
+                await resume()
+            return found
+
+    clock, hook = held_clock(), Hook()
+    async with (
+        receiving(hook) as hook.receiver,
+        empty_database("sqlite", ENTITIES, clock=clock) as real,
+        a_workshop_on(database := ResumedMeanwhile(real), clock, hook) as shop,
+    ):
+        endpoint = await shop.endpoint()
+        await shop.endpoints.pause(endpoint.user_id, endpoint.endpoint_id)
+        await shop.event()
+        database.resume = partial(shop.endpoints.resume, endpoint.user_id, endpoint.endpoint_id)
+        await shop.deliver()
+
+        assert hook.sequences == [1]
         assert await shop.is_at_rest(endpoint)

@@ -11,7 +11,7 @@ import pytest
 from graph.domains.triggers.delivering.health import FAILURES_TO_OPEN
 from graph.domains.triggers.delivering.worker import AT_ONCE, FEW_AT_ONCE
 from graph.store.entity import Item
-from tests.domains.triggers.delivering.workshop import SECOND, Workshop, a_workshop
+from tests.domains.triggers.delivering.workshop import SECOND, Workshop, a_workshop, running
 from tests.domains.triggers.sending.receivers import OK, status
 
 
@@ -42,20 +42,34 @@ async def test_a_request_that_hangs_delays_no_other_of_its_endpoint(shop: Worksh
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_a_retry_that_becomes_due_is_sent_while_another_request_hangs(shop: Workshop) -> None:
+async def test_a_retry_that_becomes_due_is_sent_while_another_request_hangs() -> None:
+    async with a_workshop(look_every_s=0.01) as shop:
+        endpoint = await shop.endpoint()
+        await shop.events(2)
+        shop.hook.choose = lambda _: status(500) if shop.hook.sequences.count(2) == 1 else OK
+        with shop.hook.holding(is_first):
+            working = asyncio.create_task(shop.deliver())
+            await shop.counted.are(1)
+            shop.clock.now += 5 * SECOND
+            await shop.hook.has(3)
+        await working
+
+        assert shop.hook.sequences[2] == 2
+        assert await shop.is_at_rest(endpoint)
+
+
+async def test_what_another_process_stores_is_sent_while_a_request_hangs(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
     await shop.events(2)
-    shop.hook.choose = lambda _: status(500) if shop.hook.sequences.count(2) == 1 else OK
     with shop.hook.holding(is_first):
-        working = asyncio.create_task(shop.deliver())
-        await shop.hook.has(2)
-        await shop.counted.are(1)
-        shop.clock.now += 5 * SECOND
-        await shop.hook.has(3)
-    await working
+        async with running(shop.deliverer()):
+            await shop.counted.are(1)
+            await shop.event(n=3)
+            await shop.counted.are(2)
+            await shop.replay(endpoint)
+            await shop.counted.are(4)
 
-    assert shop.hook.sequences[2] == 2
-    assert await shop.is_at_rest(endpoint)
+    assert sorted(shop.hook.sequences) == [1, 2, 2, 3, 3]
 
 
 async def test_an_endpoint_gets_few_requests_at_once_until_some_have_succeeded(shop: Workshop) -> None:

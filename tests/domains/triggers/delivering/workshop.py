@@ -246,6 +246,7 @@ async def a_workshop(
     *,
     waits_s: Sequence[float] = WAITS_S,
     between: Callable[[float, float], float] = lambda _, greatest: greatest,
+    look_every_s: float = 3600.0,
     wrap: Callable[[Database], Database] = lambda database: database,
 ) -> AsyncIterator[Workshop]:
     """A workshop with an empty store and one receiver.
@@ -257,7 +258,7 @@ async def a_workshop(
     async with (
         receiving(hook) as hook.receiver,
         empty_database(engine, ENTITIES, clock=clock) as real,
-        a_workshop_on(wrap(real), clock, hook, waits_s=waits_s, between=between) as shop,
+        a_workshop_on(wrap(real), clock, hook, waits_s=waits_s, between=between, look_every_s=look_every_s) as shop,
     ):
         yield shop
 
@@ -270,6 +271,7 @@ async def a_workshop_on(
     *,
     waits_s: Sequence[float] = WAITS_S,
     between: Callable[[float, float], float] = lambda _, greatest: greatest,
+    look_every_s: float = 3600.0,
 ) -> AsyncIterator[Workshop]:
     """A workshop on a store that exists; several on one store are as several processes."""
     counted = Counted()
@@ -286,6 +288,7 @@ async def a_workshop_on(
             clock=clock,
             slots=asyncio.Semaphore(MOST_AT_ONCE),
             count=counted,
+            look_every_s=look_every_s,
         )
         yield Workshop(
             *(database, clock, hook, shared, endpoints, outbox, inbox),
@@ -293,3 +296,15 @@ async def a_workshop_on(
             counted,
         )
     await resolver.close()
+
+
+@asynccontextmanager
+async def running(deliverer: Deliverer) -> AsyncIterator[None]:
+    """Run a deliverer within the `with`."""
+    task = asyncio.create_task(deliverer.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
