@@ -16,7 +16,7 @@ import httpx
 import orjson
 
 from benchmarks.triggers.stores import TYPE, payload
-from graph.domains.triggers.delivering.health import AT_ONCE
+from graph.domains.triggers.delivering.worker import AT_ONCE
 
 Post = Callable[[str, bytes], Awaitable[object]]
 
