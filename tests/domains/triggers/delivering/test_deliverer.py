@@ -152,16 +152,18 @@ async def test_it_can_be_ended_at_any_moment_and_run_again() -> None:
     assert sorted(set(shop.hook.sequences)) == list(range(1, 31))
 
 
-async def test_it_leaves_no_request_and_no_task_behind() -> None:
+async def test_a_worker_that_is_ended_leaves_no_task_behind() -> None:
     async with a_workshop() as shop:
-        await shop.endpoint()
+        endpoint = await shop.endpoint()
         await shop.events(AT_ONCE)
         before = asyncio.all_tasks()
         with shop.hook.holding():
-            async with running(shop.deliverer()):
-                await shop.hook.has(FEW_AT_ONCE)
-            left = {task for task in asyncio.all_tasks() - before if "Worker" in repr(task.get_coro())}
-            assert left == set()
+            working = asyncio.create_task(shop.worker(endpoint).run())
+            await shop.hook.has(FEW_AT_ONCE)
+            working.cancel()
+            await asyncio.wait([working])
+            left = asyncio.all_tasks() - before
+            assert [task for task in left if "Worker" in repr(task.get_coro())] == []
 
 
 async def test_however_many_endpoints_are_in_trouble_another_one_is_found() -> None:

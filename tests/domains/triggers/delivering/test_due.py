@@ -113,6 +113,14 @@ async def test_what_was_not_attempted_is_behind_the_head_and_what_is_in_progress
         assert sorted(each.sequence for each in await read_all(due)) == sorted(given_back)
 
 
+async def test_what_is_given_back_is_read_again_and_what_is_in_progress_behind_it_is_not() -> None:
+    async with stored([FRESH] * 3) as (_, due, _waiting):
+        first, *_ = await read_all(due)
+        due.give_back([first])
+
+        assert [each.sequence for each in await read_all(due)] == [1]
+
+
 @given(deliveries)
 async def test_the_next_time_is_that_of_the_earliest_retry(states: list[str | int]) -> None:
     async with stored(states) as (_, due, waiting):

@@ -1,12 +1,19 @@
 """An ordered endpoint gets one delivery after the other, whatever fails, is replayed or waits."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from graph.domains.triggers.endpoints import EndpointChanges
+from graph.domains.triggers.entities import ENTITIES
 from graph.domains.triggers.model import Endpoint
+from graph.store.contract import Action
 from graph.store.entity import Item
-from tests.domains.triggers.delivering.workshop import HOUR, SECOND, Workshop
-from tests.domains.triggers.sending.receivers import OK, Reply, status
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.service_logs.builders import held_clock
+from tests.domains.triggers.delivering.workshop import HOUR, SECOND, Hook, Workshop, a_workshop_on
+from tests.domains.triggers.sending.receivers import OK, Reply, receiving, status
+from tests.store.engines import empty_database
 
 
 @pytest.fixture
@@ -125,3 +132,33 @@ async def test_an_endpoint_that_is_no_longer_ordered_gets_the_others_beside_what
 
     assert shop.hook.sequences[5:] == [1]
     assert await shop.is_at_rest(endpoint)
+
+
+async def test_a_replay_of_several_transactions_begins_with_the_oldest() -> None:
+    class DeliveringMeanwhile(WatchedDatabase):
+        """Whatever a transaction of the replay has stored is delivered before the next one."""
+
+        is_replaying = False
+
+        async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
+            refused = await super().transact(actions)
+            if self.is_replaying:
+                self.is_replaying = False
+                await shop.deliver()
+                self.is_replaying = True
+            return refused
+
+    clock, hook = held_clock(), Hook()
+    async with (
+        receiving(hook) as hook.receiver,
+        empty_database("sqlite", ENTITIES, clock=clock) as real,
+        a_workshop_on(database := DeliveringMeanwhile(real), clock, hook) as shop,
+    ):
+        database.transaction_limit = 21  # ten deliveries with their events
+        endpoint = await shop.endpoint(ordered=True)
+        await shop.events(30)
+        await shop.deliver()
+        database.is_replaying = True
+        assert await shop.replay(endpoint) == 30
+
+    assert hook.sequences == [*range(1, 31), *range(1, 31)]
