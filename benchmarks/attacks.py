@@ -13,16 +13,18 @@ import re
 import string
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import Any
 
 import orjson
 import websockets
 
 from benchmarks import log_requests
 from benchmarks.log_requests import stream
+from benchmarks.triggers import attacks as triggers
 
 CONNECTIONS = 50  # kept busy by an attack
 UPLOADS = 8  # large bodies that are sent at the same time
@@ -64,6 +66,7 @@ class Attack:
     answers: Counter[str] = field(default_factory=Counter)
     rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
     uploads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UPLOADS))
+    prepared: dict[str, asyncio.Future[Any]] = field(default_factory=dict)
 
     @property
     def has_time(self) -> bool:
@@ -76,6 +79,16 @@ class Attack:
             for _ in range(times):
                 writer.write(request(query))
                 self.answers[await _answer(reader)] += 1
+
+    async def post_variables(self, query: str, variables: Mapping[str, Any]) -> None:
+        """Send a query with variables over a new connection, and wait for the answer."""
+        await self.send_raw(request_of(orjson.dumps({"query": query, "variables": variables}), JSON))
+
+    async def once(self, name: str, prepare: Callable[[], Awaitable[Any]]) -> Any:
+        """Prepare what an attack needs, the first time. Returns what came of it."""
+        if name not in self.prepared:
+            self.prepared[name] = asyncio.ensure_future(prepare())
+        return await asyncio.shield(self.prepared[name])
 
     async def upload(
         self, body: Callable[[], bytes], media_type: str, path: str = "/v1/logs", encoding: str = "identity"
@@ -233,6 +246,15 @@ ATTACKS: dict[str, Action] = {
     "logs: gzip bombs": lambda a: a.upload(log_requests.bomb, PROTOBUF, encoding="gzip"),
     "logs: records of two bytes": lambda a: a.upload(log_requests.two_byte_records, PROTOBUF),
     "logs: records of two bytes in gzip": lambda a: a.upload(log_requests.zipped_records, PROTOBUF, encoding="gzip"),
+    "triggers: endpoints that hang": triggers.events_to("hang"),
+    "triggers: endpoints that answer drop by drop": triggers.events_to("drip"),
+    "triggers: endpoints that answer 100 MB": triggers.events_to("large"),
+    "triggers: endpoints that redirect": triggers.events_to("redirect"),
+    "triggers: payloads of 256 KB": triggers.large_payloads,
+    "triggers: three hundred watches that want everything": triggers.watches_that_match,
+    "triggers: an inbox filter that matches nothing": lambda a: a.post(ten(triggers.NOTHING)),
+    "triggers: replays of everything": triggers.replays,
+    "triggers: idempotency keys": triggers.idempotency_keys,
 }
 
 

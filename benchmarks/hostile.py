@@ -2,11 +2,11 @@
 
     python -m benchmarks.hostile [--store sqlite:///FILE] [--seconds 5] [--only WORDS]
 
-attacks `quakegraph serve` on the usual catalogue of a million events and 100,000 service logs: first with each attack
-of `benchmarks.attacks`, then with a random mixture of them. The normal client connects from another address of this
-machine. It requests pages, events, counts and areas, and never the same one twice. The command ends with status 1 if
-the client's p99 exceeds 100 ms or the service's memory 250 MB. The service has one CPU and the load another; the
-machine should do nothing else.
+attacks `quakegraph serve` on the usual catalogue of a million events, with 100,000 service logs and 100,000 trigger
+events: first with each attack of `benchmarks.attacks`, then with a random mixture of them. Webhooks go to a receiver
+that answers in hostile ways. The normal client connects from another address of this machine. It requests pages,
+events, counts and areas, and never the same one twice. The command ends with status 1 if the client's p99 exceeds 100
+ms or the service's memory 250 MB. The service has one CPU and the load another; the machine should do nothing else.
 """
 
 import http.client
@@ -14,7 +14,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
@@ -33,6 +33,10 @@ from benchmarks.cpus import Cpus, on_cpu
 from benchmarks.servers import JSON, Server, running
 from benchmarks.service_logs import batches, encoded, sent
 from benchmarks.stores import import_ours
+from benchmarks.triggers.attacks import FILLED_TYPE
+from benchmarks.triggers.programs import USER
+from benchmarks.triggers.receiver import Receiver, receiving
+from benchmarks.triggers.stores import ENVIRONMENT, InboxOf, done, store_inbox
 from benchmarks.workload import iso
 
 MOST_P99_MS = 100.0
@@ -44,7 +48,8 @@ TIMEOUT_S = 120
 NO_ATTACK = "no attack"
 LOGS = 100_000
 LOGS_PER_REQUEST = 1000
-SCOPES = "servicelogs:read,servicelogs:write"
+INBOX = 100_000
+SCOPES = "servicelogs:read,servicelogs:write,events:write,triggers:read,triggers:write"
 
 PAGE = """query ($first: Int, $filter: EventFilter) {
   events(first: $first, filter: $filter) { nodes { eventId time mag place lat lon depth } pageInfo { endCursor } }
@@ -130,19 +135,22 @@ def main(store: str | None, seconds: float, only: str) -> None:
         path = Path(store.removeprefix("sqlite:///")) if store else Path(folder) / "hostile.db"
         if not store:
             import_ours(USUAL.events, path, cpus.server)
-        with running(our_service(path, scopes=SCOPES), cpus.server, Path(folder)) as server:
+        done(store_inbox(path, InboxOf(USER, INBOX, time_ns() // 1000, types=(FILLED_TYPE,), statuses=("received",))))
+        ours = our_service(path, scopes=SCOPES)
+        service = replace(ours, environment={**ours.environment, **ENVIRONMENT})
+        with receiving(cpus.load) as receiver, running(service, cpus.server, Path(folder)) as server:
             click.echo(f"{cpus}.\n")
             sent(server, [encoded(batch) for batch in batches(LOGS, LOGS_PER_REQUEST, time_ns())])
             client = NormalClient(server.port)
             names = [name for name in (NO_ATTACK, *ATTACKS, MIXTURE) if only in name]
-            rows = [measured(name, server, client, seconds, cpus) for name in names]
+            rows = [measured(name, server, client, seconds, cpus, receiver) for name in names]
     head = ["attack", "requests", "p50 ms", "p99 ms", "worst ms", "most MB", "answers to the attacker"]
     click.echo(markdown.table(head, [row.cells() for row in rows]))
     if failed := [row.attack for row in rows if not row.holds]:
         raise click.ClickException(f"beyond {MOST_P99_MS:g} ms or {MOST_MEMORY_MB:g} MB: {', '.join(failed)}")
 
 
-def measured(name: str, server: Server, client: NormalClient, seconds: float, cpus: Cpus) -> Row:
+def measured(name: str, server: Server, client: NormalClient, seconds: float, cpus: Cpus, receiver: Receiver) -> Row:
     """Measure the normal client during one attack."""
     sleep(QUIET_S)
     process = server.process.pid
@@ -156,7 +164,7 @@ def measured(name: str, server: Server, client: NormalClient, seconds: float, cp
             attacker = subprocess.Popen(
                 [sys.executable, "-m", "benchmarks.attacks", *arguments],
                 cwd=CHECKOUT,
-                env=clean_environment() | {"ATTACK_TOKEN": token_of(server)},
+                env=clean_environment() | {"ATTACK_TOKEN": token_of(server), "ATTACK_RECEIVER": receiver.url("")},
                 stdout=subprocess.PIPE,
             )
         while monotonic() < end or (attacker and attacker.poll() is None and monotonic() < end + TIMEOUT_S):
@@ -169,7 +177,7 @@ def measured(name: str, server: Server, client: NormalClient, seconds: float, cp
 
 
 def token_of(server: Server) -> str:
-    """The token of the attacker, which may read and write service logs."""
+    """The token of the attacker, which may read and write service logs, triggers and events."""
     return server.contender.headers["Authorization"].removeprefix("Bearer ")
 
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx
 from aiohttp import web
@@ -49,15 +49,18 @@ def application() -> web.Application:
     async def drip(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
-        while True:
-            await response.write(b".")
-            await asyncio.sleep(0.1)
+        with suppress(ConnectionError):
+            while True:
+                await response.write(b".")
+                await asyncio.sleep(0.1)
+        return response
 
     async def large(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": str(LARGE)})
         await response.prepare(request)
-        for _ in range(LARGE // len(PIECE)):
-            await response.write(PIECE)
+        with suppress(ConnectionError):
+            for _ in range(LARGE // len(PIECE)):
+                await response.write(PIECE)
         return response
 
     async def redirect(_: web.Request) -> web.Response:

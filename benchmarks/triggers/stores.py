@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -79,6 +79,8 @@ class InboxOf:
     user_id: str
     number: int
     end_us: int  # when the last one was created, epoch microseconds
+    types: Sequence[str] = TYPES
+    statuses: Sequence[str] = STATUSES
 
     def item(self, number: int) -> Item:
         """An event of it."""
@@ -88,9 +90,9 @@ class InboxOf:
             "user_id": self.user_id,
             "timestamp": timestamp_at(at_us),
             "event_id": str(UUID(int=rng.getrandbits(128), version=4)),
-            "event_type": rng.choice(TYPES),
+            "event_type": rng.choice(self.types),
             "payload": payload(number),
-            "status": rng.choice(STATUSES),
+            "status": rng.choice(self.statuses),
             "ttl": int(time.time()) + RETENTION_S,
             "retry_count": 0,
             "metadata": {"api_version": "v1", "source_ip": "127.0.0.1"},
