@@ -53,7 +53,7 @@ TOO_LONG = "`url` has more than 2,048 characters: shorten it."
         ("gopher://example.com/", "`url` has no scheme that can be sent to: begin it with https://."),
         ("http://example.com/", "`url` is not encrypted: begin it with https://."),
         (
-            "https://me:pass@example.com/",
+            "https://me:pass@example.com/",  # pragma: allowlist secret
             "`url` holds a user name or a password: leave them out, and check the signature instead.",
         ),
         (
