@@ -7,10 +7,12 @@ from contextlib import aclosing
 from itertools import pairwise
 
 from graph.core.errors import DatabaseUnavailable
+from graph.domains.triggers.delivering.deliverer import LEAST_AT_ONCE, MOST_AT_ONCE, OTHER_FILES, slots_beside
 from graph.domains.triggers.delivering.worker import AT_ONCE, FEW_AT_ONCE
 from graph.domains.triggers.entities import ENTITIES, QUEUE
 from graph.domains.triggers.model import Endpoint
 from graph.domains.triggers.queues import new_queue
+from graph.runtime.open_files import most_open_files
 from graph.store.contract import Put
 from graph.store.entity import Item, Key
 from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
@@ -88,6 +90,14 @@ async def test_it_sends_a_retry_when_it_is_due() -> None:
     waits_s = [(after - before).total_seconds() for before, after in pairwise(times)]
     assert waits_s[0] >= 0.05
     assert waits_s[1] >= 0.1
+
+
+def test_requests_leave_room_for_the_connections_of_clients() -> None:
+    left = most_open_files() - OTHER_FILES
+
+    assert slots_beside(left - 70)._value == 70
+    assert slots_beside(left)._value == LEAST_AT_ONCE  # however few files are left
+    assert slots_beside(left - 2 * MOST_AT_ONCE)._value == MOST_AT_ONCE
 
 
 async def test_endpoints_that_hang_delay_no_other() -> None:
