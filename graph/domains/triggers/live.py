@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from graph.core.errors import InvalidCursor
 from graph.domains.triggers.entities import EVENT_CHANGES
+from graph.domains.triggers.entries import BETWEEN, change_key
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.model import INBOX, TriggerEvent, event_key, key_of_event
-from graph.domains.triggers.outbox import BETWEEN, change_key
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Database

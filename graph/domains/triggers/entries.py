@@ -1,0 +1,113 @@
+"""An event that is about to be stored: its item, and those of its deliveries and of its idempotency key. No I/O."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from graph.domains.triggers.checking import digest_of
+from graph.domains.triggers.model import (
+    RETENTION_S,
+    DeliveryState,
+    Endpoint,
+    NewEvent,
+    TriggerEvent,
+    delivery_key,
+    event_key,
+)
+from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.store.entity import Item
+from graph.store.values import item_bytes
+
+BESIDE_PAYLOAD = 2048  # bytes of an event's item, about, which each index counts too
+BETWEEN = "\x1f"  # the unit separator, which no subject of a token has
+
+
+def change_key(user_id: str, key: str) -> str:
+    """The key of an event in the sequence of changes."""
+    return f"{user_id}{BETWEEN}{key}"
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """An event that waits to be stored."""
+
+    event: NewEvent
+    event_id: str = field(default_factory=lambda: str(uuid4()))
+    item: Item = field(default_factory=dict)  # once its time is known
+    stored: TriggerEvent | None = None
+    is_duplicate: bool = False  # whether it was stored earlier, with the same idempotency key
+
+    @property
+    def key(self) -> tuple[str, str] | None:
+        """Its user and idempotency key; None without one."""
+        event = self.event
+        return None if event.idempotency_key is None else (event.user_id, event.idempotency_key)
+
+    @property
+    def digest(self) -> str:
+        """A hash of what it says."""
+        return digest_of(self.event.event_type, self.event.payload)
+
+    @property
+    def size(self) -> int:
+        """About its bytes in a transaction."""
+        return item_bytes(dict(self.event.payload)) + BESIDE_PAYLOAD
+
+    @property
+    def change_key(self) -> str:
+        """Its key in the sequence of changes."""
+        return change_key(self.event.user_id, event_key(self.item["timestamp"], self.event_id))
+
+    def endpoints_among(self, endpoints: Iterable[Endpoint]) -> list[str]:
+        """The ids of its user's endpoints that it is delivered to."""
+        event = self.event
+        if event.endpoint_ids is None:
+            return [each.endpoint_id for each in endpoints if each.wants(event.event_type)]
+        return [each.endpoint_id for each in endpoints if each.is_open and each.endpoint_id in event.endpoint_ids]
+
+    def begin(self, timestamp: str, now: int) -> None:
+        """Make its item, without deliveries; `now` in epoch milliseconds."""
+        self.item = {
+            "user_id": self.event.user_id,
+            "timestamp": timestamp,
+            "event_id": self.event_id,
+            "event_type": self.event.event_type,
+            "payload": self.event.payload,
+            "status": TriggerEventStatus.RECEIVED.value,
+            "ttl": now // 1000 + RETENTION_S,
+            "retry_count": 0,
+            "metadata": self.event.metadata,
+            "deliveries": [],
+            "open_deliveries": 0,
+            "failed_deliveries": 0,
+        }
+
+    def delivery(self, endpoint_id: str, sequence: int, now: int) -> Item:
+        """A delivery, which its item names from now on."""
+        self.item["deliveries"].append(delivery_key(endpoint_id, sequence))
+        self.item["open_deliveries"] += 1
+        return {
+            "endpoint_id": endpoint_id,
+            "user_id": self.event.user_id,
+            "sequence": sequence,
+            "event_id": self.event_id,
+            "event_timestamp": self.item["timestamp"],
+            "event_type": self.event.event_type,
+            "state": DeliveryState.WAITING.value,
+            "attempts": 0,
+            "first_attempt": 1,
+            "created_at": now,
+            "ttl": self.item["ttl"],
+        }
+
+    @property
+    def key_item(self) -> Item:
+        """The item of its idempotency key."""
+        return {
+            "user_id": self.event.user_id,
+            "key": self.event.idempotency_key,
+            "event_id": self.event_id,
+            "event_timestamp": self.item["timestamp"],
+            "digest": self.digest,
+            "ttl": self.item["ttl"],
+        }
