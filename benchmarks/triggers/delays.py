@@ -15,7 +15,6 @@ PAUSE_S = 0.05  # between two mutations
 SETTLE_S = 3.0  # for the service to take its lease, and to find what waits
 HANGING = (0, 1, 50)  # endpoints
 WAITING = 200  # deliveries of each endpoint that hangs
-MOST_MORE_MS = 50  # that a healthy endpoint may wait longer beside those
 
 ENDPOINT = "mutation ($url: String!) { createEndpoint(input: {url: $url}) { endpoint { endpointId } } }"
 WATCH = """mutation ($endpoint: ID!) {
