@@ -32,7 +32,7 @@ from graph.store.contract import Database, Delete, Update
 from graph.store.entity import Item
 
 AT_ONCE = 20  # requests to an endpoint that does well
-FEW_AT_ONCE = 2  # to begin with, and after a failure: many endpoints that hang must not take all slots of the process
+FEW_AT_ONCE = 4  # to begin with, and after a failure: many endpoints that hang must not take all slots of the process
 
 Count = Callable[[str], None]
 """Counts an attempt by its outcome: `delivered`, `retried` or `failed`."""
