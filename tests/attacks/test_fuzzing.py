@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import schemathesis
+from graphql import parse_value
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from schemathesis import Case
@@ -23,6 +24,7 @@ from tests.service import running
 from tests.service import settings as service_settings
 
 EXAMPLES = rounds(200)  # an operation
+JSON = ['{a: 1, b: [true, null, "x"]}', "{}", "{a: {b: 1.5e300}}", "[1]", '"x"', "1e400", '{_: ""}']
 CHECKED_IN = Path(__file__).parents[2] / "schema.graphql"
 
 
@@ -37,6 +39,7 @@ def url(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsSe
 
 # Of years that the calendar has; the week's among them.
 schemathesis.graphql.scalar("EpochMillis", st.integers(-(2**53), 2**53).map(nodes.Int))
+schemathesis.graphql.scalar("JSON", st.sampled_from(JSON).map(parse_value))
 schema = schemathesis.graphql.from_path(CHECKED_IN)
 
 

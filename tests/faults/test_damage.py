@@ -36,6 +36,7 @@ class Served:
         body = answer.json()
         body.pop("polling", None)
         body.pop("summaries", None)
+        body.pop("deliveries", None)
         return answer.status_code, body
 
     def becomes_ready(self) -> None:

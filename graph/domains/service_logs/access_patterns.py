@@ -114,6 +114,8 @@ class ServiceLogs:
         self, interval: LogInterval, by: VolumeBy, first: int, last: int, services: Sequence[str] | None = None
     ) -> list[LogVolume]:
         """The number of logs by period, see `Volumes.volume`. Without `services`, of all of them."""
+        if last < first:
+            return []
         if services is None and by is not VolumeBy.SERVICE:
             return await self._volumes.volume(interval, by, first, last)
         known = await (self._services.all() if services is None else self._services.named(services))

@@ -1,18 +1,18 @@
 """The errors of the triggers."""
 
-from graph.core.errors import BadUserInput, GraphError
+from graph.core.errors import BadUserInput
 
 
-class Conflict(GraphError):
+class Conflict(BadUserInput):
     """The object's state does not allow the change."""
 
     code, status = "CONFLICT", 409
 
 
-class IdempotencyKeyReused(Conflict):
+class IdempotencyKeyReused(BadUserInput):
     """Another event was created with the key."""
 
-    code = "IDEMPOTENCY_KEY_REUSED"
+    code, status = "IDEMPOTENCY_KEY_REUSED", 409
 
     def __init__(self) -> None:
         super().__init__(
@@ -20,7 +20,7 @@ class IdempotencyKeyReused(Conflict):
         )
 
 
-class NotThere(GraphError):
+class NotThere(BadUserInput):
     """The caller has no such object."""
 
     code, status = "NOT_FOUND", 404

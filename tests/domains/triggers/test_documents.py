@@ -111,7 +111,10 @@ def test_the_variables_of_the_program_are_those_of_the_answer() -> None:
     answer = json.loads(shown("json", "createEndpoint").text)["data"]["createEndpoint"]
     exports = [command.words for command in commands(shown("sh", "WEBHOOK_SECRET").text) if "export" in command.words]
 
-    assert [f"WEBHOOK_SECRET={answer['secret']}", f"ENDPOINT_ID={answer['endpoint']['endpointId']}"] == exports[0][1:]
+    assert [
+        f"WEBHOOK_SECRET={answer['secret'].strip('<>')}",
+        f"ENDPOINT_ID={answer['endpoint']['endpointId']}",
+    ] == exports[0][1:]
 
 
 def test_the_operations_of_an_endpoint_do_what_the_page_says(tmp_path: Path) -> None:
