@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from graph.core.paging import Page
-from graph.domains.service_logs.entities import SERVICE_LOG, TIMESTAMP_INDEX
+from graph.domains.service_logs.entities import SECOND_DIGITS, SERVICE_LOG, TIMESTAMP_INDEX
 from graph.domains.service_logs.model import ServiceLog, key_of, node_key
 from graph.domains.service_logs.planning import Plan
 from graph.domains.service_logs.selection import LogSelection
@@ -25,6 +25,8 @@ from graph.store.query import Query
 from graph.store.records import records_at
 from graph.store.time_walk import ROWS_PER_BATCH
 from graph.work.account import charge_rows
+
+LATEST_S = 10**SECOND_DIGITS - 1  # epoch seconds, of a period that can be stored
 
 
 class ServiceLogs:
@@ -114,6 +116,7 @@ class ServiceLogs:
         self, interval: LogInterval, by: VolumeBy, first: int, last: int, services: Sequence[str] | None = None
     ) -> list[LogVolume]:
         """The number of logs by period, see `Volumes.volume`. Without `services`, of all of them."""
+        last = min(last, LATEST_S)
         if last < first:
             return []
         if services is None and by is not VolumeBy.SERVICE:

@@ -294,6 +294,7 @@ def test_a_volume_is_by_level_of_the_last_hundred_periods_unless_asked_otherwise
     assert starts('interval: MINUTE, endTime: "2023-11-14T09:59:59Z"') == [("08:20", "INFO"), ("09:59", "INFO")]
     assert starts("interval: DAY") == [("00:00", "INFO")]
     assert starts('interval: DAY, endTime: "1970-01-01"') == starts('interval: DAY, endTime: "0156-09-29"') == []
+    assert starts('interval: DAY, endTime: "9999-12-31"') == []
 
 
 def test_the_services_that_have_written_are_listed_by_name(service: Service, clock: HeldClock) -> None:
