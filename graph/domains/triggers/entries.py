@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from graph.domains.triggers.change_keys import change_key
 from graph.domains.triggers.checking import digest_of
 from graph.domains.triggers.model import (
     RETENTION_S,
@@ -19,12 +20,6 @@ from graph.store.entity import Item
 from graph.store.values import item_bytes
 
 BESIDE_PAYLOAD = 2048  # bytes of an event's item, about, which each index counts too
-BETWEEN = "\x1f"  # the unit separator, which no subject of a token has
-
-
-def change_key(user_id: str, key: str) -> str:
-    """The key of an event in the sequence of changes."""
-    return f"{user_id}{BETWEEN}{key}"
 
 
 @dataclass(eq=False, slots=True)

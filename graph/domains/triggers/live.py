@@ -3,8 +3,8 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from graph.core.errors import InvalidCursor
+from graph.domains.triggers.change_keys import change_key, user_and_key
 from graph.domains.triggers.entities import EVENT_CHANGES
-from graph.domains.triggers.entries import BETWEEN, change_key
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.model import INBOX, TriggerEvent, event_key, key_of_event
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
@@ -18,8 +18,7 @@ class TriggerEventBroadcast(Broadcast[TriggerEvent]):
 
     def __init__(self, database: Database, sequence: ChangeSequence) -> None:
         async def load(keys: Sequence[str]) -> Mapping[str, TriggerEvent]:
-            parts = [key.partition(BETWEEN) for key in keys]
-            possible = {key for user, _, each in parts if (key := key_of_event(user, each))}
+            possible = {key for user_id, each in map(user_and_key, keys) if (key := key_of_event(user_id, each))}
             events = await records_at(database, TriggerEvent, possible)
             return {change_key_of(event): event for event in events}
 

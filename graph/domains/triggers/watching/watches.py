@@ -7,6 +7,7 @@ from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
+from graph.domains.triggers.change_keys import change_key, user_and_key
 from graph.domains.triggers.endpoints import Endpoints, still_there
 from graph.domains.triggers.entities import WATCH, WATCH_CHANGES, WATCH_ENTRY
 from graph.domains.triggers.errors import NotThere, TooMany
@@ -23,7 +24,6 @@ from graph.store.records import records_at
 CHANGES_KEPT_S = 7 * DAY_S  # a process that has followed none for longer reads all watches again
 ROUNDS = 50  # for one transaction; a further round is due to other changes of watches
 READ_AT_ONCE = 100
-BETWEEN = "\x1f"  # the unit separator, which no subject of a token has
 
 
 class Watches:
@@ -135,7 +135,7 @@ class Watches:
 
     async def _store(self, actions: Sequence[Action], watch: Watch) -> bool:
         """Store a change of a watch. False if it is deleted already, or its endpoint is."""
-        key = change_key(watch)
+        key = change_key(watch.user_id, watch.watch_id)
         for _ in range(ROUNDS):
             async with self.sequence.reserve() as reservation:
                 ttl = self._clock() // 1000 + CHANGES_KEPT_S
@@ -148,15 +148,9 @@ class Watches:
         raise DatabaseUnavailable("other changes of watches kept coming first")
 
 
-def change_key(watch: Watch) -> str:
-    """The key of a watch in the sequence of changes."""
-    return f"{watch.user_id}{BETWEEN}{watch.watch_id}"
-
-
-def watch_of(change_key: str) -> Key:
+def watch_of(key: str) -> Key:
     """The primary key of the watch that a change names."""
-    user_id, _, watch_id = change_key.partition(BETWEEN)
-    return WATCH.key_for(user_id, watch_id)
+    return WATCH.key_for(*user_and_key(key))
 
 
 def _of_user(user_id: str) -> Query:
