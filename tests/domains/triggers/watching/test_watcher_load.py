@@ -3,6 +3,7 @@
 import gc
 from collections import Counter
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -117,7 +118,7 @@ async def test_watches_of_all_kinds_are_told_of_the_real_week_as_a_loop_over_all
         await station.source.ingest.file(file_of(features))
         watcher = station.watcher()
         await watcher.catch_up()
-        for feature in (revised := features[::5]):
+        for feature in (revised := deepcopy(features[::5])):  # other tests read the same features
             feature["properties"] |= {"mag": feature["properties"]["mag"] + 0.4, "updated": NOW + 1}
         for feature in revised[::3]:
             feature["properties"]["status"] = "deleted"
