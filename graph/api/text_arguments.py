@@ -29,6 +29,7 @@ from graphql import (
 )
 from strawberry.schema.config import StrawberryConfig
 
+from graph.api.causes import cause_of
 from graph.api.scalars import SCALARS
 from graph.core.errors import BadUserInput
 
@@ -72,7 +73,7 @@ class TextArguments(Generic[T]):
         found: list[T] = []
         result = execute_sync(self._schema, self._document, variable_values=dict(values), context_value=found)
         for error in result.errors or ():
-            raise _cause_of(error)
+            raise _refusal_of(error)
         return found[0]
 
     @cached_property
@@ -145,9 +146,7 @@ def _json(text: str, message: str) -> Any:
         raise BadUserInput(f"{message}: {error.msg}.") from error
 
 
-def _cause_of(error: GraphQLError) -> Exception:
+def _refusal_of(error: GraphQLError) -> Exception:
     """What the function raised, or the refusal of an argument."""
-    cause: Exception = error
-    while isinstance(cause, GraphQLError) and cause.original_error is not None:
-        cause = cause.original_error
+    cause = cause_of(error)
     return BadUserInput(error.message[:LONGEST_MESSAGE]) if isinstance(cause, GraphQLError) else cause

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graphql import ExecutionResult, FieldNode, GraphQLError
+from graphql import ExecutionResult, GraphQLError
 
+from graph.api.causes import cause_of, refuses_an_argument
 from graph.api.documents.prepared import InvalidDocument
 from graph.core.errors import BadUserInput, GraphError, InternalServerError, outcome_of
 from graph.observability.logs import get_logger
@@ -38,7 +39,7 @@ def format_field_error(error: GraphQLError, request_id: str) -> FormattedError:
     cause = cause_of(error)
     if isinstance(cause, GraphError):
         return {**error.formatted, **format_error(cause)}
-    if isinstance(cause, GraphQLError) and is_about_an_argument(cause):
+    if refuses_an_argument(cause):
         return format_document_error(error, BadUserInput.code)
     logger.error("A field could not be resolved", request_id=request_id, exc_info=cause)
     return {**error.formatted, **format_error(InternalServerError(request_id))}
@@ -76,22 +77,9 @@ def cut(message: str) -> str:
     return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
 
 
-def cause_of(error: GraphQLError) -> Exception:
-    """The original error, which graphql-core may have wrapped several times."""
-    cause: Exception = error
-    while isinstance(cause, GraphQLError) and cause.original_error is not None:
-        cause = cause.original_error
-    return cause
-
-
-def is_about_an_argument(cause: GraphQLError) -> bool:
-    """Whether graphql-core refused an argument's value. It checks null in a variable only during execution."""
-    return any(not isinstance(node, FieldNode) for node in cause.nodes or ())
-
-
 def refusal_of(error: GraphQLError) -> Exception:
     """The cause of an error of graphql-core; a value that it refused makes the document invalid."""
     cause = cause_of(error)
-    if isinstance(cause, GraphQLError) and is_about_an_argument(cause):
+    if refuses_an_argument(cause):
         return InvalidDocument([error], BadUserInput.code)
     return cause

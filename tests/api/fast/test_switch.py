@@ -16,7 +16,9 @@ QUERIES = (
     '{ event(eventId: "us1") { mag depth } events(filter: {minMagnitude: 5}) { edges { cursor node { url } } } }',
     '{ events(after: "x") { nodes { mag } } }',
     "query ($n: Int) { events(first: $n) { pageInfo { hasNextPage endCursor } } }",
+    "{ events(asOf: {first: true}) { totalCount } }",
 )
+REFUSED = ("{}", "{first: null}", '{first: true, recorded: "2023-08-03T00:00:00Z"}')  # values of a `@oneOf` input
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -74,3 +76,12 @@ def test_compiled_and_ordinary_execution_give_the_same_answer(tmp_path: Path) ->
             )
 
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_one_of_input_needs_exactly_one_field(tmp_path: Path, compiled: bool) -> None:
+    with running(Settings(store=f"sqlite:///{tmp_path}/quakes.db", compiled=compiled)) as service:
+        for given in REFUSED:
+            query = f"{{ events(asOf: {given}) {{ totalCount }} }}"
+            (error,) = service.http.post("/graphql", json={"query": query}).json()["errors"]
+            assert error["extensions"]["code"] in ("GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"), given
