@@ -12,6 +12,7 @@ What is measured has one CPU, and the receiver and the client another. The machi
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,35 +21,37 @@ import click
 from benchmarks.cpus import Cpus
 from benchmarks.triggers import delays, deliveries, inbox, watches
 
-Measure = Callable[[Path, Cpus], str]
 
-FULL: dict[str, Measure] = {
-    "deliveries": lambda folder, cpus: deliveries.measured(20_000, folder, cpus),
-    "delay": lambda folder, cpus: delays.of_watches(100, folder, cpus),
-    "inbox": lambda folder, cpus: inbox.measured(1_000_000, 300, folder, cpus),
-    "watches": lambda folder, cpus: watches.measured(10_000, 1000, folder, cpus),
-    "hanging": lambda folder, cpus: delays.beside_hanging(300, folder, cpus),
-}
-QUICK: dict[str, Measure] = {
-    "deliveries": lambda folder, cpus: deliveries.measured(3000, folder, cpus),
-    "delay": lambda folder, cpus: delays.of_watches(20, folder, cpus),
-    "inbox": lambda folder, cpus: inbox.measured(50_000, 30, folder, cpus),
-    "watches": lambda folder, cpus: watches.measured(1000, 200, folder, cpus),
-    "hanging": lambda folder, cpus: delays.beside_hanging(50, folder, cpus),
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A measurement, and how much it takes: numbers of what is stored, and of requests."""
+
+    measured: Callable[..., str]  # takes the numbers, a folder and the CPUs
+    full: tuple[int, ...]
+    quick: tuple[int, ...]
+
+
+MEASUREMENTS = {
+    "deliveries": Measurement(deliveries.measured, (20_000,), (3000,)),
+    "delay": Measurement(delays.of_watches, (100,), (20,)),
+    "inbox": Measurement(inbox.measured, (1_000_000, 300), (50_000, 30)),
+    "watches": Measurement(watches.measured, (10_000, 1000), (1000, 200)),
+    "hanging": Measurement(delays.beside_hanging, (300,), (50,)),
 }
 
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Take less of everything: half a minute.")
-@click.option("--only", metavar="WORD", type=click.Choice(list(FULL)), help="Measure only this.")
+@click.option("--only", metavar="WORD", type=click.Choice(list(MEASUREMENTS)), help="Measure only this.")
 def main(quick: bool, only: str | None) -> None:
     """Measure triggers, and print tables."""
     cpus = Cpus.of_this_machine()
     click.echo(f"{cpus}.")
-    for name, measure in (QUICK if quick else FULL).items():
+    for name, each in MEASUREMENTS.items():
         if only in (None, name):
             with TemporaryDirectory() as folder:
-                click.echo(f"\n{measure(Path(folder), cpus)}")
+                numbers = each.quick if quick else each.full
+                click.echo(f"\n{each.measured(*numbers, Path(folder), cpus)}")
 
 
 if __name__ == "__main__":

@@ -185,19 +185,14 @@ async def test_however_many_endpoints_are_in_trouble_another_one_is_found() -> N
                 raise DatabaseUnavailable("the network is down")
             return await super().get(key, attributes=attributes)
 
-    clock, hook = held_clock(), Hook()
-    async with (
-        receiving(hook) as hook.receiver,
-        empty_database("sqlite", ENTITIES, clock=clock) as real,
-        a_workshop_on(StrangeDatabase(real), clock, hook) as shop,
-    ):
+    async with a_workshop(wrap=StrangeDatabase) as shop:
         ids = [f"01930c5f-7a3e-7cc4-98a5-{number:012}" for number in range(600)]
         troubled = {QUEUE.key_for(each) for each in ids}
         endpoint = await shop.endpoint()
         await shop.event()
         queue = await shop.queue(endpoint)
         assert queue is not None
-        before = {"shard": queue["shard"], "due": clock.now - 1}
-        await real.put_many([Put(QUEUE, {**new_queue(each, "ada"), **before}) for each in ids])
+        before = {"shard": queue["shard"], "due": shop.clock.now - 1}
+        await shop.database.put_many([Put(QUEUE, {**new_queue(each, "ada"), **before}) for each in ids])
         async with running(shop.deliverer()):
             await shop.counted.are(1)

@@ -23,7 +23,7 @@ from graph.store.entity import Item, Key
 from graph.store.query import Page, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.service_logs.builders import held_clock
-from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop_on
+from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop, a_workshop_on
 from tests.domains.triggers.sending.receivers import OK, Reply, receiving, saying, status, then_close
 from tests.effort import rounds
 from tests.store.engines import empty_database
@@ -209,24 +209,21 @@ async def test_what_was_sent_when_the_store_fails_is_stored_and_not_sent_again()
                 raise DatabaseUnavailable("the network is down")
             return await super().get_many(keys, attributes=attributes)
 
-    clock, hook = held_clock(), Hook()
-    async with (
-        receiving(hook) as hook.receiver,
-        empty_database("sqlite", ENTITIES, clock=clock) as real,
-        a_workshop_on(database := FailingOnce(real), clock, hook) as shop,
-    ):
+    async with a_workshop(wrap=FailingOnce) as shop:
+        database = shop.database
+        assert isinstance(database, FailingOnce)
         endpoint = await shop.endpoint()
         *_, last = await shop.events(3)
         database.failing = TRIGGER_EVENT.key_of(last.item)
-        with hook.holding():
+        with shop.hook.holding():
             working = asyncio.create_task(shop.worker(endpoint).run())
-            await hook.has(2)
+            await shop.hook.has(2)
         with pytest.raises(DatabaseUnavailable):
             await working
         assert shop.counted.outcomes == {"delivered": 2}
         await shop.deliver()
 
-        assert sorted(hook.sequences) == [1, 2, 3]
+        assert sorted(shop.hook.sequences) == [1, 2, 3]
         await assert_all_arrived(shop, endpoint, 3)
 
 
@@ -243,17 +240,14 @@ async def test_a_pause_that_ends_while_a_worker_looks_is_not_missed() -> None:
                 await resume()
             return found
 
-    clock, hook = held_clock(), Hook()
-    async with (
-        receiving(hook) as hook.receiver,
-        empty_database("sqlite", ENTITIES, clock=clock) as real,
-        a_workshop_on(database := ResumedMeanwhile(real), clock, hook) as shop,
-    ):
+    async with a_workshop(wrap=ResumedMeanwhile) as shop:
+        database = shop.database
+        assert isinstance(database, ResumedMeanwhile)
         endpoint = await shop.endpoint()
         await shop.endpoints.pause(endpoint.user_id, endpoint.endpoint_id)
         await shop.event()
         database.resume = partial(shop.endpoints.resume, endpoint.user_id, endpoint.endpoint_id)
         await shop.deliver()
 
-        assert hook.sequences == [1]
+        assert shop.hook.sequences == [1]
         assert await shop.is_at_rest(endpoint)

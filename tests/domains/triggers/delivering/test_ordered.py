@@ -5,15 +5,12 @@ from collections.abc import Sequence
 import pytest
 
 from graph.domains.triggers.endpoints import EndpointChanges
-from graph.domains.triggers.entities import ENTITIES
 from graph.domains.triggers.model import Endpoint
 from graph.store.contract import Action
 from graph.store.entity import Item
 from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.service_logs.builders import held_clock
-from tests.domains.triggers.delivering.workshop import HOUR, SECOND, Hook, Workshop, a_workshop_on
-from tests.domains.triggers.sending.receivers import OK, Reply, receiving, status
-from tests.store.engines import empty_database
+from tests.domains.triggers.delivering.workshop import HOUR, SECOND, Workshop, a_workshop
+from tests.domains.triggers.sending.receivers import OK, Reply, status
 
 
 @pytest.fixture
@@ -148,12 +145,9 @@ async def test_a_replay_of_several_transactions_begins_with_the_oldest() -> None
                 self.is_replaying = True
             return refused
 
-    clock, hook = held_clock(), Hook()
-    async with (
-        receiving(hook) as hook.receiver,
-        empty_database("sqlite", ENTITIES, clock=clock) as real,
-        a_workshop_on(database := DeliveringMeanwhile(real), clock, hook) as shop,
-    ):
+    async with a_workshop(wrap=DeliveringMeanwhile) as shop:
+        database = shop.database
+        assert isinstance(database, DeliveringMeanwhile)
         database.transaction_limit = 21  # ten deliveries with their events
         endpoint = await shop.endpoint(ordered=True)
         await shop.events(30)
@@ -161,4 +155,4 @@ async def test_a_replay_of_several_transactions_begins_with_the_oldest() -> None
         database.is_replaying = True
         assert await shop.replay(endpoint) == 30
 
-    assert hook.sequences == [*range(1, 31), *range(1, 31)]
+    assert shop.hook.sequences == [*range(1, 31), *range(1, 31)]
