@@ -40,19 +40,23 @@ class _Stream:
 class MergedPartitions:
     """The matching items of a query's partitions as one list."""
 
-    def __init__(self, database: Database, query: Query, keep: Keep | None = None) -> None:
+    def __init__(
+        self, database: Database, query: Query, keep: Keep | None = None, *, order: Sequence[str] | None = None
+    ) -> None:
         """Prepare to read.
 
         Args:
             query: its partitions, in any order, with bounds and filter.
             keep: the part of the filter that stores cannot test.
+            order: attributes that put items in order: those of the sort key, and what tells items apart that have the
+                same. By default the rest of the primary key.
         """
         self._database = database
         self._query = query if keep is None else reading_for(query, keep)
         self._keep = keep
-        templates = query.entity.templates[query.by]
-        (self._sort,) = templates.sort.names
-        self._names = (self._sort, *[name for name in query.entity.key_names if name != self._sort])
+        sort = query.entity.templates[query.by].sort.names
+        self._sort = sort[0]
+        self._names = tuple(order or dict.fromkeys((*sort, *query.entity.key_names)))
 
     def place_of(self, item: Item) -> Place:
         """The place of an item in the list."""

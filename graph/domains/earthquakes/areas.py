@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import asin, ceil, cos, degrees, floor, pi, radians, sin, sqrt
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.bounds import check_possible
@@ -79,6 +79,14 @@ class Box:
         )
 
 
+class Reach(NamedTuple):
+    """The smallest box around a circle, in degrees. Beyond a pole, its parallels do not exist."""
+
+    south: float
+    north: float
+    half_width: float  # to the east and to the west; 180 for all around
+
+
 @dataclass(frozen=True, slots=True)
 class Circle:
     """An area within a great-circle distance of a point, edge included."""
@@ -98,14 +106,19 @@ class Circle:
         return distance_km(self.lat, self.lon, item) <= self.radius_km
 
     @property
+    def reach(self) -> "Reach":
+        """How far it reaches, and slightly further."""
+        radius = degrees(self.radius_km / EARTH_RADIUS_KM) + MARGIN
+        south, north = self.lat - radius, self.lat + radius
+        sine = sin(radians(radius)) / cos(radians(self.lat))
+        pole_inside = south <= -90 or north >= 90
+        return Reach(south, north, 180.0 if pole_inside or sine >= 1 else degrees(asin(sine)) + MARGIN)
+
+    @property
     def condition(self) -> Condition | None:
         """The smallest box around the circle, slightly enlarged, by which a store can drop most other events."""
-        reach = degrees(self.radius_km / EARTH_RADIUS_KM) + MARGIN
-        south, north = self.lat - reach, self.lat + reach
-        sine = sin(radians(reach)) / cos(radians(self.lat))
-        pole_inside = south <= -90 or north >= 90
-        half = 180.0 if pole_inside or sine >= 1 else degrees(asin(sine)) + MARGIN
-        return enclosing(south, north, self.lon - half, self.lon + half)
+        reach = self.reach
+        return enclosing(reach.south, reach.north, self.lon - reach.half_width, self.lon + reach.half_width)
 
     @property
     def cells(self) -> Cells:

@@ -1,0 +1,107 @@
+"""Areas: the slugs under which sightings are stored, and the known areas that positions belong to."""
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from anyascii import anyascii
+
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.areas import distance_km
+from graph.domains.sightings.entities import LONGEST_NAME, LONGEST_SLUG
+from graph.domains.sightings.grid import KM10, Point
+from graph.settings import Misconfigured
+
+NEAR_KM = 25.0  # a position further from every known area is in an area of its own cell
+COLUMNS = ("slug", "name", "lat", "lon")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedArea:
+    """An area that sightings are stored under."""
+
+    slug: str
+    name: str
+    centre: Point | None = None
+
+    @classmethod
+    def of_name(cls, name: str) -> Self:
+        """The area of a name that a user has written.
+
+        Raises:
+            BadUserInput: No area can have it.
+        """
+        if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+            raise BadUserInput(f"`area` must have 1 to {LONGEST_NAME} characters that can be printed.")
+        slug = slug_of(name)
+        if not slug:
+            raise BadUserInput("`area` must have a letter or a digit.")
+        return cls(slug, name)
+
+    @classmethod
+    def of_cell(cls, cell: str) -> Self:
+        """The area of a cell of 10 km."""
+        centre = KM10.centre(cell)
+        return cls(cell.replace(":", "-"), coordinates(centre), centre)
+
+
+def slug_of(name: str) -> str:
+    """A name in lower-case ASCII letters, digits and hyphens: `São Paulo` → `sao-paulo`. Empty if nothing is left."""
+    words = re.findall("[a-z0-9]+", anyascii(name).lower())
+    return "-".join(words)[:LONGEST_SLUG].rstrip("-")
+
+
+def coordinates(point: Point) -> str:
+    """A position in words, to hundredths of a degree."""
+    north, east = "N" if point.lat >= 0 else "S", "E" if point.lon >= 0 else "W"
+    return f"{abs(point.lat):.2f}°{north} {abs(point.lon):.2f}°{east}"
+
+
+class KnownAreas:
+    """Areas that a service knows, with their centres."""
+
+    def __init__(self, areas: Iterable[NamedArea] = ()) -> None:
+        self._by_slug = {area.slug: area for area in areas}
+
+    @classmethod
+    def of_file(cls, path: Path) -> Self:
+        """The areas of a CSV file.
+
+        Raises:
+            Misconfigured: It cannot be read as such.
+        """
+        try:
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            areas = [NamedArea(row["slug"], row["name"], Point(float(row["lat"]), float(row["lon"]))) for row in rows]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise Misconfigured(
+                f"GRAPH_SIGHTING_AREAS: {path} is no CSV file of {','.join(COLUMNS)}: {error}"
+            ) from error
+        for area in areas:
+            if slug_of(area.slug) != area.slug or not 0 < len(area.name) <= LONGEST_NAME:
+                raise Misconfigured(
+                    f"GRAPH_SIGHTING_AREAS: {area.slug!r} is no slug such as `ridgecrest`, or has no name"
+                )
+        return cls(areas)
+
+    def named(self, name: str) -> NamedArea:
+        """The area that a user names, known or not; BadUserInput as of `NamedArea.of_name`."""
+        area = NamedArea.of_name(name)
+        return self._by_slug.get(area.slug, area)
+
+    def at(self, lat: float, lon: float) -> NamedArea:
+        """The nearest known area, or that of the cell."""
+        here = {"lat": lat, "lon": lon}
+        nearest = min(self._by_slug.values(), key=lambda area: _km(area, here), default=None)
+        if nearest is not None and _km(nearest, here) <= NEAR_KM:
+            return nearest
+        return NamedArea.of_cell(KM10.cell(lat, lon))
+
+
+def _km(area: NamedArea, item: dict[str, float]) -> float:
+    assert area.centre is not None  # noqa: S101 - known areas have one
+    return distance_km(area.centre.lat, area.centre.lon, item)

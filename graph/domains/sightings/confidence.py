@@ -1,0 +1,66 @@
+"""How much a sighting can be trusted at a time, as documented. No I/O.
+
+    confidence = (expiresAt - now) / 1800 + min(0.1 · confirmations, 0.3) + trust, at least 0 and at most 1
+
+All sightings lose confidence equally fast. So their order by confidence never changes without a confirmation, and an
+index can have it: that of `rank`.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from graph.domains.sightings.tiers import TrustTier
+
+WINDOW_S = 1800  # in which confidence falls from 1 to 0
+PER_CONFIRMATION, MOST_BY_CONFIRMATIONS = 0.1, 0.3
+TRUST = {TrustTier.BRONZE: 0.0, TrustTier.SILVER: 0.05, TrustTier.GOLD: 0.10}
+FRESH_ABOVE, STALE_BELOW = 0.66, 0.33
+
+
+class Freshness(Enum):
+    """How fresh a sighting looks."""
+
+    FRESH = "FRESH"
+    FADING = "FADING"
+    STALE = "STALE"
+
+    @classmethod
+    def of(cls, confidence: float) -> "Freshness":
+        """The freshness by the total of a confidence."""
+        if confidence > FRESH_ABOVE:
+            return cls.FRESH
+        return cls.STALE if confidence < STALE_BELOW else cls.FADING
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """A confidence and its parts. All of them are 0 once the sighting has expired."""
+
+    lifetime: float  # by what is left of its time, 0 … 1
+    confirmations: float  # 0 … 0.3
+    trust: float  # in its reporter, 0 … 0.1
+
+    @property
+    def total(self) -> float:
+        """The sum of the parts, at most 1."""
+        return min(1.0, self.lifetime + self.confirmations + self.trust)
+
+    @classmethod
+    def at(cls, now: float, *, expires_at: int, confirmations: int, tier: TrustTier) -> "Confidence":
+        """The confidence at a time; both times in epoch seconds."""
+        left = expires_at - now
+        if left <= 0:
+            return cls(0.0, 0.0, 0.0)
+        return cls(min(1.0, left / WINDOW_S), _by_confirmations(confirmations), TRUST[tier])
+
+
+def rank(*, expires_at: int, confirmations: int, tier: TrustTier) -> int:
+    """A number by which sightings are in the order of their confidence at any time, epoch seconds.
+
+    It is the time at which the confidence would be 0 if its bonuses did not end with the sighting.
+    """
+    return expires_at + round(WINDOW_S * (_by_confirmations(confirmations) + TRUST[tier]))
+
+
+def _by_confirmations(number: int) -> float:
+    return min(PER_CONFIRMATION * number, MOST_BY_CONFIRMATIONS)

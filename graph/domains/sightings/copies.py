@@ -1,0 +1,67 @@
+"""A sighting's items: the same attributes under each key by which it is found. They are always written together."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph.domains.sightings.confidence import rank
+from graph.domains.sightings.entities import (
+    HOURS,
+    LISTED_SIGHTING,
+    SIGHTING,
+    SIGHTING_BY_ID,
+    SIGHTING_CHANGE,
+    TALLY,
+)
+from graph.domains.sightings.iso import time_of
+from graph.domains.sightings.model import ChangeKind
+from graph.domains.sightings.tiers import TrustTier
+from graph.store.conditions import AllOf, Compare
+from graph.store.contract import Action, Put, Update
+from graph.store.entity import Item
+
+
+def with_rank(item: Item) -> Item:
+    """A sighting with the rank that follows from its other attributes."""
+    tier = TrustTier(item["reporterTier"])
+    return {**item, "rank": rank(expires_at=item["expiresAt"], confirmations=item["confirmationCount"], tier=tier)}
+
+
+def puts(item: Item) -> list[Action]:
+    """The actions that store a new sighting."""
+    return [
+        Put(SIGHTING, item),
+        Put(SIGHTING_BY_ID, item, if_absent=True),
+        *(Put(LISTED_SIGHTING, {**item, "list": each}) for each in item["lists"]),
+        counted(item, 1),
+    ]
+
+
+def updates(before: Item, after: Item) -> list[Action]:
+    """The actions that change a sighting, if it is still as it was read.
+
+    Its expiry, its confirmations and its rank may change.
+    """
+    changed = {name: after[name] for name in ("expiresAt", "confirmationCount", "rank")}
+    unchanged = AllOf(tuple(Compare(name, "=", before[name]) for name in ("expiresAt", "confirmationCount")))
+    by_id = {**changed, "category": after["category"]}  # an index is ordered by the category and the rank
+    moved = [counted(before, -1), counted(after, 1)] if before["expiresAt"] != after["expiresAt"] else []
+    return [
+        Update(SIGHTING_BY_ID.key_of(before), set=by_id, condition=unchanged),
+        Update(SIGHTING.key_of(before), set=changed),
+        *(
+            Update(LISTED_SIGHTING.key_for(each, before["reportedAt"], before["sightingId"]), set=changed)
+            for each in before["lists"]
+        ),
+        *moved,
+    ]
+
+
+def counted(item: Mapping[str, Any], number: int) -> Update:
+    """The change that counts a sighting among those that expire at the same time."""
+    hour = HOURS[time_of(item["reportedAt"]).hour]
+    return Update(TALLY.key_for(item["category"], item["expiresAt"]), add={hour: number})
+
+
+def change(item: Item, kind: ChangeKind, number: int) -> Put:
+    """The record of a change that has left a sighting like this."""
+    return Put(SIGHTING_CHANGE, {**item, "kind": kind.value, "change": number})

@@ -1,0 +1,33 @@
+"""When sightings expire. No I/O.
+
+They expire on whole minutes, so that the sightings of a minute can be counted together.
+"""
+
+from dataclasses import dataclass
+
+MINUTE_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """How long sightings are active, in seconds."""
+
+    new: int  # after the report
+    refreshed: int  # at least so long after a confirmation
+    longest: int  # after the report, whatever is confirmed
+
+    def first_expiry(self, reported_at: int) -> int:
+        """When a new sighting expires; all times in epoch seconds."""
+        return _minute(reported_at + self.new)
+
+    def next_expiry(self, expires_at: int, *, reported_at: int, now: int) -> int:
+        """When a sighting expires that is confirmed now."""
+        return max(expires_at, min(_minute(now + self.refreshed), self.last_expiry(reported_at)))
+
+    def last_expiry(self, reported_at: int) -> int:
+        """When a sighting expires at the latest."""
+        return _minute(reported_at + self.longest)
+
+
+def _minute(seconds: int) -> int:
+    return -(-seconds // MINUTE_S) * MINUTE_S

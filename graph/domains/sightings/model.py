@@ -1,0 +1,173 @@
+"""The records of the sightings. No I/O."""
+
+from datetime import UTC, datetime
+from enum import Enum
+from typing import NamedTuple
+
+from graph.core.days import datetime_of
+from graph.core.errors import InvalidCursor
+from graph.core.paging import TimeOrder, cursor_at
+from graph.domains.sightings.confidence import Confidence
+from graph.domains.sightings.entities import (
+    AREA,
+    PROFILE,
+    SIGHTING_BY_ID,
+    SIGHTING_CHANGE,
+    TRENDING,
+)
+from graph.domains.sightings.grid import Point
+from graph.domains.sightings.iso import iso_of, seconds_of, time_of
+from graph.domains.sightings.tiers import TrustTier, tier_of
+from graph.store.ordering import Ordering
+from graph.store.records import EntityRecord, Record, Stored
+
+BY_TIME = "sightings"  # the lists of sightings in order of time, in their cursors
+
+
+def _time(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+class Sighting(EntityRecord):
+    """What somebody has felt or seen, as long as it has not expired."""
+
+    __slots__ = ()
+    by_position = frozenset({"cursor", "sighting_id", "reported_at"})
+    entity, type_name = SIGHTING_BY_ID, "Sighting"
+
+    sighting_id = Stored[str]("sightingId")
+    user_id = Stored[str]("userId")
+    area_slug = Stored[str]("areaSlug")
+    category = Stored[str]("category")
+    text = Stored[str | None]("text", optional=True)
+    reported_at = Stored("reportedAt", time_of)
+    expires_at = Stored("expiresAt", _time)
+    lat = Stored[float | None]("lat", float, optional=True)
+    lon = Stored[float | None]("lon", float, optional=True)
+    event_id = Stored[str | None]("eventId", optional=True)
+    reporter_tier = Stored("reporterTier", TrustTier)
+    confirmations = Stored[int]("confirmationCount")
+
+    @property
+    def position(self) -> Point | None:
+        """The middle of its cell of 10 km."""
+        return None if self.lat is None or self.lon is None else Point(self.lat, self.lon)
+
+    @property
+    def cursor(self) -> str:
+        """Its position in every list in order of time, as text."""
+        return cursor_at(BY_TIME, 1000 * seconds_of(self.item["reportedAt"]), self.item["sightingId"])
+
+    def confidence(self, now: float) -> Confidence:
+        """Its confidence at a time, epoch seconds."""
+        return Confidence.at(
+            now, expires_at=self.item["expiresAt"], confirmations=self.confirmations, tier=self.reporter_tier
+        )
+
+
+class SightingPosition(NamedTuple):
+    """The position of a sighting in every list in order of time."""
+
+    reported_at: str
+    sighting_id: str
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What these lists are ordered by."""
+        return self.reported_at, self.sighting_id
+
+
+class SightingOrder:
+    """Reads the cursors of sightings. They suit all lists in order of time."""
+
+    def place_of(self, cursor: str, argument: str) -> SightingPosition:
+        """The position that a cursor holds; InvalidCursor for any other text."""
+        position = TimeOrder(BY_TIME).place_of(cursor, argument)
+        seconds, rest = divmod(position.time_ms, 1000)
+        if rest or not 0 <= seconds < 10**10:
+            raise InvalidCursor(argument)
+        return SightingPosition(iso_of(seconds), position.key)
+
+
+BY_CONFIDENCE = Ordering("sightingsbyconfidence", SIGHTING_BY_ID, TRENDING, descending=True)
+
+
+class ChangeKind(Enum):
+    """What has happened to a sighting."""
+
+    REPORTED = "REPORTED"
+    CONFIRMED = "CONFIRMED"
+    HIDDEN = "HIDDEN"
+
+
+class SightingChange(EntityRecord):
+    """A sighting as a change has left it."""
+
+    __slots__ = ()
+    entity, type_name = SIGHTING_CHANGE, "SightingChange"
+    kind = Stored("kind", ChangeKind)
+
+    @property
+    def sighting(self) -> Sighting:
+        """The sighting."""
+        return Sighting(self.item)
+
+
+CHANGES_IN_ORDER = Ordering("sightingchanges", SIGHTING_CHANGE, SIGHTING_CHANGE.table.primary)
+
+
+class Profile(Record):
+    """What a user has reported and confirmed."""
+
+    __slots__ = ()
+
+    user_id = Stored[str]("userId")
+    reports = Stored[int]("reports")
+    confirmations = Stored[int]("confirmations")
+    confirmations_received = Stored[int]("confirmationsReceived")
+    longest_streak_days = Stored[int]("longestStreakDays")
+
+    @property
+    def tier(self) -> TrustTier:
+        """How far the user's next report is trusted."""
+        return tier_of(self.reports, self.confirmations_received)
+
+    @classmethod
+    def none_yet(cls, user_id: str) -> "Profile":
+        """The profile of a user who has not reported anything."""
+        numbers = dict.fromkeys(
+            ("reports", "confirmations", "confirmationsReceived", "streakDays", "longestStreakDays"), 0
+        )
+        return cls({"userId": user_id, **numbers})
+
+
+PROFILE_KEY = PROFILE.key_for
+
+
+class Area(EntityRecord):
+    """An area with active sightings."""
+
+    __slots__ = ()
+    entity, type_name = AREA, "Area"
+    slug = Stored[str]("areaSlug")
+    name = Stored[str]("name")
+    lat = Stored[float | None]("lat", float, optional=True)
+    lon = Stored[float | None]("lon", float, optional=True)
+    active_until = Stored("expiresAt", _time)
+
+
+AREAS = Ordering("areas", AREA, TRENDING, descending=True)
+
+
+class AreaWatch(Record):
+    """An area and a category whose sightings a user wants to hear of."""
+
+    __slots__ = ()
+    by_position = frozenset({"identity", "cursor", "watch_id", "area_slug", "category"})
+
+    user_id = Stored[str]("userId")
+    watch_id = Stored[str]("watchId")
+    area_slug = Stored[str]("areaSlug")
+    category = Stored[str]("category")  # or `ALL`
+    since = Stored[int]("since")
+    created_at = Stored("createdAt", datetime_of)

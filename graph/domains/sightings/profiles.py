@@ -1,0 +1,65 @@
+"""Users' profiles: what they have reported and confirmed, in the transactions that store it."""
+
+from datetime import date, timedelta
+
+from graph.core.days import DAY_MS, EPOCH
+from graph.domains.sightings.entities import PROFILE
+from graph.domains.sightings.model import Profile
+from graph.store.conditions import Absent, Compare
+from graph.store.contract import Database, Update
+from graph.store.entity import Item
+
+
+class Profiles:
+    """The stored profiles."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of(self, user_id: str) -> Profile:
+        """A user's profile."""
+        item = await self._database.get(PROFILE.key_for(user_id))
+        none_yet = Profile.none_yet(user_id)
+        return Profile({**none_yet.item, **item}) if item else none_yet
+
+
+def reported(profile: Profile, now: int) -> Update:
+    """The change for a report, if the profile is still as it was read; `now` in epoch milliseconds."""
+    before, day = profile.item, date.fromordinal(EPOCH + now // DAY_MS)
+    streak = streak_after(before, day)
+    unchanged = Compare("reports", "=", before["reports"]) if "since" in before else Absent("since")
+    return Update(
+        PROFILE.key_for(profile.user_id),
+        set={
+            "reports": before["reports"] + 1,
+            "streakDays": streak,
+            "longestStreakDays": max(streak, before["longestStreakDays"]),
+            "lastDay": day.isoformat(),
+            "since": before.get("since", now),
+        },
+        condition=unchanged,
+    )
+
+
+def streak_after(before: Item, day: date) -> int:
+    """The days in a row on which a user has reported, after a report on a day."""
+    last = before.get("lastDay")
+    if last == day.isoformat():
+        return int(before["streakDays"])
+    if last == (day - timedelta(days=1)).isoformat():
+        return int(before["streakDays"]) + 1
+    return 1
+
+
+def streak_on(profile: Profile, day: date) -> int:
+    """The days in a row that a user has reported on, if the last of them is this day or the one before; else 0."""
+    recent = {day.isoformat(), (day - timedelta(days=1)).isoformat()}
+    return int(profile.item["streakDays"]) if profile.item.get("lastDay") in recent else 0
+
+
+def confirmed(user_id: str, reporter_id: str, number: int = 1) -> list[Update]:
+    """The changes for confirmations of a reporter's sighting by a user."""
+    return [
+        Update(PROFILE.key_for(user_id), add={"confirmations": 1}),
+        Update(PROFILE.key_for(reporter_id), add={"confirmationsReceived": number}),
+    ]

@@ -1,0 +1,99 @@
+"""The access patterns that read sightings: by area, category, place, earthquake, reporter, id, and by confidence.
+
+None of them is a scan, and none reads more of what has expired than was reported since the longest life of a sighting.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+from graph.core.clock import Clock
+from graph.core.paging import Page
+from graph.domains.sightings.categories import Categories
+from graph.domains.sightings.entities import SIGHTING_BY_ID, TRENDING
+from graph.domains.sightings.iso import iso_of
+from graph.domains.sightings.model import BY_CONFIDENCE, Sighting
+from graph.domains.sightings.selection import SightingSelection
+from graph.store.between import page_between
+from graph.store.client_input import find
+from graph.store.conditions import Compare
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.merging import MergedPartitions
+from graph.store.ordering import PageRequest, each_of
+from graph.store.query import Query
+from graph.store.time_walk import Walk
+
+IN_ORDER = ("reportedAt", "sightingId")
+
+
+class Sightings:
+    """The active sightings."""
+
+    def __init__(self, database: Database, clock: Clock, categories: Categories, *, longest_s: int) -> None:
+        """Prepare to read.
+
+        Args:
+            longest_s: the longest time that a sighting is active, seconds.
+        """
+        self.categories = categories
+        self._database = database
+        self._clock = clock
+        self._longest_s = longest_s
+
+    async def page(self, selection: SightingSelection, request: PageRequest) -> Page[Sighting]:
+        """A page of the selected sightings, newest first.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many sightings.
+        """
+        source = selection.source(self.categories.names)
+        query = Query(
+            entity=source.entity,
+            index=source.index,
+            partitions=source.partitions,
+            between=(iso_of(self._now() - self._longest_s), None),
+            attributes=request.attributes,
+        )
+        merged = MergedPartitions(self._database, query, selection.keep(source), order=IN_ORDER)
+        return await page_between(
+            merged.read,
+            request.paging,
+            forward=False,
+            place_of=merged.place_of,
+            record_of=Sighting.reading(request.attributes),
+        )
+
+    async def by_confidence(self, category: str, since: int, request: PageRequest) -> Page[Sighting]:
+        """A page of a category's sightings that were reported since a time, the most trusted first.
+
+        Args:
+            since: epoch seconds.
+        """
+        query = Query(
+            entity=SIGHTING_BY_ID,
+            index=TRENDING,
+            between=(self._now() + 1, None),  # what would have lost all confidence by now has expired
+            where=Compare("reportedAt", ">=", iso_of(since)),
+            attributes=request.attributes,
+        )
+        return await Walk(self._database, query, partial(each_of, [(category,)])).page(
+            request.paging,
+            forward=False,
+            place_of=_itself,
+            record_of=BY_CONFIDENCE.record_class(Sighting).reading(request.attributes),
+        )
+
+    async def by_id(self, ids: Iterable[str], attributes: frozenset[str] | None = None) -> Mapping[str, Sighting]:
+        """The active ones of these sightings.
+
+        Args:
+            attributes: the needed ones of each, beside its id; None for all.
+        """
+        return await find(self._database, Sighting, ids, attributes)
+
+    def _now(self) -> int:
+        return self._clock() // 1000
+
+
+def _itself(place: Item) -> Item:
+    return place

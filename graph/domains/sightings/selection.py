@@ -1,0 +1,106 @@
+"""A selection of sightings: a filter's values, and where the sightings are found that it admits.
+
+    by an earthquake or a user → their lists      near a point → the lists of the cells that the circle touches
+    by areas → the areas' partitions              otherwise → the partitions of the categories
+
+What the partitions do not say is tested on the sightings that are read.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.areas import Circle
+from graph.domains.sightings.entities import LISTED_SIGHTING, SIGHTING, TRENDING
+from graph.domains.sightings.grid import KM10, KM100, KM1000
+from graph.store.conditions import OneOf, predicate
+from graph.store.design import Index
+from graph.store.entity import Entity
+from graph.store.query import Partition
+from graph.store.time_walk import Keep, keep_all
+
+MOST_CELLS = 64  # that a page is read from
+MOST_AREAS = 100  # that a filter names
+GRIDS = (KM10, KM100, KM1000)  # whose cells have lists, the finest first
+
+
+def list_of_event(event_id: str) -> str:
+    """The list of the sightings whose reporters name an earthquake."""
+    return f"event:{event_id}"
+
+
+def list_of_user(user_id: str) -> str:
+    """The list of what a user has reported."""
+    return f"user:{user_id}"
+
+
+def lists_of_position(lat: float, lon: float) -> list[str]:
+    """The lists of the cells that a position lies in."""
+    return [grid.cell(lat, lon) for grid in GRIDS]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Partitions that hold all selected sightings."""
+
+    entity: Entity
+    index: Index | None
+    partitions: list[Partition]
+    by: str  # the condition that holds for everything in them
+
+
+@dataclass(frozen=True, slots=True)
+class SightingSelection:
+    """The sightings of a query. None means no condition."""
+
+    areas: tuple[str, ...] | None = None  # slugs
+    categories: tuple[str, ...] | None = None
+    near: Circle | None = None
+    event_ids: tuple[str, ...] | None = None  # of one earthquake
+    user_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.areas is not None and len(self.areas) > MOST_AREAS:
+            raise BadUserInput(f"`areas` takes at most {MOST_AREAS} areas.")
+
+    def source(self, categories: Iterable[str]) -> Source:
+        """Where the sightings are read, if these are all categories."""
+        if self.user_id is not None:
+            return _lists("user", [list_of_user(self.user_id)])
+        if self.event_ids is not None:
+            return _lists("events", map(list_of_event, self.event_ids))
+        if self.near is not None and (cells := _cells(self.near)) is not None:
+            return _lists("cells", cells)
+        if self.areas is not None:
+            return Source(SIGHTING, None, _partitions(self.areas), "areas")
+        return Source(SIGHTING, TRENDING, _partitions(self.categories or categories), "categories")
+
+    def keep(self, source: Source) -> Keep | None:
+        """What is tested on each sighting that is read from a source."""
+        keeps = [
+            *([_near(self.near)] if self.near else []),
+            *([_one_of("areaSlug", self.areas)] if self.areas is not None and source.by != "areas" else []),
+            *([_one_of("category", self.categories)] if self.categories and source.by != "categories" else []),
+        ]
+        return keep_all(keeps)
+
+
+def _near(circle: Circle) -> Keep:
+    return Keep(lambda item: "lat" in item and circle.holds(item), frozenset({"lat", "lon"}))
+
+
+def _one_of(attribute: str, values: Iterable[str]) -> Keep:
+    return Keep(predicate(OneOf(attribute, tuple(values))), frozenset({attribute}))
+
+
+def _partitions(names: Iterable[str]) -> list[Partition]:
+    return [(name,) for name in dict.fromkeys(names)]
+
+
+def _cells(circle: Circle) -> list[str] | None:
+    """The cells of the finest grid of which the circle touches few enough; None if there is none."""
+    return next((cells for grid in GRIDS if (cells := grid.cells_around(circle, MOST_CELLS)) is not None), None)
+
+
+def _lists(by: str, names: Iterable[str]) -> Source:
+    return Source(LISTED_SIGHTING, None, _partitions(names), by)

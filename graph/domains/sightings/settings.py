@@ -1,0 +1,50 @@
+"""The settings of the sightings."""
+
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, SecretStr, model_validator
+from pydantic_settings import NoDecode
+
+from graph.domains.sightings.categories import CategoryName
+from graph.settings import SettingsPart
+
+LONGEST_S = 82_800  # 23 hours, so that the hour of the day tells when an active sighting was reported
+
+
+def _items(text: Any) -> Any:
+    return tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
+
+
+class SightingSettings(SettingsPart):
+    """How long sightings are active, what they are about, and how many a user may report."""
+
+    sighting_lifetime: int = Field(1800, ge=60, le=LONGEST_S, description="Seconds until a new sighting expires.")
+    sighting_refresh: int = Field(
+        1800, ge=0, le=LONGEST_S, description="Seconds that a sighting has left at least once it is confirmed."
+    )
+    sighting_longest: int = Field(
+        21_600, ge=60, le=LONGEST_S, description="Seconds after which a sighting expires although it is confirmed."
+    )
+    sighting_categories: Annotated[tuple[CategoryName, ...], NoDecode, BeforeValidator(_items)] = Field(
+        (), max_length=32, description="Categories of sightings beside the usual ones, separated by commas."
+    )
+    sighting_areas: Path | None = Field(
+        None, description="CSV file of known areas: `slug,name,lat,lon`. A position then belongs to the nearest one."
+    )
+    sighting_reports: int = Field(
+        10, ge=1, le=10_000, description="Maximum number of reports of a user in an area within an hour."
+    )
+    sighting_watches: int = Field(100, ge=1, le=10_000, description="Maximum number of watched areas of a user.")
+    sighting_key: SecretStr | None = Field(
+        None,
+        min_length=16,
+        description="Secret by which places of recent reports are told apart, the same for all processes; by default "
+        "each process has its own.",
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.sighting_lifetime > self.sighting_longest:
+            raise ValueError("GRAPH_SIGHTING_LONGEST must not be less than GRAPH_SIGHTING_LIFETIME")
+        return self
