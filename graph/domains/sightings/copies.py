@@ -12,12 +12,14 @@ from graph.domains.sightings.entities import (
     SIGHTING_CHANGE,
     TALLY,
 )
-from graph.domains.sightings.iso import time_of
+from graph.domains.sightings.iso import seconds_of, time_of
 from graph.domains.sightings.model import ChangeKind
 from graph.domains.sightings.tiers import TrustTier
 from graph.store.conditions import AllOf, Compare
 from graph.store.contract import Action, Put, Update
 from graph.store.entity import Item
+
+CHANGES_KEPT_S = 86_400  # after the report; a sighting has expired by then
 
 
 def with_rank(item: Item) -> Item:
@@ -44,7 +46,6 @@ def updates(before: Item, after: Item) -> list[Action]:
     changed = {name: after[name] for name in ("expiresAt", "confirmationCount", "rank")}
     unchanged = AllOf(tuple(Compare(name, "=", before[name]) for name in ("expiresAt", "confirmationCount")))
     by_id = {**changed, "category": after["category"]}  # an index is ordered by the category and the rank
-    moved = [counted(before, -1), counted(after, 1)] if before["expiresAt"] != after["expiresAt"] else []
     return [
         Update(SIGHTING_BY_ID.key_of(before), set=by_id, condition=unchanged),
         Update(SIGHTING.key_of(before), set=changed),
@@ -52,8 +53,12 @@ def updates(before: Item, after: Item) -> list[Action]:
             Update(LISTED_SIGHTING.key_for(each, before["reportedAt"], before["sightingId"]), set=changed)
             for each in before["lists"]
         ),
-        *moved,
     ]
+
+
+def moved(before: Item, after: Item) -> list[Action]:
+    """The actions that count a sighting by its new expiry."""
+    return [counted(before, -1), counted(after, 1)] if before["expiresAt"] != after["expiresAt"] else []
 
 
 def counted(item: Mapping[str, Any], number: int) -> Update:
@@ -63,5 +68,11 @@ def counted(item: Mapping[str, Any], number: int) -> Update:
 
 
 def change(item: Item, kind: ChangeKind, number: int) -> Put:
-    """The record of a change that has left a sighting like this."""
-    return Put(SIGHTING_CHANGE, {**item, "kind": kind.value, "change": number})
+    """The record of a change that has left a sighting like this. It is kept for a day after the report."""
+    own = {
+        "kind": kind.value,
+        "change": number,
+        "activeUntil": item["expiresAt"],
+        "expiresAt": seconds_of(item["reportedAt"]) + CHANGES_KEPT_S,
+    }
+    return Put(SIGHTING_CHANGE, {**item, **own})

@@ -27,6 +27,7 @@ class Grid:
     """Cells of one size."""
 
     name: str
+    km: float  # the height of a cell, about
     rows: int  # from pole to pole
     parent: "Grid | None" = None  # whose cells are divided into ten rows and ten columns
 
@@ -85,8 +86,8 @@ class Grid:
         return f"{self.name}:{row}:{column}"
 
 
-KM1000 = Grid("km1000", 20)
-KM100 = Grid("km100", 200)
-KM10 = Grid("km10", 2000)
-KM1 = Grid("km1", 20_000, KM10)
-M10 = Grid("m10", 2_000_000)
+KM1000 = Grid("km1000", 1000, 20)
+KM100 = Grid("km100", 100, 200)
+KM10 = Grid("km10", 10, 2000)
+KM1 = Grid("km1", 1, 20_000, KM10)
+M10 = Grid("m10", 0.01, 2_000_000)

@@ -65,6 +65,21 @@ class Sighting(EntityRecord):
         )
 
 
+class Confirmed(NamedTuple):
+    """What has become of a confirmation."""
+
+    sighting: Sighting  # as it is now
+    confirmed: bool  # false if the user had confirmed or reported it
+
+
+class Reported(NamedTuple):
+    """What has become of a report."""
+
+    sighting: Sighting  # as it is now
+    created: bool  # false if it was reported before, by this user or another one
+    confirmed: bool  # whether the report counts as a confirmation of it
+
+
 class SightingPosition(NamedTuple):
     """The position of a sighting in every list in order of time."""
 
@@ -106,11 +121,12 @@ class SightingChange(EntityRecord):
     __slots__ = ()
     entity, type_name = SIGHTING_CHANGE, "SightingChange"
     kind = Stored("kind", ChangeKind)
+    sighting_id = Stored[str]("sightingId")
 
     @property
     def sighting(self) -> Sighting:
         """The sighting."""
-        return Sighting(self.item)
+        return Sighting({**self.item, "expiresAt": self.item["activeUntil"]})
 
 
 CHANGES_IN_ORDER = Ordering("sightingchanges", SIGHTING_CHANGE, SIGHTING_CHANGE.table.primary)

@@ -57,9 +57,16 @@ def streak_on(profile: Profile, day: date) -> int:
     return int(profile.item["streakDays"]) if profile.item.get("lastDay") in recent else 0
 
 
-def confirmed(user_id: str, reporter_id: str, number: int = 1) -> list[Update]:
-    """The changes for confirmations of a reporter's sighting by a user."""
-    return [
-        Update(PROFILE.key_for(user_id), add={"confirmations": 1}),
-        Update(PROFILE.key_for(reporter_id), add={"confirmationsReceived": number}),
-    ]
+def confirmed(user_id: str) -> Update:
+    """The change for a sighting of another user that a user confirms."""
+    return Update(PROFILE.key_for(user_id), add={"confirmations": 1})
+
+
+def received(user_id: str, number: int) -> Update:
+    """The change for so many confirmations of a sighting that a user has reported."""
+    return Update(PROFILE.key_for(user_id), add={"confirmationsReceived": number})
+
+
+def hidden(user_id: str) -> Update:
+    """The change for a sighting that a user has reported and that is hidden now."""
+    return Update(PROFILE.key_for(user_id), add={"reports": -1})

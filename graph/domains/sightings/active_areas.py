@@ -1,0 +1,84 @@
+"""The areas that have active sightings. An area is active as long as the last of its sightings to expire."""
+
+from graph.core.clock import Clock
+from graph.core.paging import Page
+from graph.domains.sightings.areas import NamedArea
+from graph.domains.sightings.entities import AREA, SIGHTING
+from graph.domains.sightings.iso import iso_of
+from graph.domains.sightings.model import AREAS, Area
+from graph.store.conditions import Compare
+from graph.store.contract import Action, Database, Put, Update
+from graph.store.entity import Item
+from graph.store.ordering import PageRequest
+from graph.store.query import Query
+
+READ_AT_ONCE = 1000
+
+
+class ActiveAreas:
+    """The active areas."""
+
+    def __init__(self, database: Database, clock: Clock, *, longest_s: int) -> None:
+        """Prepare to read and write.
+
+        Args:
+            longest_s: the longest time that a sighting is active, seconds.
+        """
+        self._database = database
+        self._clock = clock
+        self._longest_s = longest_s
+
+    async def page(self, request: PageRequest) -> Page[Area]:
+        """A page of the active areas. Those that stay so for longest come first."""
+        return await AREAS.page(self._database, request, [()], Area)
+
+    async def with_new(self, sighting: Item, area: NamedArea) -> list[Action]:
+        """The changes for a new sighting in an area, if the area is as it is read here."""
+        item = await self._database.get(AREA.key_for(area.slug))
+        if item:
+            return _extended(item, sighting)
+        centre = area.centre._asdict() if area.centre else {}
+        new = {"areaSlug": area.slug, "name": area.name, "expiresAt": sighting["expiresAt"], **centre}
+        return [Put(AREA, new, if_absent=True)]
+
+    async def with_longer(self, sighting: Item) -> list[Action]:
+        """The changes for a sighting that expires later than before, if its area is as it is read here."""
+        item = await self._database.get(AREA.key_for(sighting["areaSlug"]))
+        return _extended(item, sighting) if item else []
+
+    async def without(self, sighting: Item) -> list[Action]:
+        """The changes for a sighting that is hidden: its area is active as long as the others."""
+        item = await self._database.get(AREA.key_for(sighting["areaSlug"]))
+        if item is None or item["expiresAt"] > sighting["expiresAt"]:
+            return []
+        return [_until(item, await self._last_expiry(sighting["areaSlug"], sighting["sightingId"]))]
+
+    async def _last_expiry(self, slug: str, without: str) -> int:
+        """When the last of an area's sightings expires, but for one; now without any."""
+        last = now = self._clock() // 1000
+        start: Item | None = None
+        while True:
+            query = Query(
+                entity=SIGHTING,
+                partitions=((slug,),),
+                between=(iso_of(now - self._longest_s), None),
+                attributes=frozenset({"expiresAt"}),
+                start=start,
+                limit=READ_AT_ONCE,
+            )
+            page = await self._database.query(query)
+            last = max([last, *(item["expiresAt"] for item in page.items if item["sightingId"] != without)])
+            if (start := page.last_key) is None:
+                return last
+
+
+def _extended(item: Item, sighting: Item) -> list[Action]:
+    return [_until(item, sighting["expiresAt"])] if item["expiresAt"] < sighting["expiresAt"] else []
+
+
+def _until(item: Item, expires_at: int) -> Update:
+    return Update(
+        AREA.key_of(item),
+        set={"expiresAt": expires_at},
+        condition=Compare("expiresAt", "=", item["expiresAt"]),
+    )

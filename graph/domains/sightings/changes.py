@@ -1,0 +1,40 @@
+"""Stores what happens to sightings, each change with the next number, by which subscribers and watches learn of it."""
+
+from collections.abc import Sequence
+
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.sightings import copies
+from graph.domains.sightings.entities import SIGHTING_CHANGES
+from graph.domains.sightings.model import ChangeKind
+from graph.feed.sequence import ChangeSequence
+from graph.store.contract import Action, Database
+from graph.store.entity import Item
+
+ROUNDS = 50  # for one transaction; a further round is due to other processes that store changes
+ACTIONS = 3  # that a change adds to a transaction
+
+
+class SightingChanges:
+    """The changes of sightings."""
+
+    def __init__(self, database: Database) -> None:
+        self.sequence = ChangeSequence(database, SIGHTING_CHANGES)
+        self._database = database
+
+    async def store(self, kind: ChangeKind, sighting: Item, actions: Sequence[Action]) -> bool:
+        """Store a change that leaves a sighting like this. False, without a change, if a condition does not hold.
+
+        Raises:
+            DatabaseUnavailable: Other processes kept coming first.
+        """
+        for _ in range(ROUNDS):
+            async with self.sequence.reserve() as reservation:
+                record = copies.change(sighting, kind, reservation.number)
+                numbering = reservation.actions([str(reservation.number)], ttl=record.item["expiresAt"])
+                refused = await self._database.transact([*actions, record, *numbering])
+                if not refused:
+                    return True
+                self.sequence.missed(reservation)
+            if refused[0] < len(actions):
+                return False
+        raise DatabaseUnavailable("other changes of sightings kept coming first")

@@ -1,0 +1,131 @@
+"""Confirms sightings. A user confirms a sighting once, and never their own.
+
+Confirmations of one sighting that come at the same time are stored in one transaction: the count, the markers of those
+who confirm, and all items of the sighting. So the count is always that of the markers.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from secrets import token_urlsafe
+
+from graph.core.clock import Clock
+from graph.core.errors import DatabaseUnavailable, NotThere
+from graph.domains.sightings import copies, profiles
+from graph.domains.sightings.active_areas import ActiveAreas
+from graph.domains.sightings.changes import ROUNDS, SightingChanges
+from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_BY_ID
+from graph.domains.sightings.felt.collecting import FeltReport, added
+from graph.domains.sightings.iso import iso_of, seconds_of
+from graph.domains.sightings.lifetimes import Lifetimes
+from graph.domains.sightings.model import ChangeKind, Confirmed, Sighting
+from graph.store.client_input import possible_key
+from graph.store.contract import Database, Put
+from graph.store.entity import Item
+from graph.work.together import WrittenTogether
+
+MOST_AT_ONCE = 20  # users whose confirmations are stored at once, with at most four actions each
+MOST_WAITING = 1000  # entries that are looked through for those of one sighting
+
+
+@dataclass(eq=False, slots=True)
+class _Entry:
+    """A user who confirms a sighting."""
+
+    user_id: str
+    sighting_id: str
+    felt: FeltReport | None = None
+    sighting: Sighting | None = None  # afterwards; None if it is not there
+    confirmed: bool = False
+
+
+class Confirming:
+    """Stores confirmations."""
+
+    def __init__(
+        self,
+        database: Database,
+        changes: SightingChanges,
+        areas: ActiveAreas,
+        lifetimes: Lifetimes,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._changes = changes
+        self._areas = areas
+        self._lifetimes = lifetimes
+        self._clock = clock
+        self._together = WrittenTogether(self._store_some, most=MOST_WAITING)
+
+    async def confirm(self, user_id: str, sighting_id: str, felt: FeltReport | None = None) -> Confirmed:
+        """Confirm a sighting. Nothing changes if the user has confirmed or reported it.
+
+        Args:
+            felt: what the user has felt, which is counted with a new confirmation.
+
+        Raises:
+            NotThere: There is no such sighting, or it has expired.
+        """
+        if possible_key(SIGHTING_BY_ID, sighting_id) is None:
+            raise NotThere("id", "active sighting")
+        entry = _Entry(user_id, sighting_id, felt)
+        await self._together.write(entry)
+        if entry.sighting is None:
+            raise NotThere("id", "active sighting")
+        return Confirmed(entry.sighting, entry.confirmed)
+
+    async def _store_some(self, waiting: Sequence[_Entry]) -> Collection[_Entry]:
+        """Store the confirmations of the sighting that is first in line. Returns those that are done."""
+        sighting_id = waiting[0].sighting_id
+        entries = [entry for entry in waiting if entry.sighting_id == sighting_id][:MOST_AT_ONCE]
+        for _ in range(ROUNDS):
+            before = await self._database.get(SIGHTING_BY_ID.key_for(sighting_id))
+            if before is None:
+                return entries
+            new = await self._new(before, entries)
+            after = self._confirmed(before, len(new)) if new else before
+            if not new or await self._store(before, after, new):
+                for entry in entries:
+                    entry.sighting, entry.confirmed = Sighting(after), entry in new
+                return entries
+        raise DatabaseUnavailable("other processes kept changing the same sighting")
+
+    async def _new(self, sighting: Item, entries: Sequence[_Entry]) -> list[_Entry]:
+        """The first entry of each user who has neither confirmed nor reported the sighting."""
+        markers = [CONFIRMER.key_for(sighting["sightingId"], user_id) for user_id in {each.user_id for each in entries}]
+        known = {item["userId"] for item in (await self._database.get_many(markers)).values()}
+        first = {entry.user_id: entry for entry in reversed(entries)}
+        return [entry for user_id, entry in first.items() if user_id not in known | {sighting["userId"]}]
+
+    def _confirmed(self, before: Item, number: int) -> Item:
+        """A sighting after so many further confirmations."""
+        expires_at = self._lifetimes.next_expiry(
+            before["expiresAt"], reported_at=seconds_of(before["reportedAt"]), now=self._clock() // 1000
+        )
+        count = before["confirmationCount"] + number
+        return copies.with_rank({**before, "confirmationCount": count, "expiresAt": expires_at})
+
+    async def _store(self, before: Item, after: Item, new: Sequence[_Entry]) -> bool:
+        """Store confirmations, if the sighting is as it was read and none of the users has confirmed it."""
+        last_expiry = self._lifetimes.last_expiry(seconds_of(before["reportedAt"]))
+        confirmed_at = iso_of(self._clock() // 1000)
+        actions = [
+            *copies.updates(before, after),
+            *copies.moved(before, after),
+            *await self._areas.with_longer(after),
+        ]
+        for entry in new:
+            of_user = {"sightingId": before["sightingId"], "userId": entry.user_id}
+            nano_id = token_urlsafe(16)[:21]
+            actions += [
+                Put(CONFIRMER, {**of_user, "expiresAt": last_expiry}, if_absent=True),
+                Put(
+                    CONFIRMATION,
+                    {**of_user, "confirmedAt": confirmed_at, "nanoId": nano_id, "expiresAt": after["expiresAt"]},
+                ),
+                profiles.confirmed(entry.user_id),
+            ]
+        actions += [
+            profiles.received(before["userId"], len(new)),
+            *added([entry.felt for entry in new if entry.felt]),
+        ]
+        return await self._changes.store(ChangeKind.CONFIRMED, after, actions)

@@ -1,0 +1,36 @@
+"""The broadcast of what happens to sightings."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+
+from graph.domains.sightings.entities import SIGHTING_CHANGES
+from graph.domains.sightings.model import CHANGES_IN_ORDER, SightingChange
+from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
+from graph.feed.sequence import ChangeSequence
+from graph.store.client_input import find
+from graph.store.contract import Database
+
+
+class SightingBroadcast(Broadcast[SightingChange]):
+    """Sends changes of sightings as any process stores them."""
+
+    def __init__(self, database: Database, sequence: ChangeSequence) -> None:
+        async def load(keys: Sequence[str]) -> Mapping[str, SightingChange]:
+            found = await find(database, SightingChange, map(int, keys))
+            return {str(number): change for number, change in found.items()}
+
+        super().__init__(sequence, Records.of(CHANGES_IN_ORDER, SIGHTING_CHANGES, load))
+
+    async def changes(
+        self,
+        area: str | None,
+        category: str | None,
+        after: str | None = None,
+        charge: Charge = free_of_charge,
+    ) -> AsyncGenerator[Notice[SightingChange], None]:
+        """Subscribe to the changes of an area's and a category's sightings, see `subscribe`. None for all of them."""
+
+        def wants(change: SightingChange) -> bool:
+            item = change.item
+            return area in (None, item["areaSlug"]) and category in (None, item["category"])
+
+        return await self.subscribe(wants, after, charge)

@@ -1,0 +1,163 @@
+"""Stores reports: as new sightings, or as confirmations of those that they repeat.
+
+One transaction stores a new sighting with all that follows from it: its copies, its reporter's profile, its area, the
+answers to the questionnaire, and the numbered change. So a crash loses all of it or nothing.
+"""
+
+from dataclasses import dataclass
+
+from graph.core.clock import Clock
+from graph.core.errors import BadUserInput, DatabaseUnavailable, NotThere
+from graph.core.uuid7 import uuid7
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.sightings import copies, profiles
+from graph.domains.sightings.active_areas import ActiveAreas
+from graph.domains.sightings.categories import Categories
+from graph.domains.sightings.changes import ROUNDS, SightingChanges
+from graph.domains.sightings.checking import check_text
+from graph.domains.sightings.confirming import Confirming
+from graph.domains.sightings.entities import SIGHTING
+from graph.domains.sightings.felt.collecting import FeltReport, added, felt_report
+from graph.domains.sightings.felt.questionnaire import Answers
+from graph.domains.sightings.iso import iso_of
+from graph.domains.sightings.lifetimes import Lifetimes
+from graph.domains.sightings.model import ChangeKind, Profile, Reported, Sighting
+from graph.domains.sightings.places import Places, ReportedPlace
+from graph.domains.sightings.profiles import Profiles
+from graph.domains.sightings.rates import ReportRates
+from graph.domains.sightings.recent_reports import Recent, RecentReports
+from graph.domains.sightings.selection import list_of_event, list_of_user, lists_of_position
+from graph.store.contract import Database
+from graph.store.entity import Item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a user reports."""
+
+    category: str
+    area: str | None = None  # its name or slug
+    lat: float | None = None
+    lon: float | None = None
+    text: str | None = None
+    answers: Answers | None = None  # to the questionnaire; they need a position
+    event_id: str | None = None  # the earthquake that the user names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reporting:
+    """Stores reports."""
+
+    database: Database
+    catalogue: Catalogue
+    categories: Categories
+    places: Places
+    recent: RecentReports
+    rates: ReportRates
+    profiles: Profiles
+    areas: ActiveAreas
+    confirming: Confirming
+    changes: SightingChanges
+    lifetimes: Lifetimes
+    clock: Clock
+
+    async def report(self, user_id: str, report: Report) -> Reported:
+        """Store a report, as a new sighting or as a confirmation.
+
+        Raises:
+            BadUserInput: A value is impossible.
+            NotThere: The catalogue does not have the named earthquake.
+            TooManyReports: The user has to wait.
+        """
+        self.categories.check("category", report.category)
+        if report.text is not None:
+            check_text(SIGHTING, "text", report.text)
+        place = self.places.read(report.area, report.lat, report.lon)
+        event_id = await self._named_event(report)
+        for _ in range(ROUNDS):
+            recent = await self.recent.of(report.category, place)
+            felt = self._felt(report, event_id)
+            if recent.sighting:
+                if repeated := await self._repeated(user_id, recent.sighting, felt):
+                    return repeated
+            elif created := await self._create(user_id, report, place, event_id, recent, felt):
+                return Reported(created, created=True, confirmed=False)
+        raise DatabaseUnavailable("other reports kept coming first")
+
+    async def _named_event(self, report: Report) -> str | None:
+        """The own id of the earthquake that a report names by any of its ids."""
+        if report.event_id is None:
+            return None
+        event = await self.catalogue.event(report.event_id, frozenset({"eventId"}))
+        if event is None:
+            raise NotThere("eventId", "earthquake")
+        return event.event_id
+
+    def _felt(self, report: Report, event_id: str | None) -> FeltReport | None:
+        if report.answers is None:
+            return None
+        if report.lat is None or report.lon is None:
+            raise BadUserInput("A `questionnaire` needs `lat` and `lon`.")
+        return felt_report(report.answers, report.lat, report.lon, self.clock() // 1000, event_id)
+
+    async def _repeated(self, user_id: str, sighting: Sighting, felt: FeltReport | None) -> Reported | None:
+        """Confirm the sighting that a report repeats. None if it has expired just now."""
+        try:
+            confirmed = await self.confirming.confirm(user_id, sighting.sighting_id, felt)
+        except NotThere:
+            return None
+        return Reported(confirmed.sighting, created=False, confirmed=confirmed.confirmed)
+
+    async def _create(
+        self,
+        user_id: str,
+        report: Report,
+        place: ReportedPlace,
+        event_id: str | None,
+        recent: Recent,
+        felt: FeltReport | None,
+    ) -> Sighting | None:
+        """Store a new sighting. None if something that it depends on has changed meanwhile."""
+        profile = await self.profiles.of(user_id)
+        sighting = self._sighting(profile, report, place, event_id)
+        stored = await self.changes.store(
+            ChangeKind.REPORTED,
+            sighting,
+            [
+                *copies.puts(sighting),
+                recent.replaced(sighting, place),
+                await self.rates.one_more(user_id, place.area.slug),
+                profiles.reported(profile, self.clock()),
+                *await self.areas.with_new(sighting, place.area),
+                *added([felt] if felt else []),
+            ],
+        )
+        return Sighting(sighting) if stored else None
+
+    def _sighting(self, profile: Profile, report: Report, place: ReportedPlace, event_id: str | None) -> Item:
+        now = self.clock()
+        optional = {
+            "text": report.text,
+            "cell": place.cell,
+            **(place.rounded._asdict() if place.rounded else {}),
+            "eventId": event_id,
+        }
+        lists = [
+            list_of_user(profile.user_id),
+            *(lists_of_position(*place.rounded) if place.rounded else ()),
+            *([list_of_event(event_id)] if event_id else ()),
+        ]
+        return copies.with_rank(
+            {
+                "sightingId": uuid7(now),
+                "userId": profile.user_id,
+                "areaSlug": place.area.slug,
+                "category": report.category,
+                "reportedAt": iso_of(now // 1000),
+                "expiresAt": self.lifetimes.first_expiry(now // 1000),
+                "reporterTier": profile.tier.value,
+                "confirmationCount": 0,
+                "lists": lists,
+                **{name: value for name, value in optional.items() if value is not None},
+            }
+        )

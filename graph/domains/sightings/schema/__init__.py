@@ -1,0 +1,1 @@
+"""The sightings in the graph."""

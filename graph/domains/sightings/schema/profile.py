@@ -1,0 +1,63 @@
+"""The caller's profile."""
+
+from typing import Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api import relay
+from graph.api.connection_field import connection_field
+from graph.api.context import Context
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import Cost
+from graph.api.users import user
+from graph.core.days import datetime_of
+from graph.core.paging import Page
+from graph.domains.sightings import model
+from graph.domains.sightings.profiles import Profiles, streak_on
+from graph.domains.sightings.reading import Sightings
+from graph.domains.sightings.schema.sightings import SightingConnection
+from graph.domains.sightings.scopes import SIGHTINGS_WRITE
+from graph.domains.sightings.selection import SightingSelection
+from graph.domains.sightings.tiers import TrustTier
+from graph.store.ordering import PageRequest
+
+
+@strawberry.type(description="What the caller has reported and confirmed.")
+class Profile:
+    tier: TrustTier = strawberry.field(description="How far the caller's next report is trusted.")
+    reports: int = strawberry.field(description="Number of sightings that the caller has reported.")
+    confirmations: int = strawberry.field(description="Number of other users' sightings that the caller has confirmed.")
+    confirmations_received: int = strawberry.field(
+        description="Number of times that others have confirmed the caller's sightings."
+    )
+    longest_streak_days: int = strawberry.field(description="The most days in a row with a report, UTC.")
+
+    @strawberry.field(description="Days in a row with a report until today or yesterday, UTC.")
+    @staticmethod
+    def streak_days(profile: strawberry.Parent[model.Profile], info: Info[Context, None]) -> int:
+        return streak_on(profile, datetime_of(info.context.clock()).date())
+
+    @connection_field(
+        SightingConnection,
+        model.SightingOrder(),
+        model.Sighting,
+        description="The caller's active sightings, newest first.",
+        directives=[relay.PAGE_SIZE, Cost(weight="10")],
+    )
+    @staticmethod
+    async def sightings(
+        profile: strawberry.Parent[model.Profile], info: Info[Context, None], page: PageRequest
+    ) -> Page[model.Sighting]:
+        return await info.context.service(Sightings).page(SightingSelection(user_id=profile.user_id), page)
+
+
+@strawberry.type
+class ProfileQueries:
+    @strawberry.field(
+        description="What the caller has reported and confirmed.",
+        graphql_type=Profile,
+        directives=[RequiresScope(scope=SIGHTINGS_WRITE)],
+    )
+    async def profile(self, info: Info[Context, None]) -> Any:
+        return await info.context.service(Profiles).of(user(info))

@@ -1,0 +1,140 @@
+"""What users write: reports, confirmations, and moderators' hidings."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api.context import Context
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import Cost
+from graph.api.users import user
+from graph.domains.sightings.confirming import Confirming
+from graph.domains.sightings.entities import LONGEST_REASON, LONGEST_TEXT
+from graph.domains.sightings.felt.questionnaire import checked
+from graph.domains.sightings.hiding import Hiding
+from graph.domains.sightings.reporting import Report, Reporting
+from graph.domains.sightings.schema.sightings import Sighting, sighting_id_of
+from graph.domains.sightings.schema.values import SightingCategory
+from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_WRITE
+
+
+@strawberry.input(
+    description="What somebody felt, by the questions of USGS's “Did You Feel It?”. Leave out what is not known."
+)
+class FeltInput:
+    felt: float | None = strawberry.field(default=None, description="Whether it was felt, 0 … 1.")
+    motion: float | None = strawberry.field(default=None, description="How strong the shaking was, 0 … 5.")
+    reaction: float | None = strawberry.field(default=None, description="How frightened people were, 0 … 5.")
+    stand: float | None = strawberry.field(default=None, description="Whether it was difficult to stand, 0 … 1.")
+    shelf: float | None = strawberry.field(
+        default=None, description="How many objects fell from shelves, 0 … 3."
+    )
+    picture: float | None = strawberry.field(default=None, description="Whether pictures on walls moved, 0 … 1.")
+    furniture: float | None = strawberry.field(default=None, description="Whether furniture moved, 0 … 1.")
+    damage: float | None = strawberry.field(
+        default=None, description="How much the building was damaged, 0 … 3: 0.5 for hairline cracks, 3 for collapse."
+    )
+
+
+@strawberry.input(description="What somebody feels or sees. It has an area, a position, or both.")
+class ReportSightingInput:
+    category: SightingCategory = strawberry.field(description="What it is about.")
+    area: str | None = strawberry.field(
+        default=None, description="The area's name or slug; by default that of the position."
+    )
+    lat: float | None = strawberry.field(
+        default=None, description="Degrees north. It is rounded to a cell of 10 km before it is stored."
+    )
+    lon: float | None = strawberry.field(default=None, description="Degrees east, rounded likewise.")
+    text: str | None = strawberry.field(
+        default=None, description=f"Plain text of at most {LONGEST_TEXT} characters, without `<` and `>`."
+    )
+    questionnaire: FeltInput | None = strawberry.field(
+        default=None, description="What was felt. It needs a position, and is counted without the reporter's name."
+    )
+    event_id: str | None = strawberry.field(default=None, description="The earthquake that it is about, if known.")
+
+
+@strawberry.input(description="The sighting that the caller has seen, too.")
+class ConfirmSightingInput:
+    id: strawberry.ID = strawberry.field(description="Its global id, or its own id.")
+
+
+@strawberry.input(description="The sighting that has to go, and why.")
+class HideSightingInput:
+    id: strawberry.ID = strawberry.field(description="Its global id, or its own id.")
+    reason: str = strawberry.field(description=f"Why, at most {LONGEST_REASON} characters. It is stored and logged.")
+
+
+@strawberry.type(description="The sighting as it is now.")
+class SightingPayload:
+    sighting: Sighting = strawberry.field(description="The sighting.")
+    created: bool = strawberry.field(
+        description="Whether this call has made it. A report of the same category within 30 m, or in the same area if "
+        "it has no position, and within ten minutes, repeats a sighting."
+    )
+    confirmed: bool = strawberry.field(
+        description="Whether this call has confirmed it. Users confirm a sighting once, and never their own."
+    )
+
+
+@strawberry.type(description="The hidden sighting.")
+class HideSightingPayload:
+    sighting_id: strawberry.ID = strawberry.field(description="Its own id.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    sighting_id: str
+
+
+@strawberry.type
+class ReportingMutations:
+    @strawberry.mutation(
+        description="Report what one feels or sees. What is reported already is confirmed instead.",
+        graphql_type=SightingPayload,
+        directives=[RequiresScope(scope=SIGHTINGS_WRITE), Cost(weight="10")],
+    )
+    async def report_sighting(
+        self,
+        info: Info[Context, None],
+        input: Annotated[ReportSightingInput, strawberry.argument(description="The report.")],
+    ) -> Any:
+        report = Report(
+            category=input.category,
+            area=input.area,
+            lat=input.lat,
+            lon=input.lon,
+            text=input.text,
+            answers=None if input.questionnaire is None else checked(vars(input.questionnaire)),
+            event_id=input.event_id,
+        )
+        return await info.context.service(Reporting).report(user(info), report)
+
+    @strawberry.mutation(
+        description="Confirm a sighting, which makes it last longer and count more.",
+        graphql_type=SightingPayload,
+        directives=[RequiresScope(scope=SIGHTINGS_WRITE), Cost(weight="10")],
+    )
+    async def confirm_sighting(
+        self,
+        info: Info[Context, None],
+        input: Annotated[ConfirmSightingInput, strawberry.argument(description="The sighting.")],
+    ) -> Any:
+        return await info.context.service(Confirming).confirm(user(info), sighting_id_of(input.id))
+
+    @strawberry.mutation(
+        description="Hide a sighting for good.",
+        graphql_type=HideSightingPayload,
+        directives=[RequiresScope(scope=SIGHTINGS_MODERATE), Cost(weight="10")],
+    )
+    async def hide_sighting(
+        self,
+        info: Info[Context, None],
+        input: Annotated[HideSightingInput, strawberry.argument(description="The sighting.")],
+    ) -> Any:
+        sighting_id = sighting_id_of(input.id)
+        await info.context.service(Hiding).hide(user(info), sighting_id, input.reason)
+        return _Hidden(sighting_id)

@@ -1,0 +1,246 @@
+"""Sightings: their type, and the lists of them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api import relay
+from graph.api.connection_field import connection_field
+from graph.api.context import Context
+from graph.api.scopes import RequiresScope
+from graph.api.selected import needs, selected_attributes
+from graph.api.sizes import Cost, ListSize
+from graph.core.paging import Page
+from graph.domains.earthquakes import model as earthquakes
+from graph.domains.earthquakes.areas import Circle
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.schema.events import Event
+from graph.domains.earthquakes.schema.filters import CircleInput
+from graph.domains.sightings import confidence, model
+from graph.domains.sightings.areas import slug_of
+from graph.domains.sightings.categories import Categories
+from graph.domains.sightings.confidence import Freshness
+from graph.domains.sightings.entities import ID_LENGTH
+from graph.domains.sightings.felt.candidates import MOST_CANDIDATES, Candidates, FeltAt
+from graph.domains.sightings.felt.candidates import Candidate as CandidateRecord
+from graph.domains.sightings.reading import Sightings
+from graph.domains.sightings.schema.values import Confidence, RoundedPosition, SightingCategory, rounded
+from graph.domains.sightings.scopes import SIGHTINGS_READ
+from graph.domains.sightings.selection import SightingSelection
+from graph.domains.sightings.tiers import TrustTier
+from graph.store.ordering import PageRequest
+
+CONFIDENCE = ("expiresAt", "confirmationCount", "reporterTier")
+
+At = Annotated[datetime | None, strawberry.argument(description="The time; by default now.")]
+
+
+@strawberry.type(description="An earthquake that a sighting may be of.")
+class Candidate:
+    event: Event = strawberry.field(description="The earthquake.")
+    seconds: float = strawberry.field(description="Seconds from its origin time to the report.")
+    km: float = strawberry.field(description="From its epicentre to the middle of the sighting's cell, km.")
+    plausibility: float = strawberry.field(
+        description="How plausible it is, 0 … 1: by the intensity that is expected at the distance, and by the time."
+    )
+
+
+@strawberry.type(description="What somebody has felt or seen, until it expires.")
+class Sighting(relay.Node):
+    sighting_id: strawberry.ID = strawberry.field(description="The sighting's own id, a UUID.")
+    category: SightingCategory = strawberry.field(description="What it is about.")
+    area: str = strawberry.field(
+        description="The slug of its area.", resolver=lambda root: root.area_slug, metadata=needs("areaSlug")
+    )
+    text: str | None = strawberry.field(description="What the reporter says, plain text.")
+    reported_at: datetime = strawberry.field(description="When it was reported.")
+    expires_at: datetime = strawberry.field(description="When it expires. Confirmations put that off.")
+    confirmations: int = strawberry.field(description="The number of users who have confirmed it.")
+    reporter_tier: TrustTier = strawberry.field(description="How far its reporter was trusted at the report.")
+    event_id: str | None = strawberry.field(description="Id of the earthquake that the reporter names.")
+
+    @strawberry.field(
+        description="Where it is, rounded. Null if the reporter gave no position.",
+        graphql_type=RoundedPosition | None,
+        metadata=needs("lat", "lon"),
+    )
+    @staticmethod
+    def position(sighting: strawberry.Parent[model.Sighting]) -> RoundedPosition | None:
+        return rounded(sighting.position)
+
+    @strawberry.field(
+        description="How much it can be trusted at a time, by the confirmations until now.",
+        graphql_type=Confidence,
+        metadata=needs(*CONFIDENCE),
+    )
+    @staticmethod
+    def confidence(
+        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None], at: At = None
+    ) -> confidence.Confidence:
+        return sighting.confidence(_seconds(info, at))
+
+    @strawberry.field(
+        description="How fresh it looks at a time.", graphql_type=Freshness, metadata=needs(*CONFIDENCE)
+    )
+    @staticmethod
+    def freshness(
+        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None], at: At = None
+    ) -> Freshness:
+        return Freshness.of(sighting.confidence(_seconds(info, at)).total)
+
+    @strawberry.field(description="Whether the caller has reported it.", metadata=needs("userId"))
+    @staticmethod
+    def own(sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]) -> bool:
+        return sighting.user_id == info.context.caller.subject
+
+    @strawberry.field(
+        description="The earthquake that the reporter names.",
+        graphql_type=Event | None,
+        directives=[Cost(weight="10")],
+        metadata=needs("eventId"),
+    )
+    @staticmethod
+    async def event(
+        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]
+    ) -> earthquakes.Event | None:
+        if sighting.event_id is None:
+            return None
+        return await info.context.loader(_events, selected_attributes(info, earthquakes.Event)).load(sighting.event_id)
+
+    @strawberry.field(
+        description="The earthquakes of the last 30 minutes before it that it may be of, the most plausible first. "
+        "Empty without a position.",
+        graphql_type=list[Candidate],
+        directives=[Cost(weight="10"), ListSize(assumed_size=MOST_CANDIDATES)],
+        metadata=needs("lat", "lon"),
+    )
+    @staticmethod
+    async def candidates(
+        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]
+    ) -> list[CandidateRecord]:
+        if sighting.position is None:
+            return []
+        at = FeltAt(*sighting.position, sighting.reported_at.timestamp())
+        return await info.context.loader(_candidates, None).load(at)
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.Sighting)
+
+
+def _seconds(info: Info[Context, None], at: datetime | None) -> float:
+    return info.context.clock() / 1000 if at is None else at.timestamp()
+
+
+async def _events(
+    context: Context, attributes: frozenset[str] | None, event_ids: Sequence[str]
+) -> list[earthquakes.Event | None]:
+    """The earthquakes with these ids, in the same order."""
+    found = await context.service(Catalogue).events(event_ids, attributes)
+    return [found.get(each) for each in event_ids]
+
+
+async def _candidates(context: Context, _: None, felt: Sequence[FeltAt]) -> list[list[CandidateRecord]]:
+    """The candidates of sightings, in the same order."""
+    return await context.service(Candidates).of(felt)
+
+
+@strawberry.type(description="A page of sightings.")
+class SightingConnection(relay.Connection[Sighting]):
+    pass
+
+
+@strawberry.input(description="The selected sightings: those that fulfil all given conditions.")
+class SightingFilter:
+    areas: list[str] | None = strawberry.field(default=None, description="Names or slugs of areas, at most 100.")
+    categories: list[SightingCategory] | None = strawberry.field(default=None, description="What they are about.")
+    near: CircleInput | None = strawberry.field(
+        default=None, description="Near a point, by their rounded positions. Sightings without one are left out."
+    )
+    event_id: str | None = strawberry.field(
+        default=None, description="Those whose reporters name this earthquake, by any of its ids."
+    )
+
+
+async def selection_of(context: Context, filter: SightingFilter | None) -> SightingSelection:
+    """The selection of a filter; all sightings without one.
+
+    Raises:
+        BadUserInput: A value is impossible.
+    """
+    if filter is None:
+        return SightingSelection()
+    for category in filter.categories or ():
+        context.service(Categories).check("categories", category)
+    near = filter.near
+    return SightingSelection(
+        areas=None if filter.areas is None else tuple(map(slug_of, filter.areas)),
+        categories=None if filter.categories is None else tuple(filter.categories),
+        near=Circle(near.lat, near.lon, near.radius_km) if near else None,
+        event_ids=None if filter.event_id is None else await _ids_of(context, filter.event_id),
+    )
+
+
+async def _ids_of(context: Context, event_id: str) -> tuple[str, ...]:
+    """All ids of the earthquake with this one."""
+    event = await context.service(Catalogue).event(event_id)
+    return tuple(event.aliases) if event else ()
+
+
+@strawberry.type
+class SightingQueries:
+    @connection_field(
+        SightingConnection,
+        model.SightingOrder(),
+        model.Sighting,
+        description="The active sightings, newest first.",
+        directives=[RequiresScope(scope=SIGHTINGS_READ)],
+    )
+    async def sightings(
+        self,
+        info: Info[Context, None],
+        page: PageRequest,
+        filter: Annotated[
+            SightingFilter | None, strawberry.argument(description="Which sightings; by default all.")
+        ] = None,
+    ) -> Page[model.Sighting]:
+        return await info.context.service(Sightings).page(await selection_of(info.context, filter), page)
+
+    @strawberry.field(
+        description="The active sighting with this id; null if there is none.",
+        graphql_type=Sighting | None,
+        directives=[RequiresScope(scope=SIGHTINGS_READ)],
+    )
+    async def sighting(
+        self,
+        info: Info[Context, None],
+        id: Annotated[strawberry.ID, strawberry.argument(description="Its global id, or its own id.")],
+    ) -> model.Sighting | None:
+        sighting_id = sighting_id_of(id)
+        found = await info.context.service(Sightings).by_id([sighting_id], selected_attributes(info, model.Sighting))
+        return found.get(sighting_id)
+
+    @strawberry.field(
+        description="The categories of sightings that this service has.",
+        directives=[RequiresScope(scope=SIGHTINGS_READ), ListSize(assumed_size=10)],
+    )
+    def sighting_categories(self, info: Info[Context, None]) -> list[SightingCategory]:
+        return [SightingCategory(each) for each in info.context.service(Categories).names]
+
+
+def sighting_id_of(id: str) -> str:
+    """The own id of the sighting that a client names by its global id or its own one."""
+    if len(id) == ID_LENGTH:
+        return id
+    type_name, key = relay.parse_global_id(id)
+    return key if type_name == "Sighting" else ""
+
+
+async def sightings_by_id(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.Sighting]:
+    """The active sightings with these nodes' keys, with the needed attributes."""
+    return await context.service(Sightings).by_id(keys, attributes)

@@ -1,0 +1,74 @@
+"""Values of sightings: their category, their position, and how much they can be trusted."""
+
+import re
+from typing import Any, NewType
+
+import strawberry
+from graphql import GraphQLError
+from strawberry.types.scalar import ScalarDefinition
+
+from graph.api.scalars import describe_enum
+from graph.domains.sightings.categories import ALL, PATTERN, USUAL
+from graph.domains.sightings.confidence import Freshness
+from graph.domains.sightings.grid import KM10, Point
+from graph.domains.sightings.tiers import THRESHOLDS, TrustTier
+
+SightingCategory = NewType("SightingCategory", str)
+
+_FORM = re.compile(PATTERN)
+
+
+def _parse_category(value: Any) -> str:
+    if not isinstance(value, str) or not _FORM.fullmatch(value):
+        raise GraphQLError("SightingCategory must be a name in capital letters, such as SHAKING.")
+    return value
+
+
+CATEGORY_SCALAR: ScalarDefinition = strawberry.scalar(
+    name="SightingCategory",
+    description="What a sighting is about: "
+    + ", ".join(f"`{name}`" for name in USUAL)
+    + ", or what else `sightingCategories` lists. An argument may be written with quotes or without.",
+    serialize=str,
+    parse_value=_parse_category,
+)
+
+describe_enum(
+    TrustTier,
+    "How far a user's reports are trusted.",
+    {
+        each.tier: f"From {each.reports} reports and {each.confirmations} confirmations by others on."
+        if each.reports
+        else "Every user, at first."
+        for each in THRESHOLDS
+    }.__getitem__,
+)
+describe_enum(
+    Freshness,
+    "How fresh a sighting looks.",
+    {
+        Freshness.FRESH: "Its confidence is more than 0.66.",
+        Freshness.FADING: "Its confidence is from 0.33 to 0.66.",
+        Freshness.STALE: "Its confidence is less than 0.33.",
+    }.__getitem__,
+)
+
+
+@strawberry.type(description="A rounded position: the middle of a cell.")
+class RoundedPosition:
+    lat: float = strawberry.field(description="Degrees north.")
+    lon: float = strawberry.field(description="Degrees east.")
+    precision_km: float = strawberry.field(description="The width of the cell, km. No finer position is known.")
+
+
+def rounded(point: Point | None, precision_km: float = KM10.km) -> RoundedPosition | None:
+    """The middle of a cell; None for none."""
+    return point and RoundedPosition(lat=point.lat, lon=point.lon, precision_km=precision_km)
+
+
+@strawberry.type(description="How much a sighting can be trusted at a time. All parts are 0 once it has expired.")
+class Confidence:
+    total: float = strawberry.field(description="The sum of the parts, at most 1.")
+    lifetime: float = strawberry.field(description="By what is left of its time, 0 … 1: a 1,800th for each second.")
+    confirmations: float = strawberry.field(description="By confirmations, 0 … 0.3: 0.1 for each.")
+    trust: float = strawberry.field(description="By its reporter's tier: 0, 0.05 or 0.1.")

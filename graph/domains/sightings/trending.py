@@ -1,0 +1,61 @@
+"""How many sightings of each category are active, from the tallies. No sighting is read for it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from graph.core.clock import Clock
+from graph.domains.sightings.categories import Categories
+from graph.domains.sightings.entities import HOURS, TALLY
+from graph.store.contract import Database
+from graph.store.query import Query
+from graph.work.account import charge_rows
+
+HOUR_S = 3600
+LONGEST_WINDOW_HOURS = 24
+
+
+class Trend(NamedTuple):
+    """The active sightings of a category that were reported since a time."""
+
+    category: str
+    since: int  # epoch seconds, a whole hour
+    count: int
+
+
+class Trending:
+    """Counts active sightings."""
+
+    def __init__(self, database: Database, categories: Categories, clock: Clock) -> None:
+        self._database = database
+        self._categories = categories
+        self._clock = clock
+
+    async def of(self, window_hours: int) -> list[Trend]:
+        """The number of active sightings of each category, the greatest first.
+
+        Args:
+            window_hours: 1 … 24. The window begins at a whole hour, so it may be up to an hour longer.
+        """
+        now = self._clock() // 1000
+        since = (now // HOUR_S - window_hours) * HOUR_S
+        hours = _hours_between(since, now)
+        trends = [Trend(each, since, await self._count(each, now, hours)) for each in self._categories.names]
+        return sorted(trends, key=lambda trend: -trend.count)
+
+    async def _count(self, category: str, now: int, hours: list[str]) -> int:
+        query = Query(
+            entity=TALLY, partitions=((category,),), between=(now + 1, None), attributes=frozenset(hours)
+        )
+        tallies = (await self._database.query(query)).items
+        await charge_rows(read=len(tallies))
+        return sum([_sum(tally, hours) for tally in tallies])
+
+
+def _hours_between(since: int, now: int) -> list[str]:
+    """The hours of the day from one time to another, each once. Active sightings are less than a day old."""
+    first, last = since // HOUR_S, now // HOUR_S
+    return list(dict.fromkeys(HOURS[hour % len(HOURS)] for hour in range(max(first, last - 23), last + 1)))
+
+
+def _sum(tally: Mapping[str, int], hours: list[str]) -> int:
+    return sum([tally.get(hour, 0) for hour in hours])
