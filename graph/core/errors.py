@@ -94,6 +94,24 @@ class InvalidCursor(BadUserInput):
         super().__init__(f"`{argument}` is not a cursor of this connection: pass an edge's `cursor` back unchanged.")
 
 
+class NotThere(BadUserInput):
+    """The caller has no such object."""
+
+    code, status = "NOT_FOUND", 404
+
+    def __init__(self, argument: str, kind: str) -> None:
+        super().__init__(f"You have no {kind} with the id that `{argument}` names.")
+
+
+class TooMany(BadUserInput):
+    """The caller has as many objects of a kind as it may have."""
+
+    code = "TOO_MANY"
+
+    def __init__(self, most: int, kinds: str) -> None:
+        super().__init__(f"You have {most:,} {kinds}, which is the limit: delete one first.")
+
+
 class HistoryUnavailable(BadUserInput):
     """The state of the catalogue is asked for at a time that its history does not reach."""
 

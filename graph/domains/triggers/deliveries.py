@@ -6,10 +6,9 @@ from functools import partial
 from typing import Any
 
 from graph.core.clock import Clock
-from graph.core.errors import BadUserInput, DatabaseUnavailable, InvalidCursor
+from graph.core.errors import BadUserInput, DatabaseUnavailable, InvalidCursor, NotThere
 from graph.core.paging import Page
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, SEQUENCE_DIGITS, TRIGGER_EVENT
-from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.inbox import Inbox, progressed
 from graph.domains.triggers.model import (
     Attempt,

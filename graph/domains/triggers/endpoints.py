@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.core.clock import Clock
-from graph.core.errors import BadUserInput, DatabaseUnavailable
+from graph.core.errors import BadUserInput, DatabaseUnavailable, NotThere, TooMany
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import ENDPOINT, ENDPOINT_COUNT, QUEUE
-from graph.domains.triggers.errors import Conflict, NotThere, TooMany
+from graph.domains.triggers.errors import Conflict
 from graph.domains.triggers.model import ENDPOINTS, Endpoint, EndpointState
 from graph.domains.triggers.queues import called, new_queue
 from graph.domains.triggers.sending.resolver import Resolver

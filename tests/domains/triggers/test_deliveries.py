@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
-from graph.core.errors import BadUserInput, InvalidCursor, QueryTooComplex
+from graph.core.errors import BadUserInput, InvalidCursor, NotThere, QueryTooComplex
 from graph.core.paging import Page, Paging
 from graph.domains.triggers.deliveries import (
     ATTEMPTS_SHOWN,
@@ -20,7 +20,6 @@ from graph.domains.triggers.deliveries import (
     SequenceOrder,
 )
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
-from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, delivery_key
 from graph.domains.triggers.sending.answers import Answer, Failure
 from graph.domains.triggers.statuses import TriggerEventStatus

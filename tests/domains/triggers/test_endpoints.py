@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from graph.core.errors import BadUserInput
+from graph.core.errors import BadUserInput, NotThere, TooMany
 from graph.core.paging import Paging
 from graph.domains.triggers.endpoints import EndpointChanges, disabled
-from graph.domains.triggers.errors import Conflict, NotThere, TooMany
+from graph.domains.triggers.errors import Conflict
 from graph.domains.triggers.model import EndpointState
 from graph.store.ordering import PageRequest
 from tests.domains.triggers.in_store import ANNA, BEN, NOON, URL, held_clock, triggers

@@ -15,6 +15,7 @@ from graph.api.scalars import describe_enum, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
 from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
+from graph.api.users import user, user_of
 from graph.core.paging import Page
 from graph.domains.triggers import model
 from graph.domains.triggers.deliveries import MOST_REPLAYED, Deliveries, DeliverySelection, SequenceOrder
@@ -23,7 +24,6 @@ from graph.domains.triggers.inbox import Inbox
 from graph.domains.triggers.model import DeliveryState
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.schema.events import TriggerEvent
-from graph.domains.triggers.schema.users import user, user_of
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.sending.answers import Failure
 from graph.store.ordering import PageRequest

@@ -15,20 +15,19 @@ from graph.api.scalars import describe_enum
 from graph.api.scopes import RequiresScope
 from graph.api.selected import needs
 from graph.api.sizes import Cost
+from graph.api.users import user, user_of
 from graph.core.days import datetime_of
-from graph.core.errors import BadUserInput
+from graph.core.errors import BadUserInput, NotThere
 from graph.core.paging import Page
 from graph.domains.triggers import model
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
-from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.event_types import TEST, payload_of_test
 from graph.domains.triggers.model import API_VERSION, EndpointState, NewEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.queues import Queue, Queues
 from graph.domains.triggers.schema.deliveries import Delivery
 from graph.domains.triggers.schema.events import TriggerEvent
-from graph.domains.triggers.schema.users import user, user_of
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.watching.watches import Watches
 from graph.store.ordering import PageRequest

@@ -16,6 +16,7 @@ from graph.api.scalars import describe_enum
 from graph.api.scopes import RequiresScope
 from graph.api.selected import needs
 from graph.api.sizes import Cost, ListSize
+from graph.api.users import user, user_of
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.core.times import first_microsecond, last_microsecond
@@ -25,7 +26,6 @@ from graph.domains.triggers.deliveries import Deliveries, EventDeliveryOrder
 from graph.domains.triggers.inbox import EventSelection, Inbox
 from graph.domains.triggers.model import API_VERSION, NewEvent
 from graph.domains.triggers.outbox import Outbox
-from graph.domains.triggers.schema.users import user, user_of
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.ordering import PageRequest

@@ -9,9 +9,9 @@ from strawberry.types import Info
 from graph.api import notices, relay
 from graph.api.context import Context
 from graph.api.scopes import RequiresScope
+from graph.api.users import user
 from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.schema.events import TriggerEvent, TriggerEventFilter, selection_of
-from graph.domains.triggers.schema.users import user
 from graph.domains.triggers.scopes import TRIGGERS_READ
 
 

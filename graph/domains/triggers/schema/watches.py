@@ -15,12 +15,12 @@ from graph.api.context import Context
 from graph.api.scalars import describe_enum
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost
+from graph.api.users import user, user_of
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.earthquakes.schema.filter_json import filter_as_json
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.triggers import model
-from graph.domains.triggers.schema.users import user, user_of
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.watching.kinds import ChangeKind
 from graph.domains.triggers.watching.watches import Watches

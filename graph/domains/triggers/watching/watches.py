@@ -4,13 +4,12 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any
 
 from graph.core.clock import Clock
-from graph.core.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable, NotThere, TooMany
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
 from graph.domains.triggers.change_keys import change_key, user_and_key
 from graph.domains.triggers.endpoints import Endpoints, still_there
 from graph.domains.triggers.entities import WATCH, WATCH_CHANGES, WATCH_ENTRY
-from graph.domains.triggers.errors import NotThere, TooMany
 from graph.domains.triggers.model import DAY_S, WATCHES, Watch
 from graph.domains.triggers.watching.kinds import ChangeKind
 from graph.feed.sequence import ChangeSequence

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.core.errors import DatabaseUnavailable
+from graph.core.errors import DatabaseUnavailable, NotThere
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
-from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.watching import known as knowing
 from graph.domains.triggers.watching import watches as storing
 from graph.domains.triggers.watching.known import KnownWatches

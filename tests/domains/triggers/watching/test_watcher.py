@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 from jsonschema_rs import Draft202012Validator, meta
 
+from graph.core.errors import NotThere
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.triggers.entities import DELIVERY, FEED_POSITION, WATCH
-from graph.domains.triggers.errors import NotThere
 from graph.domains.triggers.event_types import CREATED, DELETED, EVENT_TYPES, REVISED
 from graph.domains.triggers.model import Delivery, DeliveryState, TriggerEvent
 from graph.domains.triggers.statuses import TriggerEventStatus

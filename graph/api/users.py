@@ -1,4 +1,4 @@
-"""Whose triggers a request is about: always those of the subject of its token."""
+"""Who sent a request, for fields whose records belong to a user."""
 
 from strawberry.types import Info
 
