@@ -16,7 +16,7 @@ settings are assembled from a tuple of these values. To add a domain, name it in
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from typing import Any
 import click
 import httpx
 from starlette.routing import BaseRoute
+from strawberry.types.scalar import ScalarDefinition
 
 from graph.access.callers import Scope
 from graph.api.nodes import Node
@@ -115,6 +116,7 @@ class Domain:
     subscriptions: tuple[type, ...] = ()
     nodes: tuple[Node, ...] = ()
     contributions: tuple[Contribution, ...] = ()  # fields added to types of the domains that it requires
+    scalars: Mapping[object, ScalarDefinition] = field(default_factory=dict)  # by the Python types that name them
 
     routes: Callable[[Settings], Sequence[BaseRoute]] = lambda settings: ()
     """Its HTTP routes. `graph.transport.routes` makes routes that authenticate their callers."""

@@ -45,21 +45,24 @@ def _secret(secret: SecretStr) -> SecretStr:
     return secret
 
 
-def _origins(text: object) -> object:
-    origins = tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
-    for origin in origins if isinstance(origins, tuple) else ():
-        if origin != "*" and not re.fullmatch(r"https?://[^/?#\s]+", origin):
-            raise ValueError(f"{origin!r} is no origin such as https://quakes.example")
-    return origins
+def _origin(text: str) -> str:
+    if text != "*" and not re.fullmatch(r"https?://[^/?#\s]+", text):
+        raise ValueError(f"{text!r} is no origin such as https://quakes.example")
+    return text
 
 
-def _names(text: object) -> object:
+def _items(text: object) -> object:
     return tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
 
 
+T = TypeVar("T")
 P = TypeVar("P", bound="SettingsPart")
 
 Url = Annotated[str, AfterValidator(_http_url)]
+Origin = Annotated[str, AfterValidator(_origin)]
+
+CommaSeparated = Annotated[tuple[T, ...], NoDecode, BeforeValidator(_items)]
+"""Several values in one text. Spaces around them do not matter."""
 
 
 class Misconfigured(Exception):
@@ -75,7 +78,7 @@ class SettingsPart(BaseSettings):
 class DomainNames(SettingsPart):
     """The domains that are on. They are read first, since each domain has settings of its own."""
 
-    domains: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)] = Field(
+    domains: CommaSeparated[str] = Field(
         (), description="Names of the domains to serve, separated by commas; all by default."
     )
 
@@ -118,7 +121,7 @@ class Settings(DomainNames):
         True, description="Whether compiled functions execute plain selections; if not, graphql-core executes all."
     )
     graphiql: bool = Field(True, description="Whether browsers get GraphiQL.")
-    cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_origins)] = Field(
+    cors_origins: CommaSeparated[Origin] = Field(
         (), description="Origins whose web pages may send requests, separated by commas; `*` for all."
     )
     allowed_documents: Path | None = Field(

@@ -3,9 +3,12 @@
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.request_logs.settings import RequestLogSettings
 from graph.domains.service_logs.settings import ServiceLogSettings
+from graph.domains.sightings.settings import SightingSettings
 from graph.domains.triggers.settings import TriggerSettings
 from graph.settings import Settings as CoreSettings
 
 
-class Settings(CoreSettings, EarthquakeSettings, RequestLogSettings, ServiceLogSettings, TriggerSettings):
+class Settings(
+    CoreSettings, EarthquakeSettings, RequestLogSettings, ServiceLogSettings, TriggerSettings, SightingSettings
+):
     """What `graph.opening` assembles from the domains."""

@@ -5,7 +5,7 @@ changed, so any number of schemas can be made of them.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from types import new_class
@@ -25,6 +25,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.name_converter import NameConverter
 from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
+from strawberry.types.scalar import ScalarDefinition
 
 from graph.access.callers import Scope
 from graph.api.fast.resolvers import shorten
@@ -81,6 +82,10 @@ class SchemaPart(Protocol):
     def contributions(self) -> Sequence[Contribution]:
         """Fields for other domains' types."""
 
+    @property
+    def scalars(self) -> Mapping[object, ScalarDefinition]:
+        """Scalars of its own, by their Python types."""
+
 
 class ImproperSchema(ValueError):
     """The parts do not fit together: a defect of a domain."""
@@ -111,7 +116,8 @@ def build_schema(parts: Sequence[SchemaPart], *, compiled: bool = True) -> Schem
     contributions = [each for part in parts for each in part.contributions]
     for to in {each.to for each in contributions}:
         _check_names(_definition(to).name, _with_contributions(_definition(to), contributions))
-    made = _AssembledSchema(contributions, query, mutation, subscription, types=[node.type for node in nodes])
+    scalars = {**SCALARS, **{kind: scalar for part in parts for kind, scalar in part.scalars.items()}}
+    made = _AssembledSchema(contributions, scalars, query, mutation, subscription, types=[node.type for node in nodes])
     schema = made._schema
     _finish(schema.type_map.values())
     _check_scopes(schema.type_map.values(), nodes, {scope for part in parts for scope in part.scopes})
@@ -126,6 +132,7 @@ class _AssembledSchema(strawberry.Schema):
     def __init__(
         self,
         contributions: Sequence[Contribution],
+        scalars: Mapping[object, ScalarDefinition],
         query: type,
         mutation: type | None,
         subscription: type | None,
@@ -133,7 +140,7 @@ class _AssembledSchema(strawberry.Schema):
     ) -> None:
         self._contributions = contributions
         self._roots = {root for root in (query, mutation, subscription) if root}
-        super().__init__(query, mutation, subscription, types=types, config=StrawberryConfig(scalar_map=SCALARS))
+        super().__init__(query, mutation, subscription, types=types, config=StrawberryConfig(scalar_map=dict(scalars)))
 
     def get_fields(self, type_definition: StrawberryObjectDefinition) -> list[StrawberryField]:
         """The fields of a type. Changed ones are copies."""

@@ -95,12 +95,12 @@ class InvalidCursor(BadUserInput):
 
 
 class NotThere(BadUserInput):
-    """The caller has no such object."""
+    """There is no such object, or it is another user's."""
 
     code, status = "NOT_FOUND", 404
 
     def __init__(self, argument: str, kind: str) -> None:
-        super().__init__(f"You have no {kind} with the id that `{argument}` names.")
+        super().__init__(f"There is no {kind} with the id that `{argument}` names.")
 
 
 class TooMany(BadUserInput):

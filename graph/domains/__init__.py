@@ -1,5 +1,5 @@
 """The domains of the service, each after those that it builds on. A new domain is added here."""
 
-from graph.domains import earthquakes, request_logs, service_logs, triggers
+from graph.domains import earthquakes, request_logs, service_logs, sightings, triggers
 
-DOMAINS = (earthquakes.DOMAIN, request_logs.DOMAIN, service_logs.DOMAIN, triggers.DOMAIN)
+DOMAINS = (earthquakes.DOMAIN, request_logs.DOMAIN, service_logs.DOMAIN, triggers.DOMAIN, sightings.DOMAIN)

@@ -1,17 +1,10 @@
 """The settings of the service logs."""
 
-from typing import Annotated, Any
+from pydantic import Field
 
-from pydantic import BeforeValidator, Field
-from pydantic_settings import NoDecode
-
-from graph.settings import SettingsPart
+from graph.settings import CommaSeparated, SettingsPart
 
 MOST_DAYS = 36_500
-
-
-def _names(text: Any) -> Any:
-    return tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
 
 
 class ServiceLogSettings(SettingsPart):
@@ -26,7 +19,7 @@ class ServiceLogSettings(SettingsPart):
     audit_log_days: int = Field(
         90, ge=0, le=MOST_DAYS, description="Days that a service log of the type audit is kept; 0 for ever."
     )
-    hot_services: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)] = Field(
+    hot_services: CommaSeparated[str] = Field(
         (),
         description="Names of services, separated by commas, that write so many logs that each is spread over ten "
         "partitions of DynamoDB.",

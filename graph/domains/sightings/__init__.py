@@ -1,0 +1,93 @@
+"""Sightings: what people feel and see, confirmed by others, fading with time."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from graph.domain import Contribution, Domain, Node, Resources
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.schema.events import Event
+from graph.domains.sightings import model
+from graph.domains.sightings.active_areas import ActiveAreas
+from graph.domains.sightings.areas import KnownAreas
+from graph.domains.sightings.categories import Categories
+from graph.domains.sightings.changes import SightingChanges
+from graph.domains.sightings.confirming import Confirming
+from graph.domains.sightings.entities import ENTITIES
+from graph.domains.sightings.felt.candidates import Candidates
+from graph.domains.sightings.felt.intensity import FeltIntensities
+from graph.domains.sightings.hiding import Hiding
+from graph.domains.sightings.lifetimes import Lifetimes
+from graph.domains.sightings.live import SightingBroadcast
+from graph.domains.sightings.places import Places
+from graph.domains.sightings.profiles import Profiles
+from graph.domains.sightings.rates import ReportRates
+from graph.domains.sightings.reading import Sightings
+from graph.domains.sightings.recent_reports import RecentReports
+from graph.domains.sightings.reporting import Reporting
+from graph.domains.sightings.schema.areas import AreaQueries
+from graph.domains.sightings.schema.events import SightingsOfEvent
+from graph.domains.sightings.schema.live import SightingSubscriptions
+from graph.domains.sightings.schema.profile import ProfileQueries
+from graph.domains.sightings.schema.reporting import ReportingMutations
+from graph.domains.sightings.schema.sightings import Sighting, SightingQueries, sightings_by_id
+from graph.domains.sightings.schema.trending import TrendingQueries
+from graph.domains.sightings.schema.values import SCALARS
+from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, SIGHTINGS_WRITE
+from graph.domains.sightings.settings import SightingSettings
+from graph.domains.sightings.trending import Trending
+
+
+@asynccontextmanager
+async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Open what reads, stores and broadcasts sightings."""
+    settings = resources.settings.part(SightingSettings)
+    database, clock = resources.database, resources.clock
+    catalogue = resources.services.of(Catalogue)
+    categories = Categories(settings.sighting_categories)
+    lifetimes = Lifetimes(settings.sighting_lifetime, settings.sighting_refresh, settings.sighting_longest)
+    areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
+    profiles = Profiles(database)
+    changes = SightingChanges(database)
+    confirming = Confirming(database, changes, areas, lifetimes, clock)
+    reporting = Reporting(
+        database=database,
+        catalogue=catalogue,
+        categories=categories,
+        places=Places(KnownAreas.of_setting(settings.sighting_areas), settings.key),
+        recent=RecentReports(database, clock),
+        rates=ReportRates(database, clock, most=settings.sighting_reports),
+        profiles=profiles,
+        areas=areas,
+        confirming=confirming,
+        changes=changes,
+        lifetimes=lifetimes,
+        clock=clock,
+    )
+    candidates = Candidates(catalogue)
+    async with SightingBroadcast(database, changes.sequence) as broadcast:
+        resources.endings.add(broadcast.end)
+        yield (
+            *(categories, areas, profiles, confirming, reporting, broadcast, candidates),
+            Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
+            Hiding(database, changes, areas, clock),
+            Trending(database, categories, clock),
+            FeltIntensities(database, candidates),
+        )
+
+
+DOMAIN = Domain(
+    name="sightings",
+    requires=("earthquakes", "triggers"),  # what people feel, and what tells watchers
+    entities=ENTITIES,
+    scopes=(SIGHTINGS_READ, SIGHTINGS_WRITE, SIGHTINGS_MODERATE),
+    settings=SightingSettings,
+    open=open_services,
+    queries=(SightingQueries, TrendingQueries, AreaQueries, ProfileQueries),
+    mutations=(ReportingMutations,),
+    subscriptions=(SightingSubscriptions,),
+    nodes=(Node(Sighting, record=model.Sighting, load=sightings_by_id, scope=SIGHTINGS_READ),),
+    contributions=(Contribution(Event, SightingsOfEvent),),
+    scalars=SCALARS,
+    examples=Path(__file__).parent / "examples",
+)

@@ -55,7 +55,8 @@ class ActiveAreas:
 
     async def _last_expiry(self, slug: str, without: str) -> int:
         """When the last of an area's sightings expires, but for one; now without any."""
-        last = now = self._clock() // 1000
+        now = self._clock() // 1000
+        last: int = now
         start: Item | None = None
         while True:
             query = Query(

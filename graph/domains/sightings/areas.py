@@ -67,12 +67,14 @@ class KnownAreas:
         self._by_slug = {area.slug: area for area in areas}
 
     @classmethod
-    def of_file(cls, path: Path) -> Self:
-        """The areas of a CSV file.
+    def of_setting(cls, path: Path | None) -> Self:
+        """The areas of a CSV file; none without a file.
 
         Raises:
             Misconfigured: It cannot be read as such.
         """
+        if path is None:
+            return cls()
         try:
             with path.open(newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))

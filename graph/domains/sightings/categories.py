@@ -1,9 +1,10 @@
 """The categories of sightings: effects of earthquakes, and what else a setting names."""
 
+import re
 from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import AfterValidator
 
 from graph.core.errors import BadUserInput
 from graph.domains.sightings.entities import LONGEST_CATEGORY
@@ -22,8 +23,16 @@ USUAL = {
 }
 """The usual categories, with what they are about."""
 
-PATTERN = rf"(?!{ALL}$)[A-Z][A-Z0-9_]{{0,{LONGEST_CATEGORY - 1}}}"
-CategoryName = Annotated[str, StringConstraints(pattern=f"^{PATTERN}$")]
+FORM = re.compile(rf"[A-Z][A-Z0-9_]{{0,{LONGEST_CATEGORY - 1}}}")
+
+
+def _category_name(text: str) -> str:
+    if text == ALL or not FORM.fullmatch(text):
+        raise ValueError(f"{text!r} is no category such as FLOOD")
+    return text
+
+
+CategoryName = Annotated[str, AfterValidator(_category_name)]
 
 
 class Categories:

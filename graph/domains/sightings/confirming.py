@@ -17,7 +17,7 @@ from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_B
 from graph.domains.sightings.felt.collecting import FeltReport, added
 from graph.domains.sightings.iso import iso_of, seconds_of
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.model import ChangeKind, Confirmed, Sighting
+from graph.domains.sightings.model import ChangeKind, Outcome, Sighting
 from graph.store.client_input import possible_key
 from graph.store.contract import Database, Put
 from graph.store.entity import Item
@@ -56,7 +56,7 @@ class Confirming:
         self._clock = clock
         self._together = WrittenTogether(self._store_some, most=MOST_WAITING)
 
-    async def confirm(self, user_id: str, sighting_id: str, felt: FeltReport | None = None) -> Confirmed:
+    async def confirm(self, user_id: str, sighting_id: str, felt: FeltReport | None = None) -> Outcome:
         """Confirm a sighting. Nothing changes if the user has confirmed or reported it.
 
         Args:
@@ -71,7 +71,7 @@ class Confirming:
         await self._together.write(entry)
         if entry.sighting is None:
             raise NotThere("id", "active sighting")
-        return Confirmed(entry.sighting, entry.confirmed)
+        return Outcome(entry.sighting, confirmed=entry.confirmed)
 
     async def _store_some(self, waiting: Sequence[_Entry]) -> Collection[_Entry]:
         """Store the confirmations of the sighting that is first in line. Returns those that are done."""

@@ -8,7 +8,7 @@ The table has one index, `TrendingIndex`, as documented. Its partitions hold ite
 a category by their time, the same by their confidence, and the active areas.
 """
 
-from graph.feed.sequence import SequenceEntities
+from graph.feed.sequence import DIGITS, SequenceEntities
 from graph.store.attributes import Document, Real, Text, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity
@@ -195,9 +195,9 @@ HIDING = Entity(
 SIGHTING_CHANGE = Entity(  # a sighting as a change has left it
     "SIGHTING_CHANGE",
     BLIP,
-    key=("CHANGED#{change}", "SIGHTING"),
+    key=("CHANGED_SIGHTINGS", "{change}"),
     attributes=(
-        Whole("change", least=1, unit="sequence number"),
+        Whole("change", least=1, unit="sequence number", digits=DIGITS),
         Text("kind", longest=9),
         Whole("activeUntil", least=0, unit="epoch seconds"),  # the sighting's expiry
         *SIGHTING_ATTRIBUTES,  # `expiresAt` is the change's own

@@ -16,6 +16,11 @@ class Lifetimes:
     refreshed: int  # at least so long after a confirmation
     longest: int  # after the report, whatever is confirmed
 
+    @property
+    def longest_kept(self) -> int:
+        """The longest time from a report to its sighting's expiry."""
+        return self.longest + MINUTE_S
+
     def first_expiry(self, reported_at: int) -> int:
         """When a new sighting expires; all times in epoch seconds."""
         return _minute(reported_at + self.new)

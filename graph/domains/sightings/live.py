@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
-from graph.domains.sightings.entities import SIGHTING_CHANGES
+from graph.domains.sightings.entities import SIGHTING_CHANGE, SIGHTING_CHANGES
 from graph.domains.sightings.model import CHANGES_IN_ORDER, SightingChange
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
-from graph.store.client_input import find
 from graph.store.contract import Database
+from graph.store.records import records_at
 
 
 class SightingBroadcast(Broadcast[SightingChange]):
@@ -15,8 +15,8 @@ class SightingBroadcast(Broadcast[SightingChange]):
 
     def __init__(self, database: Database, sequence: ChangeSequence) -> None:
         async def load(keys: Sequence[str]) -> Mapping[str, SightingChange]:
-            found = await find(database, SightingChange, map(int, keys))
-            return {str(number): change for number, change in found.items()}
+            wanted = [SIGHTING_CHANGE.key_for(int(key)) for key in keys]
+            return {str(change.number): change for change in await records_at(database, SightingChange, wanted)}
 
         super().__init__(sequence, Records.of(CHANGES_IN_ORDER, SIGHTING_CHANGES, load))
 

@@ -58,26 +58,24 @@ class Sighting(EntityRecord):
         """Its position in every list in order of time, as text."""
         return cursor_at(BY_TIME, 1000 * seconds_of(self.item["reportedAt"]), self.item["sightingId"])
 
-    def confidence(self, now: float) -> Confidence:
+    def is_active(self, now: float) -> bool:
+        """Whether it has not expired at a time, epoch seconds."""
+        expires_at: int = self.item["expiresAt"]
+        return now < expires_at
+
+    def confidence_at(self, now: float) -> Confidence:
         """Its confidence at a time, epoch seconds."""
         return Confidence.at(
             now, expires_at=self.item["expiresAt"], confirmations=self.confirmations, tier=self.reporter_tier
         )
 
 
-class Confirmed(NamedTuple):
-    """What has become of a confirmation."""
+class Outcome(NamedTuple):
+    """What has become of a report or a confirmation."""
 
     sighting: Sighting  # as it is now
-    confirmed: bool  # false if the user had confirmed or reported it
-
-
-class Reported(NamedTuple):
-    """What has become of a report."""
-
-    sighting: Sighting  # as it is now
-    created: bool  # false if it was reported before, by this user or another one
-    confirmed: bool  # whether the report counts as a confirmation of it
+    created: bool = False  # whether it was made by this
+    confirmed: bool = False  # whether it was confirmed by this
 
 
 class SightingPosition(NamedTuple):
@@ -120,6 +118,7 @@ class SightingChange(EntityRecord):
 
     __slots__ = ()
     entity, type_name = SIGHTING_CHANGE, "SightingChange"
+    number = Stored[int]("change")
     kind = Stored("kind", ChangeKind)
     sighting_id = Stored[str]("sightingId")
 

@@ -21,7 +21,7 @@ from graph.domains.sightings.felt.collecting import FeltReport, added, felt_repo
 from graph.domains.sightings.felt.questionnaire import Answers
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.model import ChangeKind, Profile, Reported, Sighting
+from graph.domains.sightings.model import ChangeKind, Outcome, Profile, Sighting
 from graph.domains.sightings.places import Places, ReportedPlace
 from graph.domains.sightings.profiles import Profiles
 from graph.domains.sightings.rates import ReportRates
@@ -61,7 +61,7 @@ class Reporting:
     lifetimes: Lifetimes
     clock: Clock
 
-    async def report(self, user_id: str, report: Report) -> Reported:
+    async def report(self, user_id: str, report: Report) -> Outcome:
         """Store a report, as a new sighting or as a confirmation.
 
         Raises:
@@ -81,7 +81,7 @@ class Reporting:
                 if repeated := await self._repeated(user_id, recent.sighting, felt):
                     return repeated
             elif created := await self._create(user_id, report, place, event_id, recent, felt):
-                return Reported(created, created=True, confirmed=False)
+                return Outcome(created, created=True)
         raise DatabaseUnavailable("other reports kept coming first")
 
     async def _named_event(self, report: Report) -> str | None:
@@ -100,13 +100,12 @@ class Reporting:
             raise BadUserInput("A `questionnaire` needs `lat` and `lon`.")
         return felt_report(report.answers, report.lat, report.lon, self.clock() // 1000, event_id)
 
-    async def _repeated(self, user_id: str, sighting: Sighting, felt: FeltReport | None) -> Reported | None:
+    async def _repeated(self, user_id: str, sighting: Sighting, felt: FeltReport | None) -> Outcome | None:
         """Confirm the sighting that a report repeats. None if it has expired just now."""
         try:
-            confirmed = await self.confirming.confirm(user_id, sighting.sighting_id, felt)
+            return await self.confirming.confirm(user_id, sighting.sighting_id, felt)
         except NotThere:
             return None
-        return Reported(confirmed.sighting, created=False, confirmed=confirmed.confirmed)
 
     async def _create(
         self,

@@ -46,7 +46,7 @@ class Source:
     entity: Entity
     index: Index | None
     partitions: list[Partition]
-    by: str  # the condition that holds for everything in them
+    by: str = ""  # the attribute that names them, if it is one of a sighting's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +66,25 @@ class SightingSelection:
     def source(self, categories: Iterable[str]) -> Source:
         """Where the sightings are read, if these are all categories."""
         if self.user_id is not None:
-            return _lists("user", [list_of_user(self.user_id)])
+            return _lists([list_of_user(self.user_id)])
         if self.event_ids is not None:
-            return _lists("events", map(list_of_event, self.event_ids))
+            return _lists(map(list_of_event, self.event_ids))
         if self.near is not None and (cells := _cells(self.near)) is not None:
-            return _lists("cells", cells)
+            return _lists(cells)
         if self.areas is not None:
-            return Source(SIGHTING, None, _partitions(self.areas), "areas")
-        return Source(SIGHTING, TRENDING, _partitions(self.categories or categories), "categories")
+            return Source(SIGHTING, None, _partitions(self.areas), "areaSlug")
+        names = categories if self.categories is None else self.categories
+        return Source(SIGHTING, TRENDING, _partitions(names), "category")
 
     def keep(self, source: Source) -> Keep | None:
         """What is tested on each sighting that is read from a source."""
+        named = {"areaSlug": self.areas, "category": self.categories}
         keeps = [
-            *([_near(self.near)] if self.near else []),
-            *([_one_of("areaSlug", self.areas)] if self.areas is not None and source.by != "areas" else []),
-            *([_one_of("category", self.categories)] if self.categories and source.by != "categories" else []),
+            _one_of(attribute, values)
+            for attribute, values in named.items()
+            if values is not None and attribute != source.by
         ]
-        return keep_all(keeps)
+        return keep_all([*keeps, *([_near(self.near)] if self.near else [])])
 
 
 def _near(circle: Circle) -> Keep:
@@ -102,5 +104,5 @@ def _cells(circle: Circle) -> list[str] | None:
     return next((cells for grid in GRIDS if (cells := grid.cells_around(circle, MOST_CELLS)) is not None), None)
 
 
-def _lists(by: str, names: Iterable[str]) -> Source:
-    return Source(LISTED_SIGHTING, None, _partitions(names), by)
+def _lists(names: Iterable[str]) -> Source:
+    return Source(LISTED_SIGHTING, None, _partitions(names))

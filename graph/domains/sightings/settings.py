@@ -1,19 +1,14 @@
 """The settings of the sightings."""
 
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Self
 
-from pydantic import BeforeValidator, Field, SecretStr, model_validator
-from pydantic_settings import NoDecode
+from pydantic import Field, SecretStr, model_validator
 
 from graph.domains.sightings.categories import CategoryName
-from graph.settings import SettingsPart
+from graph.settings import CommaSeparated, SettingsPart
 
 LONGEST_S = 82_800  # 23 hours, so that the hour of the day tells when an active sighting was reported
-
-
-def _items(text: Any) -> Any:
-    return tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
 
 
 class SightingSettings(SettingsPart):
@@ -26,7 +21,7 @@ class SightingSettings(SettingsPart):
     sighting_longest: int = Field(
         21_600, ge=60, le=LONGEST_S, description="Seconds after which a sighting expires although it is confirmed."
     )
-    sighting_categories: Annotated[tuple[CategoryName, ...], NoDecode, BeforeValidator(_items)] = Field(
+    sighting_categories: CommaSeparated[CategoryName] = Field(
         (), max_length=32, description="Categories of sightings beside the usual ones, separated by commas."
     )
     sighting_areas: Path | None = Field(
@@ -42,6 +37,11 @@ class SightingSettings(SettingsPart):
         description="Secret by which places of recent reports are told apart, the same for all processes; by default "
         "each process has its own.",
     )
+
+    @property
+    def key(self) -> bytes | None:
+        """The secret by which places are told apart."""
+        return self.sighting_key.get_secret_value().encode() if self.sighting_key else None
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

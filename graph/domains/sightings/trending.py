@@ -1,7 +1,7 @@
 """How many sightings of each category are active, from the tallies. No sighting is read for it."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.domains.sightings.categories import Categories
@@ -14,7 +14,8 @@ HOUR_S = 3600
 LONGEST_WINDOW_HOURS = 24
 
 
-class Trend(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Trend:
     """The active sightings of a category that were reported since a time."""
 
     category: str
@@ -43,9 +44,7 @@ class Trending:
         return sorted(trends, key=lambda trend: -trend.count)
 
     async def _count(self, category: str, now: int, hours: list[str]) -> int:
-        query = Query(
-            entity=TALLY, partitions=((category,),), between=(now + 1, None), attributes=frozenset(hours)
-        )
+        query = Query(entity=TALLY, partitions=((category,),), between=(now + 1, None), attributes=frozenset(hours))
         tallies = (await self._database.query(query)).items
         await charge_rows(read=len(tallies))
         return sum([_sum(tally, hours) for tally in tallies])

@@ -1,15 +1,8 @@
 """The settings of the triggers."""
 
-from typing import Annotated, Any
+from pydantic import Field, IPvAnyNetwork, PositiveFloat
 
-from pydantic import BeforeValidator, Field, IPvAnyNetwork, PositiveFloat
-from pydantic_settings import NoDecode
-
-from graph.settings import SettingsPart
-
-
-def _items(text: Any) -> Any:
-    return tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
+from graph.settings import CommaSeparated, SettingsPart
 
 
 class TriggerSettings(SettingsPart):
@@ -27,13 +20,13 @@ class TriggerSettings(SettingsPart):
     webhook_timeout: float = Field(
         15.0, gt=0, le=60, description="Seconds that an endpoint may take to answer a webhook."
     )
-    webhook_retries: Annotated[tuple[PositiveFloat, ...], NoDecode, BeforeValidator(_items)] = Field(
+    webhook_retries: CommaSeparated[PositiveFloat] = Field(
         (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400),
         min_length=1,
         max_length=20,
         description="Greatest seconds before each further attempt of a delivery, separated by commas.",
     )
-    webhook_networks: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(_items)] = Field(
+    webhook_networks: CommaSeparated[IPvAnyNetwork] = Field(
         (),
         description="Networks such as `10.0.0.0/8`, separated by commas, to which webhooks may be sent beside public "
         "addresses.",

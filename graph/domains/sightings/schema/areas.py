@@ -1,7 +1,6 @@
 """Areas that have active sightings."""
 
 from datetime import datetime
-from typing import Annotated
 
 import strawberry
 from strawberry.types import Info
@@ -17,7 +16,6 @@ from graph.domains.sightings import model
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.sightings import SightingConnection
-from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import SightingSelection
 from graph.store.ordering import PageRequest

@@ -12,7 +12,7 @@ from graph.api.sizes import Cost, ListSize
 from graph.core.paging import Page
 from graph.domains.earthquakes import model as earthquakes
 from graph.domains.sightings import model
-from graph.domains.sightings.felt import intensity
+from graph.domains.sightings.felt import intensity as felt
 from graph.domains.sightings.felt.intensity import FeltIntensities
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.sightings import SightingConnection
@@ -35,5 +35,48 @@ class FeltCell:
 
     @strawberry.field(description="The cell.", graphql_type=RoundedPosition)
     @staticmethod
-    def position(cell: strawberry.Parent[intensity.FeltCell]) -> RoundedPosition | None:
+    def position(cell: strawberry.Parent[felt.FeltCell]) -> RoundedPosition | None:
         return rounded(cell.centre, cell.precision_km)
+
+
+@strawberry.type(description="What people felt of an earthquake, as they have reported it here.")
+class FeltIntensity:
+    reports: int = strawberry.field(description="The number of answered questionnaires.")
+    cdi: float | None = strawberry.field(
+        description="The greatest intensity of the cells, without outliers, by USGS's formula; null without reports."
+    )
+    usgs_cdi: float | None = strawberry.field(description="That of USGS's reports, as of the ingest.")
+    difference: float | None = strawberry.field(description="By how much `cdi` is greater than `usgsCdi`.")
+    cells: list[FeltCell] = strawberry.field(
+        description="The cells that people reported from: 10 km wide, and 1 km where at least three reported.",
+        directives=[ListSize(assumed_size=USUAL_CELLS)],
+    )
+
+
+@strawberry.type
+class SightingsOfEvent:
+    @connection_field(
+        SightingConnection,
+        model.SightingOrder(),
+        model.Sighting,
+        description="The active sightings whose reporters name this earthquake, newest first.",
+        directives=[RequiresScope(scope=SIGHTINGS_READ), relay.PAGE_SIZE, Cost(weight="10")],
+        metadata=needs("ids", "preferredId"),
+    )
+    @staticmethod
+    async def sightings(
+        event: strawberry.Parent[earthquakes.Event], info: Info[Context, None], page: PageRequest
+    ) -> Page[model.Sighting]:
+        return await info.context.service(Sightings).page(SightingSelection(event_ids=tuple(event.aliases)), page)
+
+    @strawberry.field(
+        description="What people felt, by the questionnaires of their sightings.",
+        graphql_type=FeltIntensity,
+        directives=[RequiresScope(scope=SIGHTINGS_READ), Cost(weight="50")],
+        metadata=needs("eventTsMs", "mag", "lat", "lon", "cdi", "ids", "preferredId"),
+    )
+    @staticmethod
+    async def felt_intensity(
+        event: strawberry.Parent[earthquakes.Event], info: Info[Context, None]
+    ) -> felt.FeltIntensity:
+        return await info.context.service(FeltIntensities).of(event)

@@ -41,9 +41,7 @@ class SightingChange:
         graphql_type=Sighting | None,
     )
     @staticmethod
-    def sighting(
-        change: strawberry.Parent[model.SightingChange], info: Info[Context, None]
-    ) -> model.Sighting | None:
+    def sighting(change: strawberry.Parent[model.SightingChange], info: Info[Context, None]) -> model.Sighting | None:
         sighting = change.sighting
         return sighting if sighting.is_active(info.context.clock() / 1000) else None
 
@@ -70,6 +68,4 @@ class SightingSubscriptions:
         if category is not None:
             info.context.service(Categories).check("category", category)
         slug = None if area is None else slug_of(area)
-        return await info.context.service(SightingBroadcast).changes(
-            slug, category, after, info.context.charge_replay
-        )
+        return await info.context.service(SightingBroadcast).changes(slug, category, after, info.context.charge_replay)

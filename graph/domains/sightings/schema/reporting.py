@@ -28,9 +28,7 @@ class FeltInput:
     motion: float | None = strawberry.field(default=None, description="How strong the shaking was, 0 … 5.")
     reaction: float | None = strawberry.field(default=None, description="How frightened people were, 0 … 5.")
     stand: float | None = strawberry.field(default=None, description="Whether it was difficult to stand, 0 … 1.")
-    shelf: float | None = strawberry.field(
-        default=None, description="How many objects fell from shelves, 0 … 3."
-    )
+    shelf: float | None = strawberry.field(default=None, description="How many objects fell from shelves, 0 … 3.")
     picture: float | None = strawberry.field(default=None, description="Whether pictures on walls moved, 0 … 1.")
     furniture: float | None = strawberry.field(default=None, description="Whether furniture moved, 0 … 1.")
     damage: float | None = strawberry.field(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 from strawberry.types import Info
@@ -19,7 +19,8 @@ from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import CircleInput
-from graph.domains.sightings import confidence, model
+from graph.domains.sightings import confidence as confidences
+from graph.domains.sightings import model
 from graph.domains.sightings.areas import slug_of
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Freshness
@@ -79,17 +80,13 @@ class Sighting(relay.Node):
     @staticmethod
     def confidence(
         sighting: strawberry.Parent[model.Sighting], info: Info[Context, None], at: At = None
-    ) -> confidence.Confidence:
-        return sighting.confidence(_seconds(info, at))
+    ) -> confidences.Confidence:
+        return sighting.confidence_at(_seconds(info, at))
 
-    @strawberry.field(
-        description="How fresh it looks at a time.", graphql_type=Freshness, metadata=needs(*CONFIDENCE)
-    )
+    @strawberry.field(description="How fresh it looks at a time.", graphql_type=Freshness, metadata=needs(*CONFIDENCE))
     @staticmethod
-    def freshness(
-        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None], at: At = None
-    ) -> Freshness:
-        return Freshness.of(sighting.confidence(_seconds(info, at)).total)
+    def freshness(sighting: strawberry.Parent[model.Sighting], info: Info[Context, None], at: At = None) -> Freshness:
+        return Freshness.of(sighting.confidence_at(_seconds(info, at)).total)
 
     @strawberry.field(description="Whether the caller has reported it.", metadata=needs("userId"))
     @staticmethod
@@ -103,9 +100,7 @@ class Sighting(relay.Node):
         metadata=needs("eventId"),
     )
     @staticmethod
-    async def event(
-        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]
-    ) -> earthquakes.Event | None:
+    async def event(sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]) -> earthquakes.Event | None:
         if sighting.event_id is None:
             return None
         return await info.context.loader(_events, selected_attributes(info, earthquakes.Event)).load(sighting.event_id)

@@ -1,6 +1,5 @@
 """Values of sightings: their category, their position, and how much they can be trusted."""
 
-import re
 from typing import Any, NewType
 
 import strawberry
@@ -8,30 +7,30 @@ from graphql import GraphQLError
 from strawberry.types.scalar import ScalarDefinition
 
 from graph.api.scalars import describe_enum
-from graph.domains.sightings.categories import ALL, PATTERN, USUAL
+from graph.domains.sightings.categories import FORM, USUAL
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.grid import KM10, Point
 from graph.domains.sightings.tiers import THRESHOLDS, TrustTier
 
 SightingCategory = NewType("SightingCategory", str)
 
-_FORM = re.compile(PATTERN)
-
 
 def _parse_category(value: Any) -> str:
-    if not isinstance(value, str) or not _FORM.fullmatch(value):
+    if not isinstance(value, str) or not FORM.fullmatch(value):
         raise GraphQLError("SightingCategory must be a name in capital letters, such as SHAKING.")
     return value
 
 
-CATEGORY_SCALAR: ScalarDefinition = strawberry.scalar(
-    name="SightingCategory",
-    description="What a sighting is about: "
-    + ", ".join(f"`{name}`" for name in USUAL)
-    + ", or what else `sightingCategories` lists. An argument may be written with quotes or without.",
-    serialize=str,
-    parse_value=_parse_category,
-)
+SCALARS: dict[object, ScalarDefinition] = {
+    SightingCategory: strawberry.scalar(
+        name="SightingCategory",
+        description="What a sighting is about: "
+        + ", ".join(f"`{name}`" for name in USUAL)
+        + ", or what else `sightingCategories` lists. An argument may be written with quotes or without.",
+        serialize=str,
+        parse_value=_parse_category,
+    )
+}
 
 describe_enum(
     TrustTier,

@@ -1,0 +1,161 @@
+"""Sightings to test with: `async with sightings(engine) as ours`, `await ours.report("anna", area="Downtown")`."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from graph.core.paging import Page, Paging
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.sightings.active_areas import ActiveAreas
+from graph.domains.sightings.areas import KnownAreas
+from graph.domains.sightings.categories import Categories
+from graph.domains.sightings.changes import SightingChanges
+from graph.domains.sightings.confirming import Confirming
+from graph.domains.sightings.hiding import Hiding
+from graph.domains.sightings.lifetimes import Lifetimes
+from graph.domains.sightings.live import SightingBroadcast
+from graph.domains.sightings.model import Outcome, Sighting
+from graph.domains.sightings.places import Places
+from graph.domains.sightings.profiles import Profiles
+from graph.domains.sightings.rates import ReportRates
+from graph.domains.sightings.reading import Sightings
+from graph.domains.sightings.recent_reports import RecentReports
+from graph.domains.sightings.reporting import Report, Reporting
+from graph.domains.sightings.selection import SightingSelection
+from graph.domains.sightings.trending import Trending
+from graph.store.contract import Database
+from graph.store.entity import Entity, Item
+from graph.store.ordering import PageRequest
+from tests.domains.earthquakes.builders import at
+from tests.domains.entities import ENTITIES
+from tests.store.engines import empty_database
+from tests.store.samples import HeldClock
+
+NOON = at("2100-03-02T12:00:00")
+"""Where the clock stands. DynamoDB's emulator deletes what has expired by the machine's clock."""
+
+NOON_S = NOON // 1000
+ANNA, BEN, CARA = "anna", "ben", "cara"
+LIFETIMES = Lifetimes(new=1800, refreshed=1800, longest=21_600)
+KEY = b"the same in every process of the tests"
+
+
+def held_clock() -> HeldClock:
+    """A clock that stands at noon."""
+    clock = HeldClock()
+    clock.now = NOON
+    return clock
+
+
+@dataclass(frozen=True)
+class SightingStore:
+    """The sightings of a database, as one process writes and reads them."""
+
+    database: Database
+    clock: HeldClock
+    categories: Categories
+    sightings: Sightings
+    reporting: Reporting
+    confirming: Confirming
+    hiding: Hiding
+    areas: ActiveAreas
+    profiles: Profiles
+    trending: Trending
+    changes: SightingChanges
+    broadcast: SightingBroadcast
+
+    async def report(self, user_id: str = ANNA, category: str = "SHAKING", **given: Any) -> Outcome:
+        """Report something, downtown unless it is said where."""
+        where = {} if given.keys() & {"area", "lat"} else {"area": "Downtown"}
+        return await self.reporting.report(user_id, Report(category=category, **where, **given))
+
+    async def new(self, user_id: str = ANNA, category: str = "SHAKING", **given: Any) -> Sighting:
+        """A new sighting."""
+        reported = await self.report(user_id, category, **given)
+        assert reported.created
+        return reported.sighting
+
+    async def confirm(self, user_id: str, sighting: Sighting) -> Outcome:
+        """Confirm a sighting."""
+        return await self.confirming.confirm(user_id, sighting.sighting_id)
+
+    async def one(self, sighting: Sighting) -> Sighting | None:
+        """A sighting as it is now."""
+        return (await self.sightings.by_id([sighting.sighting_id])).get(sighting.sighting_id)
+
+    async def page(self, size: int = 50, **selection: Any) -> Page[Sighting]:
+        """The first page of a selection."""
+        return await self.sightings.page(SightingSelection(**selection), PageRequest(Paging(size)))
+
+    async def ids(self, size: int = 50, **selection: Any) -> list[str]:
+        """The ids of the first page of a selection."""
+        return [each.sighting_id for each in (await self.page(size, **selection)).records]
+
+    async def items(self, entity: Entity) -> list[Item]:
+        """All stored items of an entity."""
+        return [item async for item in self.database.scan(entity)]
+
+    def later(self, seconds: float) -> None:
+        """Let time pass."""
+        self.clock.now += round(1000 * seconds)
+
+
+@asynccontextmanager
+async def sightings_of(
+    database: Database,
+    clock: HeldClock,
+    *,
+    lifetimes: Lifetimes = LIFETIMES,
+    categories: Categories | None = None,
+    known: KnownAreas | None = None,
+    most_reports: int = 1000,
+) -> AsyncIterator[SightingStore]:
+    """The sightings of a database."""
+    categories = categories or Categories()
+    areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
+    changes = SightingChanges(database)
+    confirming = Confirming(database, changes, areas, lifetimes, clock)
+    profiles = Profiles(database)
+    reporting = Reporting(
+        database=database,
+        catalogue=Catalogue(database),
+        categories=categories,
+        places=Places(known or KnownAreas(), KEY),
+        recent=RecentReports(database, clock),
+        rates=ReportRates(database, clock, most=most_reports),
+        profiles=profiles,
+        areas=areas,
+        confirming=confirming,
+        changes=changes,
+        lifetimes=lifetimes,
+        clock=clock,
+    )
+    async with SightingBroadcast(database, changes.sequence) as broadcast:
+        yield SightingStore(
+            database=database,
+            clock=clock,
+            categories=categories,
+            sightings=Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
+            reporting=reporting,
+            confirming=confirming,
+            hiding=Hiding(database, changes, areas, clock),
+            areas=areas,
+            profiles=profiles,
+            trending=Trending(database, categories, clock),
+            changes=changes,
+            broadcast=broadcast,
+        )
+
+
+@asynccontextmanager
+async def sightings(
+    engine: str, clock: HeldClock | None = None, *, stream: bool = False, **options: Any
+) -> AsyncIterator[SightingStore]:
+    """The sightings of tables of their own, which are empty."""
+    clock = clock or held_clock()
+    async with (
+        empty_database(engine, ENTITIES, clock=clock, stream=stream) as database,
+        sightings_of(database, clock, **options) as ours,
+    ):
+        yield ours
