@@ -1,0 +1,129 @@
+"""Area watches: the areas whose sightings the caller wants to hear of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api import relay
+from graph.api.connection_field import connection_field
+from graph.api.context import Context
+from graph.api.scopes import RequiresScope
+from graph.api.selected import needs
+from graph.api.sizes import Cost
+from graph.api.users import user, user_of
+from graph.core.paging import Page
+from graph.domains.sightings import model
+from graph.domains.sightings.areas import KnownAreas
+from graph.domains.sightings.categories import ALL, Categories
+from graph.domains.sightings.schema.values import SightingCategory
+from graph.domains.sightings.scopes import SIGHTINGS_WRITE
+from graph.domains.sightings.watching.area_watches import AreaWatches
+from graph.store.ordering import PageRequest
+
+
+@strawberry.type(description="An area whose sightings the caller wants to hear of, as trigger events.")
+class AreaWatch(relay.Node):
+    watch_id: strawberry.ID = strawberry.field(description="The watch's own id, a UUID.")
+    area: str = strawberry.field(
+        description="The slug of the area.", resolver=lambda root: root.area_slug, metadata=needs("areaSlug")
+    )
+    created_at: datetime = strawberry.field(description="When it was created.")
+
+    @strawberry.field(description="The category; null for all.", metadata=needs("category"))
+    @staticmethod
+    def category(watch: strawberry.Parent[model.AreaWatch]) -> SightingCategory | None:
+        return None if watch.category == ALL else SightingCategory(watch.category)
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.AreaWatch)
+
+
+@strawberry.type(description="A page of area watches.")
+class AreaWatchConnection(relay.Connection[AreaWatch]):
+    pass
+
+
+@strawberry.type
+class AreaWatchQueries:
+    @connection_field(
+        AreaWatchConnection,
+        model.AREA_WATCHES,
+        model.AreaWatch,
+        description="The caller's area watches, in the order of areas and categories.",
+        directives=[RequiresScope(scope=SIGHTINGS_WRITE)],
+    )
+    async def area_watches(self, info: Info[Context, None], page: PageRequest) -> Page[model.AreaWatch]:
+        return await info.context.service(AreaWatches).page(user(info), page)
+
+
+@strawberry.input(description="The area to watch.")
+class WatchAreaInput:
+    area: str = strawberry.field(description="Its name or slug.")
+    category: SightingCategory | None = strawberry.field(
+        default=None, description="Only sightings of this category; by default all."
+    )
+
+
+@strawberry.type(description="The watch.")
+class AreaWatchPayload:
+    watch: AreaWatch = strawberry.field(description="The watch.", resolver=relay.itself)
+
+
+@strawberry.input(description="The watch to end.")
+class UnwatchAreaInput:
+    watch_id: strawberry.ID = strawberry.field(description="The watch's own id.")
+
+
+@strawberry.type(description="The ended watch.")
+class UnwatchAreaPayload:
+    watch_id: strawberry.ID = strawberry.field(description="Its id.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    watch_id: str
+
+
+@strawberry.type
+class AreaWatchMutations:
+    @strawberry.mutation(
+        description="Watch an area: each sighting that others report there from now on becomes an event of the type "
+        "`sighting.reported`, once. What the caller watches already is not watched twice.",
+        graphql_type=AreaWatchPayload,
+        directives=[RequiresScope(scope=SIGHTINGS_WRITE), Cost(weight="10")],
+    )
+    async def watch_area(
+        self,
+        info: Info[Context, None],
+        input: Annotated[WatchAreaInput, strawberry.argument(description="The area.")],
+    ) -> Any:
+        context = info.context
+        if input.category is not None:
+            context.service(Categories).check("category", input.category)
+        area = context.service(KnownAreas).named(input.area)
+        return await context.service(AreaWatches).create(user(info), area.slug, input.category or ALL)
+
+    @strawberry.mutation(
+        description="End a watch of an area.",
+        graphql_type=UnwatchAreaPayload,
+        directives=[RequiresScope(scope=SIGHTINGS_WRITE), Cost(weight="10")],
+    )
+    async def unwatch_area(
+        self,
+        info: Info[Context, None],
+        input: Annotated[UnwatchAreaInput, strawberry.argument(description="The watch.")],
+    ) -> Any:
+        await info.context.service(AreaWatches).delete(user(info), input.watch_id)
+        return _Ended(input.watch_id)
+
+
+async def area_watches_by_id(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.AreaWatch]:
+    """The caller's existing area watches with these nodes' keys, with the needed attributes."""
+    return await context.service(AreaWatches).by_id(user_of(context), keys, attributes)
