@@ -19,6 +19,7 @@ from graph.domains.triggers.delivering.retry_policy import RetryPolicy
 from graph.domains.triggers.delivering.worker import Delivering
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import ENTITIES
+from graph.domains.triggers.following import Follower, Followers
 from graph.domains.triggers.inbox import Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.metrics import DeliveryMetrics, DeliveryStatusReader
@@ -57,7 +58,7 @@ from graph.domains.triggers.watching.watches import Watches
 
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
-    """Open the inbox, the outbox, endpoints, deliveries and watches, and what delivers and follows the catalogue."""
+    """Open the inbox, the outbox, endpoints, deliveries and watches, and what delivers and follows feeds."""
     settings = resources.settings.part(TriggerSettings)
     database, clock = resources.database, resources.clock
     resolver = Resolver(Destinations(settings.webhook_networks, http=settings.webhook_http))
@@ -80,13 +81,15 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
             count=DeliveryMetrics(resources.metrics, status).count,
         )
         known = KnownWatches(watches, selection_of_json)
-        watcher = Watcher(database, event_sequence(database), History(database), known, outbox)
+        watcher = Watcher(event_sequence(database), History(database), known)
+        followers = Followers()
+        followers.add(Follower(database, watcher, outbox))
         broadcast = await stack.enter_async_context(TriggerEventBroadcast(database, outbox.sequence))
         resources.endings.add(broadcast.end)
         deliveries = Deliveries(database, inbox, clock)
         yield (
             *(inbox, outbox, endpoints, Queues(database), deliveries, watches),
-            *(broadcast, status, Deliverer(shared), watcher),
+            *(broadcast, status, Deliverer(shared), followers),
         )
 
 

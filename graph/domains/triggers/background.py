@@ -1,6 +1,6 @@
 """The triggers' background work in a serving process, and its state for the readiness.
 
-One process of many delivers and follows the catalogue. It does both, so that what it finds is delivered at once.
+One process of many delivers and follows feeds. It does both, so that what it finds is delivered at once.
 """
 
 import asyncio
@@ -12,10 +12,10 @@ from graph.core.errors import DatabaseUnavailable
 from graph.domain import Resources, Services
 from graph.domains.triggers.delivering.deliverer import Deliverer
 from graph.domains.triggers.entities import JOB
+from graph.domains.triggers.following import Followers
 from graph.domains.triggers.metrics import DeliveryStatusReader
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.settings import TriggerSettings
-from graph.domains.triggers.watching.watcher import Watcher
 from graph.observability.logs import get_logger
 from graph.runtime.holding import hold_forever
 from graph.runtime.lease import Lease, LeaseItem
@@ -24,11 +24,11 @@ logger = get_logger(__name__)
 
 
 async def deliver(services: Services) -> None:
-    """Deliver webhooks and follow watches, whenever no other process does."""
+    """Deliver webhooks and follow feeds for watches, whenever no other process does."""
     resources = services.of(Resources)
     lasts_ms = round(1000 * resources.settings.part(TriggerSettings).deliverer_lease)
     lease = Lease(resources.database, LeaseItem(JOB.key_for("deliver")), resources.clock, lasts_ms=lasts_ms)
-    deliverer, watcher, listeners = services.of(Deliverer), services.of(Watcher), services.of(Outbox).listeners
+    deliverer, followers, listeners = services.of(Deliverer), services.of(Followers), services.of(Outbox).listeners
 
     async def work() -> None:
         logger.info("This process delivers webhooks from now on")
@@ -36,7 +36,8 @@ async def deliver(services: Services) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(deliverer.run())
-                group.create_task(watcher.run())
+                for follower in followers.all:
+                    group.create_task(follower.run())
         finally:
             listeners.remove(deliverer.wake)
             logger.info("This process delivers no webhooks any more")

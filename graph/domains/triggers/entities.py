@@ -203,9 +203,9 @@ FEED_POSITION = Entity(
     key=("FEED#{feed}", "POSITION"),
     attributes=(
         Text("feed", shortest=1, longest=32, in_key_alone=True),
-        Whole("number", least=0, unit="sequence number"),  # of the last change whose versions are all done
-        Whole("version", least=0),  # versions of the next change that are done
-        Text("watch_id", longest=LONGEST_ID),  # the last watch that got the version behind them; empty for none
+        Whole("number", least=0, unit="sequence number"),  # of the last change that is wholly done
+        Whole("version", least=0),  # versions of the next change that are done, if its records have versions
+        Text("watch_id", longest=LONGEST_ID),  # the last watch that got what follows; empty for none
     ),
 )
 

@@ -15,6 +15,7 @@ from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
 from graph.domains.triggers.entities import TRIGGER_EVENT, WATCH, WATCH_ENTRY
+from graph.domains.triggers.following import Follower
 from graph.domains.triggers.model import TriggerEvent, Watch
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.sending.resolver import Resolver
@@ -68,13 +69,13 @@ class Station:
         endpoint, _ = await self.endpoints.create(user_id, URL, EndpointChanges(types=types or None))
         return endpoint.endpoint_id
 
-    def watcher(self, database: Database | None = None, sleep: Sleep = asyncio.sleep) -> Watcher:
-        """A watcher as a process makes it that has just begun, perhaps with another connection to the store."""
+    def watcher(self, database: Database | None = None, sleep: Sleep = asyncio.sleep) -> Follower:
+        """A follower as a process makes it that has just begun, perhaps with another connection to the store."""
         database = database or self.database
         endpoints = Endpoints(database, self.resolver, self.clock, most=40)
         known = KnownWatches(watches_in(database, endpoints, self.clock), selection_of_json)
-        outbox = Outbox(database, endpoints, self.clock)
-        return Watcher(database, event_sequence(database), History(database), known, outbox, sleep)
+        watcher = Watcher(event_sequence(database), History(database), known)
+        return Follower(database, watcher, Outbox(database, endpoints, self.clock), sleep)
 
     async def fill(self, *watches: Watch) -> None:
         """Store many watches at once, without changes that tell of them."""

@@ -7,6 +7,7 @@ from jsonschema_rs import Draft202012Validator, meta
 
 from graph.core.errors import NotThere
 from graph.domains.earthquakes.entities import EVENT
+from graph.domains.triggers import following
 from graph.domains.triggers.entities import DELIVERY, FEED_POSITION, WATCH
 from graph.domains.triggers.event_types import CREATED, DELETED, EVENT_TYPES, REVISED
 from graph.domains.triggers.model import Delivery, DeliveryState, TriggerEvent
@@ -254,7 +255,7 @@ async def test_nothing_but_the_number_of_the_watches_changes_is_read_without_wat
 async def test_a_first_watch_does_not_bring_the_whole_way_of_the_feed_behind_it(
     station: Station, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "CHANGES_AT_ONCE", 2)
+    monkeypatch.setattr(following, "CHANGES_AT_ONCE", 2)
     for number in range(1, 6):
         await station.source.say(a_record("us1", mag=4 + number / 10, updated=number))
     await station.watch()
@@ -279,8 +280,8 @@ async def test_changes_that_no_watch_wanted_are_not_read_again(station: Station)
 async def test_the_position_is_kept_on_a_long_way_without_events(
     station: Station, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "KEPT_EVERY", 4)
-    monkeypatch.setattr(watching, "CHANGES_AT_ONCE", 2)
+    monkeypatch.setattr(following, "KEPT_EVERY", 4)
+    monkeypatch.setattr(following, "CHANGES_AT_ONCE", 2)
     watch = await station.watch({"minMagnitude": 9})
     for number in range(1, 8):
         await station.source.say(a_record("us1", mag=4 + number / 10, updated=number))

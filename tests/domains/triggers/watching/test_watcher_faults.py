@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.core.errors import DatabaseUnavailable
+from graph.domains.triggers import following
 from graph.domains.triggers.entities import DELIVERY
 from graph.domains.triggers.watching import watcher as watching
 from graph.store.contract import Database, Update
@@ -85,9 +86,9 @@ async def cut_off(catching_up: Coroutine[Any, Any, None]) -> None:
 async def test_a_watcher_that_breaks_off_at_any_call_of_the_store_repeats_and_leaves_out_nothing(
     station: Station, engine: str, monkeypatch: pytest.MonkeyPatch, way: str, restarts: bool
 ) -> None:
-    monkeypatch.setattr(watching, "EVENTS_AT_ONCE", 5)
+    monkeypatch.setattr(following, "EVENTS_AT_ONCE", 5)
     monkeypatch.setattr(watching, "VERSIONS_AT_ONCE", 2)
-    monkeypatch.setattr(watching, "CHANGES_AT_ONCE", 2)
+    monkeypatch.setattr(following, "CHANGES_AT_ONCE", 2)
     endpoint_id = await station.endpoint()
     watches = [await station.watch(), await station.watch(endpoint_id=endpoint_id), await station.watch()]
     wanted = Counter[tuple[str, str, int]]()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from graph.domains.triggers.watching import watcher as watching
-from graph.domains.triggers.watching.watcher import EVENTS_AT_ONCE
+from graph.domains.triggers import following
+from graph.domains.triggers.following import EVENTS_AT_ONCE, Wanted
 from graph.store.contract import Action, Database
 from tests.domains.earthquakes.ingest.ingests import NOW, file_of
 from tests.domains.earthquakes.revisions.histories import a_record
@@ -67,14 +67,14 @@ class Alive(WatchedDatabase):
         self.most = 0
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        self.most = max(self.most, sum(type(each) is watching._Wanted for each in gc.get_objects()))
+        self.most = max(self.most, sum(type(each) is Wanted for each in gc.get_objects()))
         return await super().transact(actions)
 
 
 async def test_a_watcher_holds_few_events_at_a_time_however_many_versions_and_watches_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(watching, "EVENTS_AT_ONCE", 50)
+    monkeypatch.setattr(following, "EVENTS_AT_ONCE", 50)
     async with a_station("sqlite") as station:
         await station.fill(*[a_watch(number) for number in range(20)])
         await station.source.say(*[a_record(f"us{number}") for number in range(20)])
@@ -92,7 +92,7 @@ async def test_a_watcher_reads_a_long_backlog_in_small_parts(station: Station) -
     database = CountingDatabase(station.database)
     await station.watcher(database).catch_up()
 
-    assert database.most == watching.CHANGES_AT_ONCE
+    assert database.most == following.CHANGES_AT_ONCE
     assert database.items < 80
 
 

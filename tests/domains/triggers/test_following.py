@@ -1,0 +1,99 @@
+"""Several feeds are followed, each with a position of its own, and a feed may lose changes that have expired."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from graph.domain import Resources
+from graph.domains import DOMAINS
+from graph.domains.triggers import background
+from graph.domains.triggers.entities import FEED_POSITION, TRIGGER_EVENT, WATCH_CHANGES
+from graph.domains.triggers.following import Follower, Followers, Position, Wanted
+from graph.domains.triggers.outbox import Outbox
+from graph.feed.sequence import Change, ChangeSequence
+from graph.opening import open_services
+from graph.store.contract import Database, Put
+from tests.domains.triggers.in_store import NOON, a_new_event, held_clock, triggers
+from tests.processes import TIMEOUT_S
+from tests.settings import Settings
+
+WATCHES = ("a", "b", "c")
+
+
+class Steps:
+    """A feed of changes that every watch wants, in a sequence that forgets."""
+
+    def __init__(self, database: Database, feed: str) -> None:
+        self.feed = feed
+        self.sequence = ChangeSequence(database, WATCH_CHANGES)
+        self._database = database
+
+    async def since(self) -> int | None:
+        return 0
+
+    async def wanted(self, change: Change, behind: Position) -> AsyncGenerator[Wanted, None]:
+        for watch_id in WATCHES:
+            if watch_id > behind.watch_id:
+                event = a_new_event(payload={"feed": self.feed, "change": change.number, "watch": watch_id})
+                yield Wanted(event, Position(change.number - 1, 0, watch_id))
+
+    async def store(self, *, ttl: int = NOON // 1000 + 3600) -> None:
+        """Store a change that expires then, epoch seconds."""
+        async with self.sequence.reserve() as reservation:
+            assert not await self._database.transact(reservation.actions([], ttl=ttl))
+
+
+async def told(database: Database, feed: str) -> list[tuple[int, str]]:
+    """What a feed's watches were told of: the change and the watch, in the order in which the events were stored."""
+    items: list[dict[str, Any]] = [dict(item) async for item in database.scan(TRIGGER_EVENT)]
+    payloads = [item["payload"] for item in sorted(items, key=lambda item: item["timestamp"])]
+    return [(each["change"], each["watch"]) for each in payloads if each["feed"] == feed]
+
+
+def everything(*changes: int) -> list[tuple[int, str]]:
+    """What all watches are told of these changes."""
+    return [(change, watch_id) for change in changes for watch_id in WATCHES]
+
+
+async def test_each_feed_has_a_position_of_its_own(engine: str) -> None:
+    async with triggers(engine) as ours:
+        feeds = [Steps(ours.database, "one"), Steps(ours.database, "two")]
+        one, two = [Follower(ours.database, feed, ours.outbox) for feed in feeds]
+        await feeds[0].store()
+        await one.catch_up()
+        await feeds[0].store()
+        await asyncio.gather(one.catch_up(), two.catch_up())
+
+        for feed in ("one", "two"):
+            assert await told(ours.database, feed) == everything(1, 2)
+
+
+async def test_a_change_behind_one_that_has_expired_half_done_is_told_to_all(engine: str) -> None:
+    async with triggers(engine, clock := held_clock()) as ours:
+        feed = Steps(ours.database, "one")
+        await feed.store(ttl=NOON // 1000 + 1)
+        await feed.store()
+        half_done = {"feed": "one", "number": 0, "version": 0, "watch_id": "b"}
+        await ours.database.put(Put(FEED_POSITION, half_done))
+        clock.now += 2000
+        await Follower(ours.database, feed, ours.outbox).catch_up()
+
+        assert await told(ours.database, "one") == everything(2)
+
+
+async def test_the_process_that_delivers_follows_every_feed(tmp_path: Path) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path}/quakes.db")
+    async with open_services(settings, DOMAINS) as services, asyncio.timeout(TIMEOUT_S):
+        database = services.of(Resources).database
+        feeds = [Steps(database, "one"), Steps(database, "two")]
+        for feed in feeds:
+            services.of(Followers).add(Follower(database, feed, services.of(Outbox)))
+        delivering = asyncio.create_task(background.deliver(services))
+        async with aclosing(database.changes()) as changes:
+            await feeds[0].store()
+            while any([await told(database, feed.feed) != everything(1) for feed in feeds]):
+                await anext(changes)
+        delivering.cancel()
+        await asyncio.gather(delivering, return_exceptions=True)
