@@ -19,6 +19,7 @@ from graph.domains.triggers.delivering.retry_policy import RetryPolicy
 from graph.domains.triggers.delivering.worker import Delivering
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import ENTITIES
+from graph.domains.triggers.event_types import EventTypes
 from graph.domains.triggers.following import Follower, Followers
 from graph.domains.triggers.inbox import Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
@@ -89,7 +90,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         deliveries = Deliveries(database, inbox, clock)
         yield (
             *(inbox, outbox, endpoints, Queues(database), deliveries, watches),
-            *(broadcast, status, Deliverer(shared), followers),
+            *(broadcast, status, Deliverer(shared), followers, EventTypes()),
         )
 
 

@@ -1,4 +1,7 @@
-"""The types of events that the service itself creates: their payloads, as JSON Schema, and an example of each."""
+"""The types of events that the service itself creates: their payloads, as JSON Schema, and an example of each.
+
+A domain that builds on the triggers adds its own types to the service `EventTypes`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +10,7 @@ from typing import Any
 
 from graph.core.days import datetime_of
 from graph.domains.earthquakes.revisions.model import EventRevision
+from graph.domains.triggers.json_schemas import TIME, JsonSchema, object_of, schema_of, value_of
 from graph.domains.triggers.model import Endpoint, Watch
 
 TEST = "endpoint.test"
@@ -14,10 +18,6 @@ DISABLED = "endpoint.disabled"
 CREATED = "earthquake.created"
 REVISED = "earthquake.revised"
 DELETED = "earthquake.deleted"
-
-JsonSchema = dict[str, Any]
-
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,81 +30,66 @@ class EventType:
     schema: JsonSchema  # of payloads
 
 
-def _object(properties: Mapping[str, JsonSchema], *, optional: tuple[str, ...] = ()) -> JsonSchema:
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
-
-
-def _of(kind: str | list[str], description: str, **others: Any) -> JsonSchema:
-    return {"type": kind, "description": description, **others}
-
-
-_TIME: JsonSchema = {"type": "string", "format": "date-time"}
-
-_EARTHQUAKE = _object(
+_EARTHQUAKE = object_of(
     {
-        "eventId": _of("string", "USGS event id."),
-        "time": {**_TIME, "description": "Origin time."},
-        "mag": _of("number", "Magnitude."),
-        "magType": _of(["string", "null"], "How the magnitude was measured."),
-        "place": _of("string", "Where it was, in words."),
-        "lat": _of("number", "Degrees north."),
-        "lon": _of("number", "Degrees east."),
-        "depth": _of(["number", "null"], "Depth, km."),
-        "type": _of(["string", "null"], "Type of event, such as `earthquake`."),
-        "status": _of(["string", "null"], "`automatic` or `reviewed`."),
-        "alert": _of(["string", "null"], "PAGER alert level."),
-        "tsunami": _of(["boolean", "null"], "Whether USGS linked it to a tsunami message."),
-        "felt": _of(["integer", "null"], "Number of felt reports."),
-        "sig": _of(["integer", "null"], "Significance."),
-        "url": _of(["string", "null"], "Its page."),
+        "eventId": value_of("string", "USGS event id."),
+        "time": {**TIME, "description": "Origin time."},
+        "mag": value_of("number", "Magnitude."),
+        "magType": value_of(["string", "null"], "How the magnitude was measured."),
+        "place": value_of("string", "Where it was, in words."),
+        "lat": value_of("number", "Degrees north."),
+        "lon": value_of("number", "Degrees east."),
+        "depth": value_of(["number", "null"], "Depth, km."),
+        "type": value_of(["string", "null"], "Type of event, such as `earthquake`."),
+        "status": value_of(["string", "null"], "`automatic` or `reviewed`."),
+        "alert": value_of(["string", "null"], "PAGER alert level."),
+        "tsunami": value_of(["boolean", "null"], "Whether USGS linked it to a tsunami message."),
+        "felt": value_of(["integer", "null"], "Number of felt reports."),
+        "sig": value_of(["integer", "null"], "Significance."),
+        "url": value_of(["string", "null"], "Its page."),
     }
 )
 
-_CHANGE = _object(
+_CHANGE = object_of(
     {
-        "field": _of("string", "What changed."),
+        "field": value_of("string", "What changed."),
         "before": {"description": "Its value before."},
         "after": {"description": "Its value now."},
     }
 )
 
-_OF_A_WATCH = {
-    "$schema": DIALECT,
-    **_object(
-        {
-            "earthquake": _EARTHQUAKE,
-            "kind": _of(
-                "string",
-                "What made this version of the earthquake.",
-                enum=["CREATED", "REVISED", "RENAMED", "MERGED", "DELETED", "RESTORED"],
-            ),
-            "revision": _of("integer", "Number of the version, from 1.", minimum=1),
-            "recordedAt": {**_TIME, "description": "When the catalogue stored the version."},
-            "mergedInto": _of(["string", "null"], "Id of the event that it turned out to be."),
-            "changes": {"type": "array", "items": _CHANGE},
-            "watch": _object(
-                {"watchId": _of("string", "The watch that asked for it."), "name": _of("string", "The watch's name.")}
-            ),
-        }
-    ),
-}
+_OF_A_WATCH = schema_of(
+    {
+        "earthquake": _EARTHQUAKE,
+        "kind": value_of(
+            "string",
+            "What made this version of the earthquake.",
+            enum=["CREATED", "REVISED", "RENAMED", "MERGED", "DELETED", "RESTORED"],
+        ),
+        "revision": value_of("integer", "Number of the version, from 1.", minimum=1),
+        "recordedAt": {**TIME, "description": "When the catalogue stored the version."},
+        "mergedInto": value_of(["string", "null"], "Id of the event that it turned out to be."),
+        "changes": {"type": "array", "items": _CHANGE},
+        "watch": object_of(
+            {
+                "watchId": value_of("string", "The watch that asked for it."),
+                "name": value_of("string", "The watch's name."),
+            }
+        ),
+    }
+)
 
-_OF_AN_ENDPOINT = {
-    "$schema": DIALECT,
-    **_object(
-        {
-            "endpointId": _of("string", "The endpoint."),
-            "url": _of("string", "Where its deliveries are sent."),
-            "reason": _of("string", "Why.", enum=["GONE", "FAILING"]),
-        }
-    ),
-}
+_OF_AN_ENDPOINT = schema_of(
+    {
+        "endpointId": value_of("string", "The endpoint."),
+        "url": value_of("string", "Where its deliveries are sent."),
+        "reason": value_of("string", "Why.", enum=["GONE", "FAILING"]),
+    }
+)
 
-_OF_A_TEST = {
-    "$schema": DIALECT,
-    **_object({"endpointId": _of("string", "The endpoint."), "message": _of("string", "A greeting.")}),
-}
+_OF_A_TEST = schema_of(
+    {"endpointId": value_of("string", "The endpoint."), "message": value_of("string", "A greeting.")}
+)
 
 
 def _iso(time: datetime) -> str:
@@ -207,3 +192,14 @@ EVENT_TYPES = (
     ),
     EventType(TEST, "A test that its user asked for. It is sent once.", payload_of_test(_ENDPOINT_ID), _OF_A_TEST),
 )
+
+
+class EventTypes:
+    """The types of all domains."""
+
+    def __init__(self) -> None:
+        self.all = list(EVENT_TYPES)
+
+    def add(self, event_type: EventType) -> None:
+        """Add a type, before the process serves."""
+        self.all.append(event_type)

@@ -2,6 +2,8 @@
 
 import re
 import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from graph.domain import Domain, Resources
+from graph.domains import DOMAINS
 from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.history import History
@@ -19,16 +23,20 @@ from graph.domains.triggers.event_types import (
     EVENT_TYPES,
     TEST,
     EventType,
+    EventTypes,
     payload_of_disabled,
     payload_of_test,
     payload_of_watch,
 )
+from graph.domains.triggers.json_schemas import schema_of, value_of
 from graph.domains.triggers.model import Endpoint, Watch
 from graph.store.contract import Database
 from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.builders import an_event, ingest
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.in_store import ANNA, a_new_event, triggers
+from tests.service import running
+from tests.settings import Settings
 from tests.store.engines import empty_database
 
 BY_NAME = {each.name: each for each in EVENT_TYPES}
@@ -66,6 +74,25 @@ def test_every_part_of_a_schema_is_described_or_a_mere_container() -> None:
     for event_type in EVENT_TYPES:
         for name, of in event_type.schema["properties"].items():
             assert "description" in of or of["type"] in ("object", "array"), (event_type.name, name)
+
+
+def test_a_domain_that_builds_on_the_triggers_adds_its_own_types(tmp_path: Path) -> None:
+    own = EventType(
+        "tide.measured", "A tide was measured.", {"m": 1.5}, schema_of({"m": value_of("number", "Metres.")})
+    )
+
+    @asynccontextmanager
+    async def opened(resources: Resources) -> AsyncIterator[Sequence[object]]:
+        resources.services.of(EventTypes).add(own)
+        yield ()
+
+    tides = Domain(name="tides", requires=("triggers",), open=opened)
+    with running(Settings(store=f"sqlite:///{tmp_path}/quakes.db"), domains=(*DOMAINS, tides)) as service:
+        types = service.ask("{ triggerEventTypes { name description example schema } }")["triggerEventTypes"]
+
+    check(own, own.example)
+    assert types[-1] == {name: getattr(own, name) for name in ("name", "description", "example", "schema")}
+    assert len(types) == len(EVENT_TYPES) + 1
 
 
 async def test_payloads_of_the_service_itself_are_what_their_schemas_say(engine: str) -> None:
