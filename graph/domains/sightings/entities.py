@@ -143,6 +143,16 @@ AREA_WATCHER = Entity(  # by which a sighting finds who watches for it
     attributes=AREA_WATCH_ATTRIBUTES,
 )
 
+AREA_WATCHES_MADE = Entity(  # so that a user who makes several at once gets no two alike, and no more than the limit
+    "AREA_WATCHES_MADE",
+    BLIP,
+    key=("USER#{userId}", "WATCHES_MADE"),
+    attributes=(
+        Text("userId", shortest=1, longest=LONGEST_USER, in_key_alone=True),
+        Whole("number", least=0),  # of watches until now, deleted ones among them
+    ),
+)
+
 AREA = Entity(
     "AREA",
     BLIP,
@@ -225,7 +235,8 @@ FELT_REPORTS = Entity(  # the answers of all who reported from a cell of 1 km wi
 )
 
 ENTITIES = (
-    *(SIGHTING, SIGHTING_BY_ID, LISTED_SIGHTING, CONFIRMATION, CONFIRMER, PROFILE, AREA_WATCH, AREA_WATCHER),
+    *(SIGHTING, SIGHTING_BY_ID, LISTED_SIGHTING, CONFIRMATION, CONFIRMER, PROFILE),
+    *(AREA_WATCH, AREA_WATCHER, AREA_WATCHES_MADE),
     *(AREA, TALLY, RECENT_REPORT, REPORT_COUNT, HIDING, FELT_REPORTS),
     *(SIGHTING_CHANGE, SIGHTING_CHANGES.change, SIGHTING_CHANGES.latest),
 )

@@ -10,6 +10,7 @@ from graph.core.paging import TimeOrder, cursor_at
 from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import (
     AREA,
+    AREA_WATCH,
     PROFILE,
     SIGHTING_BY_ID,
     SIGHTING_CHANGE,
@@ -186,3 +187,11 @@ class AreaWatch(Record):
     category = Stored[str]("category")  # or `ALL`
     since = Stored[int]("since")
     created_at = Stored("createdAt", datetime_of)
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key, unique in the graph for its user."""
+        return "AreaWatch", self.watch_id
+
+
+AREA_WATCHES = Ordering("areawatches", AREA_WATCH, AREA_WATCH.table.primary)

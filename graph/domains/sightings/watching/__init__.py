@@ -1,0 +1,1 @@
+"""Watches of areas: which of them want a sighting."""

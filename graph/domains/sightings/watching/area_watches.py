@@ -1,0 +1,126 @@
+"""The access patterns of area watches: the areas and categories whose sightings a user wants to hear of."""
+
+from collections.abc import AsyncGenerator, Collection, Mapping
+
+from graph.core.clock import Clock
+from graph.core.errors import DatabaseUnavailable, NotThere, TooMany
+from graph.core.paging import Page
+from graph.core.uuid7 import uuid7
+from graph.domains.sightings.categories import ALL
+from graph.domains.sightings.entities import AREA_WATCH, AREA_WATCHER, AREA_WATCHES_MADE
+from graph.domains.sightings.model import AREA_WATCHES, AreaWatch
+from graph.feed.sequence import ChangeSequence
+from graph.store.between import Between
+from graph.store.client_input import check_input
+from graph.store.conditions import Absent, Compare
+from graph.store.contract import Database, Delete, Put, Update
+from graph.store.entity import Item
+from graph.store.merging import MergedPartitions
+from graph.store.ordering import PageRequest
+from graph.store.query import Query
+
+ROUNDS = 50  # for one transaction; a further round is due to other watches that the same user makes
+READ_AT_ONCE = 100
+
+
+class AreaWatches:
+    """The stored watches."""
+
+    def __init__(self, database: Database, clock: Clock, sequence: ChangeSequence, *, most: int) -> None:
+        """Prepare to read and write.
+
+        Args:
+            sequence: of the changes of sightings.
+            most: of one user.
+        """
+        self.sequence = sequence
+        self._database = database
+        self._clock = clock
+        self._most = most
+
+    async def page(self, user_id: str, request: PageRequest) -> Page[AreaWatch]:
+        """A page of a user's watches, in the order of areas and categories."""
+        return await AREA_WATCHES.page(self._database, request, [(user_id,)], AreaWatch)
+
+    async def of_user(self, user_id: str, attributes: frozenset[str] | None = None) -> list[AreaWatch]:
+        """All watches of a user.
+
+        Args:
+            attributes: the needed ones of each, beside its position; None for all.
+        """
+        query = Query(entity=AREA_WATCH, partitions=((user_id,),), attributes=attributes)
+        return list(map(AreaWatch.reading(attributes), (await self._database.query(query)).items))
+
+    async def by_id(
+        self, user_id: str, watch_ids: Collection[str], attributes: frozenset[str] | None = None
+    ) -> Mapping[str, AreaWatch]:
+        """The existing watches of a user with these ids. All of the user's are read, of which there are few."""
+        watches = await self.of_user(user_id, attributes)
+        return {each.watch_id: each for each in watches if each.watch_id in watch_ids}
+
+    async def create(self, user_id: str, area_slug: str, category: str = ALL) -> AreaWatch:
+        """Watch an area for sightings that are stored from now on. If the user does so already, returns that watch.
+
+        Args:
+            category: one of the service's, or `ALL`.
+
+        Raises:
+            BadUserInput: A value is impossible.
+            TooMany: The user has as many as allowed.
+        """
+        check_input(AREA_WATCH, areaSlug=area_slug, category=category)
+        for _ in range(ROUNDS):
+            one_more = await self._one_more(user_id)  # refused if the user makes another watch from here on
+            watches = await self.of_user(user_id)
+            for watch in watches:
+                if (watch.area_slug, watch.category) == (area_slug, category):
+                    return watch
+            if len(watches) >= self._most:
+                raise TooMany(self._most, "watched areas")
+            now = self._clock()
+            item: Item = {
+                "watchId": uuid7(now),
+                "userId": user_id,
+                "areaSlug": area_slug,
+                "category": category,
+                "since": await self.sequence.latest(),
+                "createdAt": now,
+            }
+            if not await self._database.transact([Put(AREA_WATCH, item), Put(AREA_WATCHER, item), one_more]):
+                return AreaWatch(item)
+        raise DatabaseUnavailable("other watches of the same user kept coming first")
+
+    async def delete(self, user_id: str, watch_id: str) -> None:
+        """Delete a watch.
+
+        Raises:
+            NotThere: The user has no such watch.
+        """
+        watch = (await self.by_id(user_id, [watch_id])).get(watch_id)
+        if watch is None or await self._database.transact(
+            [Delete(AREA_WATCH.key_of(watch.item)), Delete(AREA_WATCHER.key_of(watch.item))]
+        ):
+            raise NotThere("watchId", "watch")
+
+    async def matching(self, area_slug: str, category: str, after: str = "") -> AsyncGenerator[AreaWatch, None]:
+        """The watches of all users that a sighting concerns, in order of their ids.
+
+        Args:
+            category: of the sighting.
+            after: the id behind which this begins; empty for the first.
+        """
+        query = Query(entity=AREA_WATCHER, partitions=((area_slug, category), (area_slug, ALL)))
+        watches = MergedPartitions(self._database, query, order=("watchId",))
+        more = True
+        while more:
+            items, more, _ = await watches.read(READ_AT_ONCE, Between((after,) if after else None), forward=True)
+            for item in items:
+                yield AreaWatch(item)
+                after = item["watchId"]
+
+    async def _one_more(self, user_id: str) -> Update:
+        """The change that counts a new watch of a user, if the user has made no other until then."""
+        key = AREA_WATCHES_MADE.key_for(user_id)
+        made = await self._database.get(key)
+        unchanged = Compare("number", "=", made["number"]) if made else Absent("number")
+        return Update(key, add={"number": 1}, condition=unchanged)

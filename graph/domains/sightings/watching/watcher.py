@@ -1,0 +1,46 @@
+"""The feed of sightings as a source of events: a change → its sighting, if it is new → the watches that want it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from graph.domains.sightings.entities import SIGHTING_CHANGE
+from graph.domains.sightings.model import ChangeKind, SightingChange
+from graph.domains.sightings.watching.area_watches import AreaWatches
+from graph.domains.sightings.watching.reported import REPORTED, payload_of
+from graph.domains.triggers.following import Position, Wanted
+from graph.domains.triggers.model import API_VERSION, NewEvent
+from graph.feed.sequence import Change
+from graph.store.contract import Database
+
+
+class AreaWatcher:
+    """Finds which watches want what of the feed of sightings."""
+
+    feed = "sightings"
+
+    def __init__(self, database: Database, watches: AreaWatches) -> None:
+        self.sequence = watches.sequence
+        self._database = database
+        self._watches = watches
+
+    async def since(self) -> int | None:
+        """Zero: the watches are not known before a change, which finds them by its area."""
+        return 0
+
+    async def wanted(self, change: Change, behind: Position) -> AsyncGenerator[Wanted, None]:
+        """What watches want of a change behind a position, in order of the watches' ids.
+
+        A watch wants what was stored after it was made. No user is told of the own sightings.
+        """
+        item = await self._database.get(SIGHTING_CHANGE.key_for(change.number))
+        if item is None or (stored := SightingChange(item)).kind is not ChangeKind.REPORTED:
+            return  # it may have expired
+        sighting = stored.sighting
+        matching = self._watches.matching(sighting.area_slug, sighting.category, behind.watch_id)
+        async with aclosing(matching) as watches:
+            async for watch in watches:
+                if watch.since < change.number and watch.user_id != sighting.user_id:
+                    event = NewEvent(
+                        watch.user_id, REPORTED.name, payload_of(watch, sighting), metadata={"api_version": API_VERSION}
+                    )
+                    yield Wanted(event, Position(change.number - 1, 0, watch.watch_id))

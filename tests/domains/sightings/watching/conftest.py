@@ -1,0 +1,14 @@
+"""A lookout on each engine."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.domains.sightings.watching.lookouts import Lookout, a_lookout
+
+
+@pytest.fixture
+async def lookout(engine: str) -> AsyncIterator[Lookout]:
+    """An empty store."""
+    async with a_lookout(engine) as lookout:
+        yield lookout

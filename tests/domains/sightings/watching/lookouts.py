@@ -1,0 +1,137 @@
+"""A store with area watches and changes of sightings, and followers that tell the one of the other."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from graph.core.uuid7 import uuid7
+from graph.domains.sightings import copies
+from graph.domains.sightings.categories import ALL
+from graph.domains.sightings.changes import SightingChanges
+from graph.domains.sightings.entities import SIGHTING_CHANGES
+from graph.domains.sightings.iso import iso_of
+from graph.domains.sightings.model import AreaWatch, ChangeKind
+from graph.domains.sightings.watching.area_watches import AreaWatches
+from graph.domains.sightings.watching.watcher import AreaWatcher
+from graph.domains.triggers.endpoints import Endpoints
+from graph.domains.triggers.entities import TRIGGER_EVENT
+from graph.domains.triggers.following import Follower
+from graph.domains.triggers.model import TriggerEvent
+from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.sending.resolver import Resolver
+from graph.feed.sequence import ChangeSequence
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.work.tasks import Sleep
+from tests.domains.entities import ENTITIES
+from tests.domains.sightings.in_store import held_clock
+from tests.domains.triggers.in_store import LOOPBACK
+from tests.store.engines import empty_database
+from tests.store.samples import HeldClock
+
+ADA, BEA, REX = "ada", "bea", "rex"  # two who watch, and one who reports
+HERE, THERE = "ridgecrest", "kokopo"
+SHAKING, FIRE = "SHAKING", "FIRE"
+
+Told = tuple[str, str]
+"""Of an event: the watch, and the sighting."""
+
+
+@dataclass
+class Lookout:
+    """A store with users' area watches, and what they report."""
+
+    database: Database
+    clock: HeldClock
+    resolver: Resolver
+    watches: AreaWatches
+    changes: SightingChanges
+    numbers: "count[int]"
+
+    async def watch(self, user_id: str = ADA, area: str = HERE, category: str = ALL) -> AreaWatch:
+        """A watch; by default of all categories."""
+        return await self.watches.create(user_id, area, category)
+
+    async def report(self, area: str = HERE, category: str = SHAKING, user_id: str = REX, **others: Any) -> Item:
+        """A new sighting, of which only the change is stored."""
+        now = self.clock() + next(self.numbers)
+        sighting = copies.with_rank(
+            {
+                "sightingId": uuid7(now),
+                "userId": user_id,
+                "areaSlug": area,
+                "category": category,
+                "reportedAt": iso_of(now // 1000),
+                "expiresAt": now // 1000 + 1800,
+                "reporterTier": "SILVER",
+                "confirmationCount": 0,
+                "lists": [],
+                **others,
+            }
+        )
+        await self.change(ChangeKind.REPORTED, sighting)
+        return sighting
+
+    async def change(self, kind: ChangeKind, sighting: Item) -> None:
+        """Store that something happened to a sighting."""
+        assert await self.changes.store(kind, sighting, [])
+
+    def endpoints(self, database: Database | None = None) -> Endpoints:
+        """The users' endpoints."""
+        return Endpoints(database or self.database, self.resolver, self.clock, most=40)
+
+    def follower(self, database: Database | None = None, sleep: Sleep = asyncio.sleep) -> Follower:
+        """A follower as a process makes it that has just begun, perhaps with another connection to the store."""
+        database = database or self.database
+        outbox = Outbox(database, self.endpoints(database), self.clock)
+        return Follower(database, AreaWatcher(database, watches_in(database, self.clock)), outbox, sleep)
+
+    async def events(self) -> list[TriggerEvent]:
+        """All events of all users, in the order in which they were stored."""
+        items = [item async for item in self.database.scan(TRIGGER_EVENT)]
+        return [TriggerEvent(item) for item in sorted(items, key=lambda item: (item["change"], item["timestamp"]))]
+
+    async def told(self) -> Counter[Told]:
+        """How often each watch was told of each sighting."""
+        return Counter(map(told_by, await self.events()))
+
+
+def told_by(event: TriggerEvent) -> Told:
+    """What an event tells."""
+    return event.payload["watch"]["watchId"], event.payload["sighting"]["sightingId"]
+
+
+def every(watches: list[AreaWatch], *sightings: Item) -> Counter[Told]:
+    """What is told if each of these watches is told of each of these sightings once."""
+    return Counter((watch.watch_id, sighting["sightingId"]) for watch in watches for sighting in sightings)
+
+
+def watches_in(database: Database, clock: HeldClock, *, most: int = 1000) -> AreaWatches:
+    """The area watches in a store."""
+    return AreaWatches(database, clock, ChangeSequence(database, SIGHTING_CHANGES), most=most)
+
+
+@asynccontextmanager
+async def lookout_at(database: Database, clock: HeldClock, *, most: int = 1000) -> AsyncIterator[Lookout]:
+    """A lookout at a store, which has the same clock."""
+    resolver = Resolver(LOOPBACK)
+    try:
+        watches = watches_in(database, clock, most=most)
+        yield Lookout(database, clock, resolver, watches, SightingChanges(database), count())
+    finally:
+        await resolver.close()
+
+
+@asynccontextmanager
+async def a_lookout(engine: str, *, most: int = 1000) -> AsyncIterator[Lookout]:
+    """A lookout at an empty store."""
+    clock = held_clock()
+    async with (
+        empty_database(engine, ENTITIES, clock=clock) as database,
+        lookout_at(database, clock, most=most) as lookout,
+    ):
+        yield lookout

@@ -1,0 +1,206 @@
+"""A user has one watch of an area and a category, few in all, and sees no others'."""
+
+import asyncio
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph.core.errors import BadUserInput, InvalidCursor, NotThere, TooMany
+from graph.core.paging import Paging
+from graph.domains.sightings.categories import ALL
+from graph.domains.sightings.entities import AREA_WATCH, AREA_WATCHER
+from graph.domains.sightings.model import AREA_WATCHES, AreaWatch
+from graph.domains.sightings.watching import area_watches
+from graph.store.location import StoreLocation
+from graph.store.ordering import PageRequest
+from tests.domains.entities import ENTITIES
+from tests.domains.sightings.in_store import held_clock
+from tests.domains.sightings.watching.lookouts import (
+    ADA,
+    BEA,
+    FIRE,
+    HERE,
+    SHAKING,
+    THERE,
+    Lookout,
+    a_lookout,
+    watches_in,
+)
+from tests.effort import rounds
+from tests.processes import TIMEOUT_S
+from tests.store.engines import new_store
+
+
+def ids(watches: list[AreaWatch]) -> list[str]:
+    """The watches' ids."""
+    return [watch.watch_id for watch in watches]
+
+
+async def matching(lookout: Lookout, area: str = HERE, category: str = SHAKING, after: str = "") -> list[str]:
+    """The ids of the watches that a sighting concerns, in their order."""
+    return [watch.watch_id async for watch in lookout.watches.matching(area, category, after)]
+
+
+async def stored(lookout: Lookout) -> tuple[list[str], list[str]]:
+    """The ids of all watches, as they are found by their users and by their areas."""
+    own = [item["watchId"] async for item in lookout.database.scan(AREA_WATCH)]
+    watchers = [item["watchId"] async for item in lookout.database.scan(AREA_WATCHER)]
+    return sorted(own), sorted(watchers)
+
+
+async def test_a_watch_is_as_it_was_made(lookout: Lookout) -> None:
+    await lookout.report()
+    watch = await lookout.watch(ADA, HERE, FIRE)
+
+    assert watch.values() == {
+        "user_id": ADA,
+        "watch_id": watch.watch_id,
+        "area_slug": HERE,
+        "category": FIRE,
+        "since": 1,
+        "created_at": watch.created_at,
+    }
+    assert await lookout.watches.of_user(ADA) == [watch]
+    assert watch.identity == ("AreaWatch", watch.watch_id)
+    assert watch.created_at.timestamp() * 1000 == lookout.clock()
+
+
+async def test_the_same_area_and_category_a_second_time_is_the_same_watch(lookout: Lookout) -> None:
+    first = await lookout.watch(ADA, HERE, FIRE)
+    await lookout.report()
+    assert await lookout.watch(ADA, HERE, FIRE) == first
+    others = [await lookout.watch(*other) for other in [(ADA, HERE, ALL), (ADA, THERE, FIRE), (BEA, HERE, FIRE)]]
+
+    assert len({*ids([first, *others])}) == 4
+    assert await stored(lookout) == (sorted(ids([first, *others])),) * 2
+
+
+async def test_a_deleted_watch_can_be_made_again(lookout: Lookout) -> None:
+    first = await lookout.watch()
+    await lookout.watches.delete(ADA, first.watch_id)
+    second = await lookout.watch()
+
+    assert second.watch_id != first.watch_id
+    assert await stored(lookout) == ([second.watch_id],) * 2
+
+
+async def test_a_watch_is_deleted_once_and_by_its_user(lookout: Lookout) -> None:
+    watch, other = await lookout.watch(), await lookout.watch(category=FIRE)
+    with pytest.raises(NotThere):
+        await lookout.watches.delete(BEA, watch.watch_id)
+    deleting = [lookout.watches.delete(ADA, watch.watch_id) for _ in range(4)]
+    outcomes = await asyncio.gather(*deleting, return_exceptions=True)
+
+    assert sorted(type(each).__name__ for each in outcomes) == ["NoneType", "NotThere", "NotThere", "NotThere"]
+    assert await stored(lookout) == ([other.watch_id],) * 2
+
+
+async def test_a_user_has_no_more_watches_than_the_limit_and_is_given_those_that_exist(engine: str) -> None:
+    async with a_lookout(engine, most=2) as lookout:
+        first, second = await lookout.watch(), await lookout.watch(area=THERE)
+        with pytest.raises(TooMany, match="You have 2 watched areas, which is the limit"):
+            await lookout.watch(category=FIRE)
+        assert await lookout.watch() == first
+        await lookout.watch(BEA, category=FIRE)
+        await lookout.watches.delete(ADA, second.watch_id)
+        third = await lookout.watch(category=FIRE)
+
+        assert await lookout.watches.of_user(ADA) == [first, third]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"area": ""}, {"area": "a" * 65}, {"area": "a#b"}, {"category": ""}, {"category": "a#b"}],
+    ids=["no area", "a long area", "an area with #", "no category", "a category with #"],
+)
+async def test_an_impossible_watch_is_refused(value: dict[str, str]) -> None:
+    async with a_lookout("sqlite") as lookout:
+        with pytest.raises(BadUserInput):
+            await lookout.watch(**value)
+        assert await stored(lookout) == ([], [])
+
+
+async def test_a_user_who_makes_watches_in_several_processes_at_once_gets_no_two_alike_nor_too_many(
+    engine: str, tmp_path: Path
+) -> None:
+    location = StoreLocation.of(await new_store(engine, tmp_path, ENTITIES))
+    clock = held_clock()
+    async with AsyncExitStack() as stack:
+        opening = [location.open(ENTITIES, timeout_s=TIMEOUT_S, clock=clock) for _ in range(3)]
+        processes = [watches_in(await stack.enter_async_context(each), clock, most=3) for each in opening]
+        making = [each.create(ADA, area, FIRE) for area in (HERE, THERE, "x", "y", "z") for each in processes]
+        outcomes = await asyncio.gather(*making, return_exceptions=True)
+        watches = await processes[0].of_user(ADA)
+
+    made = {each.watch_id for each in outcomes if isinstance(each, AreaWatch)}
+    assert made == set(ids(watches))
+    assert len(watches) == len({watch.area_slug for watch in watches}) == 3
+    assert {type(each) for each in outcomes} == {AreaWatch, TooMany}
+
+
+async def test_the_pages_of_a_user_have_its_watches_in_order_of_areas_and_categories(lookout: Lookout) -> None:
+    wanted = [(THERE, ALL), (THERE, FIRE), (HERE, FIRE), (HERE, SHAKING), ("x", ALL)]
+    for area, category in reversed(wanted):
+        await lookout.watch(ADA, area, category)
+    await lookout.watch(BEA)
+    first = await lookout.watches.page(ADA, PageRequest.of_first(3))
+    after = AREA_WATCHES.cursor_of(first.records[-1].item)
+    rest = await lookout.watches.page(ADA, PageRequest(Paging(3, after=AREA_WATCHES.place_of(after, "after"))))
+
+    assert [(each.area_slug, each.category) for page in (first, rest) for each in page.records] == wanted
+    assert (first.has_more, rest.has_more) == (True, False)
+    with pytest.raises(InvalidCursor):
+        await lookout.watches.page(BEA, PageRequest(Paging(3, after=AREA_WATCHES.place_of(after, "after"))))
+
+
+async def test_watches_are_found_by_their_ids_for_their_user_alone(lookout: Lookout) -> None:
+    mine, other, foreign = await lookout.watch(), await lookout.watch(category=FIRE), await lookout.watch(BEA)
+    asked = [mine.watch_id, foreign.watch_id, "no watch"]
+
+    assert await lookout.watches.by_id(ADA, asked) == {mine.watch_id: mine}
+    partly = await lookout.watches.by_id(ADA, [other.watch_id], frozenset({"createdAt"}))
+    assert partly[other.watch_id].created_at == other.created_at
+    assert "since" not in partly[other.watch_id].item
+
+
+async def test_watches_that_match_come_in_order_of_their_ids_however_many_there_are(
+    lookout: Lookout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(area_watches, "READ_AT_ONCE", 3)
+    watches = []
+    for number in range(10):
+        lookout.clock.now += 1
+        watches.append(await lookout.watch(f"u{number}", HERE, (ALL, SHAKING, SHAKING)[number % 3]))
+    await lookout.watch(ADA, HERE, FIRE)
+    await lookout.watch(ADA, THERE)
+
+    assert await matching(lookout) == ids(watches)
+    assert await matching(lookout, after=watches[4].watch_id) == ids(watches)[5:]
+    assert await matching(lookout, after=watches[-1].watch_id) == []
+
+
+steps = st.lists(
+    st.tuples(st.booleans(), st.sampled_from([ADA, BEA]), st.sampled_from([HERE, THERE]), st.sampled_from([ALL, FIRE])),
+    max_size=15,
+)
+
+
+@settings(max_examples=rounds(50))
+@given(steps)
+async def test_watches_that_match_are_those_of_a_loop_over_all_of_them(some: list[tuple[bool, str, str, str]]) -> None:
+    async with a_lookout("sqlite", most=3) as lookout:
+        there = dict[tuple[str, str, str], str]()
+        for makes, user_id, area, category in some:
+            lookout.clock.now += 1
+            if makes:
+                with suppress(TooMany):
+                    there[user_id, area, category] = (await lookout.watch(user_id, area, category)).watch_id
+            elif watch_id := there.pop((user_id, area, category), None):
+                await lookout.watches.delete(user_id, watch_id)
+        for area in (HERE, THERE):
+            for category in (FIRE, SHAKING):
+                wanted = [id_ for (_, of, what), id_ in there.items() if of == area and what in (ALL, category)]
+                assert await matching(lookout, area, category) == sorted(wanted)
