@@ -24,12 +24,11 @@ from typing import Any
 import click
 import httpx
 from starlette.routing import BaseRoute
-from strawberry.types.scalar import ScalarDefinition
 
 from graph.access.callers import Scope
 from graph.api.nodes import Node
 from graph.api.recording import Recording
-from graph.api.schema import Contribution
+from graph.api.schema import Contribution, Scalars
 from graph.core.clock import Clock
 from graph.core.services import Services
 from graph.observability.metrics import Metrics
@@ -116,7 +115,7 @@ class Domain:
     subscriptions: tuple[type, ...] = ()
     nodes: tuple[Node, ...] = ()
     contributions: tuple[Contribution, ...] = ()  # fields added to types of the domains that it requires
-    scalars: Mapping[object, ScalarDefinition] = field(default_factory=dict)  # by the Python types that name them
+    scalars: Scalars = field(default_factory=dict)
 
     routes: Callable[[Settings], Sequence[BaseRoute]] = lambda settings: ()
     """Its HTTP routes. `graph.transport.routes` makes routes that authenticate their callers."""

@@ -43,6 +43,10 @@ ROOTS = {
 }
 
 
+Scalars = Mapping[object, ScalarDefinition]
+"""Scalars by the Python types that name them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Contribution:
     """Fields that a domain adds to a type of a domain that it builds on."""
@@ -83,8 +87,8 @@ class SchemaPart(Protocol):
         """Fields for other domains' types."""
 
     @property
-    def scalars(self) -> Mapping[object, ScalarDefinition]:
-        """Scalars of its own, by their Python types."""
+    def scalars(self) -> Scalars:
+        """Scalars of its own."""
 
 
 class ImproperSchema(ValueError):
@@ -132,7 +136,7 @@ class _AssembledSchema(strawberry.Schema):
     def __init__(
         self,
         contributions: Sequence[Contribution],
-        scalars: Mapping[object, ScalarDefinition],
+        scalars: Scalars,
         query: type,
         mutation: type | None,
         subscription: type | None,

@@ -25,6 +25,12 @@ from graph.domains.sightings.rates import ReportRates
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.recent_reports import RecentReports
 from graph.domains.sightings.reporting import Reporting
+from graph.domains.sightings.schema.area_watches import (
+    AreaWatch,
+    AreaWatchMutations,
+    AreaWatchQueries,
+    area_watches_by_id,
+)
 from graph.domains.sightings.schema.areas import AreaQueries
 from graph.domains.sightings.schema.events import SightingsOfEvent
 from graph.domains.sightings.schema.live import SightingSubscriptions
@@ -36,6 +42,12 @@ from graph.domains.sightings.schema.values import SCALARS
 from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, SIGHTINGS_WRITE
 from graph.domains.sightings.settings import SightingSettings
 from graph.domains.sightings.trending import Trending
+from graph.domains.sightings.watching.area_watches import AreaWatches
+from graph.domains.sightings.watching.reported import REPORTED
+from graph.domains.sightings.watching.watcher import AreaWatcher
+from graph.domains.triggers.event_types import EventTypes
+from graph.domains.triggers.following import Follower, Followers
+from graph.domains.triggers.outbox import Outbox
 
 
 @asynccontextmanager
@@ -45,6 +57,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     database, clock = resources.database, resources.clock
     catalogue = resources.services.of(Catalogue)
     categories = Categories(settings.sighting_categories)
+    known = KnownAreas.of_setting(settings.sighting_areas)
     lifetimes = Lifetimes(settings.sighting_lifetime, settings.sighting_refresh, settings.sighting_longest)
     areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
     profiles = Profiles(database)
@@ -54,7 +67,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         database=database,
         catalogue=catalogue,
         categories=categories,
-        places=Places(KnownAreas.of_setting(settings.sighting_areas), settings.key),
+        places=Places(known, settings.key),
         recent=RecentReports(database, clock),
         rates=ReportRates(database, clock, most=settings.sighting_reports),
         profiles=profiles,
@@ -65,10 +78,14 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         clock=clock,
     )
     candidates = Candidates(catalogue)
+    watches = AreaWatches(database, clock, changes.sequence, most=settings.sighting_watches)
+    outbox = resources.services.of(Outbox)
+    resources.services.of(Followers).add(Follower(database, AreaWatcher(database, watches), outbox))
+    resources.services.of(EventTypes).add(REPORTED)
     async with SightingBroadcast(database, changes.sequence) as broadcast:
         resources.endings.add(broadcast.end)
         yield (
-            *(categories, areas, profiles, confirming, reporting, broadcast, candidates),
+            *(categories, known, areas, profiles, confirming, reporting, watches, broadcast, candidates),
             Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
             Hiding(database, changes, areas, clock),
             Trending(database, categories, clock),
@@ -83,10 +100,13 @@ DOMAIN = Domain(
     scopes=(SIGHTINGS_READ, SIGHTINGS_WRITE, SIGHTINGS_MODERATE),
     settings=SightingSettings,
     open=open_services,
-    queries=(SightingQueries, TrendingQueries, AreaQueries, ProfileQueries),
-    mutations=(ReportingMutations,),
+    queries=(SightingQueries, TrendingQueries, AreaQueries, ProfileQueries, AreaWatchQueries),
+    mutations=(ReportingMutations, AreaWatchMutations),
     subscriptions=(SightingSubscriptions,),
-    nodes=(Node(Sighting, record=model.Sighting, load=sightings_by_id, scope=SIGHTINGS_READ),),
+    nodes=(
+        Node(Sighting, record=model.Sighting, load=sightings_by_id, scope=SIGHTINGS_READ),
+        Node(AreaWatch, record=model.AreaWatch, load=area_watches_by_id, scope=SIGHTINGS_WRITE),
+    ),
     contributions=(Contribution(Event, SightingsOfEvent),),
     scalars=SCALARS,
     examples=Path(__file__).parent / "examples",

@@ -3,10 +3,9 @@
 from typing import Any, NewType
 
 import strawberry
-from graphql import GraphQLError
-from strawberry.types.scalar import ScalarDefinition
 
 from graph.api.scalars import describe_enum
+from graph.api.schema import Scalars
 from graph.domains.sightings.categories import FORM, USUAL
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.grid import KM10, Point
@@ -17,11 +16,11 @@ SightingCategory = NewType("SightingCategory", str)
 
 def _parse_category(value: Any) -> str:
     if not isinstance(value, str) or not FORM.fullmatch(value):
-        raise GraphQLError("SightingCategory must be a name in capital letters, such as SHAKING.")
+        raise ValueError("it must be a name in capital letters, such as SHAKING")
     return value
 
 
-SCALARS: dict[object, ScalarDefinition] = {
+SCALARS: Scalars = {
     SightingCategory: strawberry.scalar(
         name="SightingCategory",
         description="What a sighting is about: "

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from graph.domains.sightings.entities import SIGHTING_CHANGE
+from graph.domains.sightings.entities import SIGHTING_BY_ID, SIGHTING_CHANGE
 from graph.domains.sightings.model import ChangeKind, SightingChange
 from graph.domains.sightings.watching.area_watches import AreaWatches
 from graph.domains.sightings.watching.reported import REPORTED, payload_of
@@ -34,7 +34,9 @@ class AreaWatcher:
         """
         item = await self._database.get(SIGHTING_CHANGE.key_for(change.number))
         if item is None or (stored := SightingChange(item)).kind is not ChangeKind.REPORTED:
-            return  # it may have expired
+            return
+        if await self._database.get(SIGHTING_BY_ID.key_for(stored.sighting_id)) is None:
+            return  # it has expired, or is hidden
         sighting = stored.sighting
         matching = self._watches.matching(sighting.area_slug, sighting.category, behind.watch_id)
         async with aclosing(matching) as watches:

@@ -57,7 +57,7 @@ class Lookout:
         return await self.watches.create(user_id, area, category)
 
     async def report(self, area: str = HERE, category: str = SHAKING, user_id: str = REX, **others: Any) -> Item:
-        """A new sighting, of which only the change is stored."""
+        """A new sighting."""
         now = self.clock() + next(self.numbers)
         sighting = copies.with_rank(
             {
@@ -73,11 +73,11 @@ class Lookout:
                 **others,
             }
         )
-        await self.change(ChangeKind.REPORTED, sighting)
+        assert await self.changes.store(ChangeKind.REPORTED, sighting, copies.puts(sighting))
         return sighting
 
     async def change(self, kind: ChangeKind, sighting: Item) -> None:
-        """Store that something happened to a sighting."""
+        """Store that something happened to a sighting, and nothing else."""
         assert await self.changes.store(kind, sighting, [])
 
     def endpoints(self, database: Database | None = None) -> Endpoints:

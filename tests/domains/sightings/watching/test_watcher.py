@@ -115,6 +115,18 @@ async def test_confirmations_and_hidings_are_not_told(lookout: Lookout) -> None:
     assert await lookout.told() == every([watch], sighting)
 
 
+async def test_a_sighting_that_has_expired_or_is_hidden_is_not_told_any_more(lookout: Lookout) -> None:
+    await lookout.watch()
+    async with sightings_of(lookout.database, lookout.clock) as ours:
+        await ours.new(REX, area="Ridgecrest")
+        ours.later(1801)
+        hidden = await ours.new(REX, area="Ridgecrest")
+        await ours.hiding.hide("mod", hidden.sighting_id, "It is spam.")
+        await lookout.follower().catch_up()
+
+    assert await lookout.events() == []
+
+
 async def test_a_sighting_of_which_the_change_has_expired_keeps_no_other_from_being_told(lookout: Lookout) -> None:
     watch = await lookout.watch()
     await lookout.report()
