@@ -11,7 +11,7 @@ Sources: Wald et al. (1999), https://doi.org/10.1785/gssrl.70.4.445; the code of
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import log
+from math import floor, log
 from typing import Self
 
 from graph.core.errors import BadUserInput
@@ -107,5 +107,5 @@ def intensity_of(weighted_sum: float) -> float:
 
 def roman(intensity: float) -> str:
     """An intensity as a Roman numeral."""
-    whole = 1 if intensity <= 1 else 2 if intensity < 2.5 else round(intensity)
+    whole = 1 if intensity <= 1 else max(2, floor(intensity + 0.5))  # a half is rounded up, which round() does not
     return ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")[min(whole, 10) - 1]
