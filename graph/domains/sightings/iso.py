@@ -2,14 +2,21 @@
 
 from datetime import UTC, datetime
 
+from graph.core.days import datetime_of
+
 
 def iso_of(seconds: int) -> str:
     """Epoch seconds as text, of which the alphabetical order is the order of time."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def minute_of(seconds: int) -> str:
+    """The minute of epoch seconds, `2026-06-25T14:30Z`."""
+    return f"{datetime_of(1000 * seconds).isoformat()[:16]}Z"
+
+
 def seconds_of(iso: str) -> int:
-    """The epoch seconds of such a text."""
+    """The epoch seconds of such a text, those of a minute's beginning too."""
     return int(time_of(iso).timestamp())
 
 

@@ -1,0 +1,73 @@
+"""The answers to "Did you feel it?", and the published formula."""
+
+from math import nan
+
+import pytest
+
+from graph.core.errors import BadUserInput
+from graph.domains.sightings.felt.questionnaire import Answers, Community, checked, intensity_of, roman
+
+
+@pytest.mark.parametrize(
+    ("answers", "weighted_sum", "intensity"),
+    [
+        ({"felt": 1}, 5, 2.0),
+        ({"felt": 1, "motion": 2, "reaction": 1}, 8, 2.7),
+        ({"felt": 1, "motion": 3, "reaction": 3, "stand": 1, "shelf": 1}, 18, 5.4),
+        ({"felt": 0}, 0, 1.0),
+        ({"felt": 0, "motion": 1}, 1, 2.0),
+    ],
+)
+def test_a_persons_answers_have_the_published_intensity(
+    answers: dict[str, float], weighted_sum: float, intensity: float
+) -> None:
+    community = Community.of(answers)
+
+    assert community.weighted_sum == weighted_sum
+    assert community.intensity == intensity
+
+
+@pytest.mark.parametrize(("weighted_sum", "intensity"), [(37, 7.9), (5, 2.0), (0.5, 2.0), (0, 1.0), (-1, 1.0)])
+def test_a_weighted_sum_has_the_published_intensity(weighted_sum: float, intensity: float) -> None:
+    assert intensity_of(weighted_sum) == intensity
+
+
+def test_a_missing_answer_is_not_a_zero() -> None:
+    alone = Community.of({"felt": 1, "motion": 4})
+    with_another = Community.of_all([Community.of({"felt": 1, "motion": 4}), Community.of({"felt": 1})])
+    with_a_zero = Community.of_all([Community.of({"felt": 1, "motion": 4}), Community.of({"felt": 1, "motion": 0})])
+
+    assert with_another.reports == 2
+    assert with_another.weighted_sum == alone.weighted_sum == 9
+    assert with_a_zero.weighted_sum == 7
+
+
+def test_answers_are_averaged_before_they_are_weighted() -> None:
+    people: list[Answers] = [{"felt": 1, "damage": 0.5}, {"felt": 0.36, "damage": 3}, {"felt": 0}]
+
+    community = Community.of_all(map(Community.of, people))
+
+    assert community.weighted_sum == pytest.approx(5 * 1.36 / 3 + 5 * 3.5 / 2)
+
+
+@pytest.mark.parametrize(
+    ("intensity", "numeral"),
+    [
+        *((1, "I"), (2.0, "II"), (2.4, "II"), (2.5, "III"), (3.4, "III"), (4.5, "V"), (5.4, "V"), (6.5, "VII")),
+        *((7.9, "VIII"), (9.1, "IX"), (10.0, "X"), (12.0, "X")),
+    ],
+)
+def test_a_roman_numeral_is_that_of_the_nearest_degree(intensity: float, numeral: str) -> None:
+    assert roman(intensity) == numeral
+
+
+def test_only_given_answers_are_kept() -> None:
+    assert checked({"felt": 1, "motion": None, "damage": 3}) == {"felt": 1, "damage": 3}
+
+
+@pytest.mark.parametrize(
+    "answers", [{}, {"felt": None}, {"felt": 1.1}, {"motion": -0.1}, {"shelf": 4}, {"damage": nan}]
+)
+def test_answers_out_of_range_are_refused(answers: dict[str, float | None]) -> None:
+    with pytest.raises(BadUserInput):
+        checked(answers)
