@@ -6,10 +6,14 @@ outliers. It is a mean: single places differ from it by about a degree.
 Source: https://doi.org/10.1785/0120140178
 """
 
+from functools import lru_cache
 from math import hypot, log10
 
 DEPTH_TERM_KM = 14.0
 FAR_KM = 50.0
+FARTHEST_KM = 3000.0  # DYFI leaves out reports from further away; no magnitude reaches half as far
+LEAST_MAG = 1.8  # of smaller earthquakes, the expected intensity is 1 even at the epicentre
+HALVINGS = 20  # of 3,000 km: exact to some metres
 SURELY_FELT, NOT_FELT = 3.0, 1.0
 LATEST_S = 1800  # after an earthquake, somebody may report what they felt
 EARLIEST_S = -60  # before it, since clocks differ
@@ -21,6 +25,18 @@ def expected_intensity(mag: float, km: float) -> float:
     far = max(0.0, log10(r / FAR_KM))
     intensity = 0.309 + 1.864 * mag - 1.672 * log10(r) - 0.00219 * r + 1.77 * far - 0.383 * mag * log10(r)
     return max(NOT_FELT, intensity)
+
+
+@lru_cache(maxsize=4096)
+def felt_radius_km(mag: float) -> float:
+    """The distance from the epicentre where the expected intensity has fallen to 1; 0 if it is nowhere greater."""
+    if expected_intensity(mag, 0) <= NOT_FELT:
+        return 0.0
+    near, far = 0.0, FARTHEST_KM
+    for _ in range(HALVINGS):
+        middle = (near + far) / 2
+        near, far = (near, middle) if expected_intensity(mag, middle) <= NOT_FELT else (middle, far)
+    return far
 
 
 def plausibility(mag: float, km: float, seconds: float) -> float:
