@@ -12,6 +12,7 @@ from graph.api.sizes import Cost, ListSize
 from graph.core.paging import Page
 from graph.domains.earthquakes import model as earthquakes
 from graph.domains.sightings import model
+from graph.domains.sightings.felt import cells
 from graph.domains.sightings.felt import intensity as felt
 from graph.domains.sightings.felt.intensity import FeltIntensities
 from graph.domains.sightings.reading import Sightings
@@ -35,7 +36,7 @@ class FeltCell:
 
     @strawberry.field(description="The cell.", graphql_type=RoundedPosition)
     @staticmethod
-    def position(cell: strawberry.Parent[felt.FeltCell]) -> RoundedPosition | None:
+    def position(cell: strawberry.Parent[cells.FeltCell]) -> RoundedPosition | None:
         return rounded(cell.centre, cell.precision_km)
 
 
