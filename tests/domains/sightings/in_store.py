@@ -67,7 +67,7 @@ class SightingStore:
 
     async def report(self, user_id: str = ANNA, category: str = "SHAKING", **given: Any) -> Outcome:
         """Report something, downtown unless it is said where."""
-        where = {} if given.keys() & {"area", "lat"} else {"area": "Downtown"}
+        where: dict[str, Any] = {} if given.keys() & {"area", "lat"} else {"area": "Downtown"}
         return await self.reporting.report(user_id, Report(category=category, **where, **given))
 
     async def new(self, user_id: str = ANNA, category: str = "SHAKING", **given: Any) -> Sighting:

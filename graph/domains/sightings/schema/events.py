@@ -14,7 +14,7 @@ from graph.domains.earthquakes import model as earthquakes
 from graph.domains.sightings import model
 from graph.domains.sightings.felt import cells
 from graph.domains.sightings.felt import intensity as felt
-from graph.domains.sightings.felt.intensity import FeltIntensities
+from graph.domains.sightings.felt.intensity import READ, FeltIntensities
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.sightings import SightingConnection
 from graph.domains.sightings.schema.values import RoundedPosition, rounded
@@ -48,6 +48,10 @@ class FeltIntensity:
     )
     usgs_cdi: float | None = strawberry.field(description="That of USGS's reports, as of the ingest.")
     difference: float | None = strawberry.field(description="By how much `cdi` is greater than `usgsCdi`.")
+    complete: bool = strawberry.field(
+        description="Whether all reports were read. If not, the others would have come later.",
+        resolver=lambda root: root.is_complete,
+    )
     cells: list[FeltCell] = strawberry.field(
         description="The cells that people reported from: 10 km wide, and 1 km where at least three reported.",
         directives=[ListSize(assumed_size=USUAL_CELLS)],
@@ -74,7 +78,7 @@ class SightingsOfEvent:
         description="What people felt, by the questionnaires of their sightings.",
         graphql_type=FeltIntensity,
         directives=[RequiresScope(scope=SIGHTINGS_READ), Cost(weight="50")],
-        metadata=needs("eventTsMs", "mag", "lat", "lon", "cdi", "ids", "preferredId"),
+        metadata=needs(*READ),
     )
     @staticmethod
     async def felt_intensity(
