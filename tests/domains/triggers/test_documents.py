@@ -232,9 +232,8 @@ def test_the_table_of_types_is_what_the_graph_says(tmp_path: Path) -> None:
         types = service.ask(shown("graphql", "triggerEventTypes").text)["triggerEventTypes"]
 
     rows = PAGE.rows("What is sent")
-    assert (
-        {row[0].strip("`") for row in rows} >= {each["name"] for each in types} == {each.name for each in EVENT_TYPES}
-    )
+    names = {each["name"] for each in types}
+    assert {row[0].strip("`") for row in rows} >= names >= {each.name for each in EVENT_TYPES}
 
 
 def test_the_table_of_attempts_is_the_schedule() -> None:

@@ -380,6 +380,6 @@ def test_the_catalogue_of_types_names_each_type_of_the_service(service: Service)
     found = service.ask("{ triggerEventTypes { name description example schema } }")["triggerEventTypes"]
     assert [each["name"] for each in found] == [
         *(f"earthquake.{name}" for name in ("created", "revised", "deleted")),
-        *("endpoint.disabled", "endpoint.test"),
+        *("endpoint.disabled", "endpoint.test", "sighting.reported"),
     ]
     assert all(each["description"].endswith(".") and each["schema"]["type"] == "object" for each in found)
