@@ -11,6 +11,7 @@ from anyascii import anyascii
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.areas import distance_km
+from graph.domains.sightings.checking import check_line
 from graph.domains.sightings.entities import LONGEST_NAME, LONGEST_SLUG
 from graph.domains.sightings.grid import KM10, Point
 from graph.settings import Misconfigured
@@ -34,8 +35,9 @@ class NamedArea:
         Raises:
             BadUserInput: No area can have it.
         """
-        if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-            raise BadUserInput(f"`area` must have 1 to {LONGEST_NAME} characters that can be printed.")
+        check_line("area", name)
+        if len(name) > LONGEST_NAME:
+            raise BadUserInput(f"`area` must have at most {LONGEST_NAME} characters.")
         slug = slug_of(name)
         if not slug:
             raise BadUserInput("`area` must have a letter or a digit.")
