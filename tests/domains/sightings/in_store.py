@@ -1,8 +1,9 @@
 """Sightings to test with: `async with sightings(engine) as ours`, `await ours.report("anna", area="Downtown")`."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from graph.core.paging import Page, Paging
@@ -26,10 +27,12 @@ from graph.domains.sightings.selection import SightingSelection
 from graph.domains.sightings.trending import Trending
 from graph.store.contract import Database
 from graph.store.entity import Entity, Item
+from graph.store.location import StoreLocation
 from graph.store.ordering import PageRequest
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
-from tests.store.engines import empty_database
+from tests.processes import TIMEOUT_S
+from tests.store.engines import empty_database, new_store
 from tests.store.samples import HeldClock
 
 NOON = at("2100-03-02T12:00:00")
@@ -159,3 +162,24 @@ async def sightings(
         sightings_of(database, clock, **options) as ours,
     ):
         yield ours
+
+
+@asynccontextmanager
+async def store_of(url: str, clock: HeldClock, **options: Any) -> AsyncIterator[SightingStore]:
+    """The sightings of an existing store, through a connection of their own."""
+    async with (
+        StoreLocation.of(url).open(ENTITIES, clock=clock, timeout_s=TIMEOUT_S) as database,
+        sightings_of(database, clock, **options) as ours,
+    ):
+        yield ours
+
+
+@asynccontextmanager
+async def two_processes(
+    engine: str, folder: Path, **options: Any
+) -> AsyncIterator[tuple[SightingStore, SightingStore]]:
+    """The sightings of one empty store as two processes write and read them, at the same time."""
+    url, clock = await new_store(engine, folder, ENTITIES), held_clock()
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(store_of(url, clock, **options))
+        yield first, await stack.enter_async_context(store_of(url, clock, **options))

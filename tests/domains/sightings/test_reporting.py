@@ -1,0 +1,350 @@
+"""A report becomes one sighting under all its keys at once, or a confirmation of what it repeats, or nothing at all."""
+
+import asyncio
+from collections.abc import Sequence
+from math import asin, atan2, cos, degrees, inf, nan, pi, radians, sin
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from graph.core.errors import BadUserInput, NotThere
+from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, distance_km
+from graph.domains.sightings.areas import KnownAreas
+from graph.domains.sightings.entities import LISTED_SIGHTING, RECENT_REPORT, SIGHTING, SIGHTING_BY_ID
+from graph.domains.sightings.grid import KM10
+from graph.domains.sightings.lifetimes import Lifetimes
+from graph.domains.sightings.places import Places
+from graph.store.contract import Action, Put, Update
+from tests.domains.earthquakes.revisions.histories import Clock, Source, a_record
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import everything_in
+from tests.domains.sightings.counted import both_counts, both_profiles
+from tests.domains.sightings.in_store import (
+    ANNA,
+    BEN,
+    CARA,
+    KEY,
+    NOON_S,
+    SightingStore,
+    sightings,
+    sightings_of,
+    two_processes,
+)
+
+LAT, LON = 35.6, -117.6
+HERE = {"lat": LAT, "lon": LON}
+METRE = 180 / (pi * EARTH_RADIUS_KM * 1000)  # degrees of a great circle
+TILES_M = 18  # by which the distance of two tiles' middles may differ from that of two positions in them
+
+
+class Writes(WatchedDatabase):
+    """Keeps the transactions. Nothing else may be written."""
+
+    transactions: list[Sequence[Action]]
+
+    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
+        refused = await super().transact(actions)
+        self.transactions = [*getattr(self, "transactions", []), actions]
+        return refused
+
+    async def put(self, put: Put) -> bool:
+        raise AssertionError(put)
+
+    async def update(self, update: Update) -> bool:
+        raise AssertionError(update)
+
+
+# New sightings
+
+
+async def test_a_new_sighting_is_written_under_each_of_its_keys_in_one_transaction(engine: str) -> None:
+    async with sightings(engine) as ours:
+        await Source(ours.database, clock=Clock()).say(a_record("us1"))
+        database = Writes(ours.database)
+        async with sightings_of(database, ours.clock) as writing:
+            sighting = await writing.new(text="The shelf fell.", event_id="us1", **HERE)
+
+        cell = KM10.cell(LAT, LON)
+        rounded = KM10.centre(cell)
+        (by_id,) = await ours.items(SIGHTING_BY_ID)
+        assert by_id == sighting.item
+        assert by_id == {
+            "sightingId": sighting.sighting_id,
+            "userId": ANNA,
+            "areaSlug": cell.replace(":", "-"),
+            "category": "SHAKING",
+            "text": "The shelf fell.",
+            "reportedAt": "2100-03-02T12:00:00Z",
+            "expiresAt": NOON_S + 1800,
+            "rank": NOON_S + 1800,
+            "cell": cell,
+            "lat": rounded.lat,
+            "lon": rounded.lon,
+            "eventId": "us1",
+            "reporterTier": "BRONZE",
+            "confirmationCount": 0,
+            "lists": by_id["lists"],
+        }
+        assert await ours.items(SIGHTING) == [by_id]
+        listed = {item["list"]: item for item in await ours.items(LISTED_SIGHTING)}
+        assert listed == {name: {**by_id, "list": name} for name in by_id["lists"]}
+        assert {"user:anna", "event:us1", cell} <= listed.keys()
+        assert len(database.transactions) == 1
+        counted, recounted = await both_counts(ours)
+        assert counted == recounted
+        counted, recounted = await both_profiles(ours)
+        assert counted == recounted
+
+
+async def test_no_stored_attribute_has_the_exact_position() -> None:
+    async with sightings("sqlite") as ours:
+        await ours.new(lat=35.612345, lon=-117.654321)
+        assert not [
+            item for item in await everything_in(ours.database) if "35.6123" in str(item) or "117.654" in str(item)
+        ]
+
+
+async def test_an_area_of_ones_own_is_kept_beside_the_position() -> None:
+    async with sightings("sqlite") as ours:
+        sighting = await ours.new(area="Old Town", **HERE)
+        assert (sighting.area_slug, sighting.position) == ("old-town", KM10.centre(KM10.cell(LAT, LON)))
+
+
+async def test_a_named_earthquake_is_stored_by_its_own_id_whatever_id_the_reporter_knows() -> None:
+    async with sightings("sqlite") as ours:
+        await Source(ours.database, clock=Clock()).say(a_record("us1", ids=["us1", "ci9"]))
+        sighting = await ours.new(event_id="ci9")
+        assert sighting.event_id == "us1"
+        assert await ours.ids(event_ids=("us1",)) == [sighting.sighting_id]
+
+
+async def test_people_write_in_their_own_scripts() -> None:
+    texts = ["x" * 280, "Two\nlines", "震度４　強い揺れ", "می\u200cلرزد", "👩\u200d🚒 here", "non\u00a0breaking"]
+    async with sightings("sqlite") as ours:
+        for number, text in enumerate(texts):
+            assert (await ours.new(text=text, area=f"東京　{number}")).text == text
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"text": ""}, "`text` must not be empty"),
+    ({"text": " \n "}, "`text` must not be empty"),
+    ({"text": "x" * 281}, "`text` must be a text of at most 280 characters"),
+    ({"text": "<b>help</b>"}, "`text` must not have `<` or `>`"),
+    ({"text": "a > b"}, "`text` must not have `<` or `>`"),
+    ({"text": "bell\a"}, "`text` must not have control characters"),
+    ({"text": "carriage\rreturn"}, "`text` must not have control characters"),
+    ({"text": "\x9b31m"}, "`text` must not have control characters"),
+    ({"text": "right\u202eleft"}, "`text` must not have control characters"),
+    ({"text": "nothing\x00"}, "`text` must not have control characters"),
+    ({"text": "line\u2028separator"}, "`text` must not have control characters"),
+    ({"text": "\ud800"}, "it has a lone surrogate"),
+    ({"category": "SNEAKERS"}, "`category` must be one of SHAKING, DAMAGE"),
+    ({"category": "shaking"}, "`category` must be one of"),
+    ({"category": "ALL"}, "`category` must be one of"),
+    ({"category": ""}, "`category` must be one of"),
+    ({"area": ""}, "`area` must not be empty"),
+    ({"area": "x" * 129}, "`area` must have at most 128 characters"),
+    ({"area": "a\tb"}, "`area` must not have control characters"),
+    ({"area": "two\nlines"}, "`area` must not have control characters"),
+    ({"area": "<i>here</i>"}, "`area` must not have `<` or `>`"),
+    ({"area": "?!"}, "`area` must have a letter or a digit"),
+    ({"area": None}, "Give an `area`, or `lat` and `lon`"),
+    ({"lat": 1.0}, "Give both `lat` and `lon`"),
+    ({"area": "Here", "lon": 1.0}, "Give both `lat` and `lon`"),
+    ({"lat": 90.001, "lon": 0.0}, "`lat` must lie between -90 and 90"),
+    ({"lat": 0.0, "lon": -180.001}, "`lon` between -180 and 180"),
+    ({"lat": nan, "lon": 0.0}, "`lat` must lie between"),
+    ({"lat": 0.0, "lon": nan}, "`lat` must lie between"),
+    ({"lat": inf, "lon": 0.0}, "`lat` must lie between"),
+    ({"answers": {"felt": 1.0}}, "A `questionnaire` needs `lat` and `lon`"),
+]
+
+
+async def test_bad_input_is_refused_with_what_to_do_and_nothing_is_stored() -> None:
+    async with sightings("sqlite") as ours:
+        for given, message in REFUSED:
+            with pytest.raises(BadUserInput) as refused:
+                await ours.report(**given)
+            assert message in str(refused.value), given
+            assert await everything_in(ours.database) == []
+
+
+async def test_an_unknown_earthquake_is_not_found_and_nothing_is_stored() -> None:
+    async with sightings("sqlite") as ours:
+        for event_id in ("us404", "", "x" * 1000, "a\x00b"):
+            with pytest.raises(NotThere, match="There is no earthquake"):
+                await ours.report(event_id=event_id)
+        assert await everything_in(ours.database) == []
+
+
+# Repeated reports
+
+
+def moved(lat: float, lon: float, metres: float, bearing: float) -> tuple[float, float]:
+    """The position so many metres away on a great circle."""
+    north, along, turn = radians(lat), radians(metres * METRE), radians(bearing)
+    there = asin(max(-1.0, min(1.0, sin(north) * cos(along) + cos(north) * sin(along) * cos(turn))))
+    east = atan2(sin(turn) * sin(along) * cos(north), cos(along) - sin(north) * sin(there))
+    return degrees(there), (lon + degrees(east) + 180) % 360 - 180
+
+
+def same(lat: float, lon: float, other_lat: float, other_lon: float) -> bool:
+    """Whether two positions count as the same place, which must not depend on their order."""
+    places = Places(KnownAreas(), KEY)
+    here, there = places.read(None, lat, lon), places.read(None, other_lat, other_lon)
+    assert (there.own in here.alike) == (here.own in there.alike)
+    return there.own in here.alike
+
+
+@given(
+    st.floats(-90, 90) | st.floats(89.999, 90) | st.floats(-90, -89.999),
+    st.floats(-180, 180) | st.floats(179.9999, 180),
+    st.floats(0, 60),
+    st.floats(0, 360),
+)
+@example(90.0, 0.0, 12.0, 77.0)
+@example(-90.0, 180.0, 48.1, 77.0)
+@example(0.0, 180.0, 11.9, 90.0)
+@example(51.0, -180.0, 11.9, 270.0)
+def test_positions_within_30_metres_are_the_same_place_to_a_tile(
+    lat: float, lon: float, metres: float, bearing: float
+) -> None:
+    there = moved(lat, lon, metres, bearing)
+    distance = 1000 * distance_km(lat, lon, {"lat": there[0], "lon": there[1]})
+    if distance <= 30 - TILES_M:
+        assert same(lat, lon, *there)
+    if distance > 30 + TILES_M:
+        assert not same(lat, lon, *there)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ((LAT, LON), (LAT + 12 * METRE, LON), True),
+        ((LAT, LON), (LAT + 49 * METRE, LON), False),
+        ((0.0, 179.99995), (0.0, -179.99995), True),
+        ((0.0, 180.0), (0.0, -180.0), True),
+        ((0.0, 179.9997), (0.0, -179.9997), False),
+        ((90.0, 0.0), (90.0 - 9 * METRE, 123.0), True),
+        ((90.0 - 5 * METRE, 0.0), (90.0 - 5 * METRE, 180.0), True),
+        ((90.0 - 30 * METRE, 0.0), (90.0 - 30 * METRE, 180.0), False),
+    ],
+)
+async def test_a_report_of_the_same_place_repeats_the_sighting(
+    one: tuple[float, float], other: tuple[float, float], is_same: bool
+) -> None:
+    async with sightings("sqlite") as ours:
+        first = await ours.new(ANNA, lat=one[0], lon=one[1])
+        second = await ours.report(BEN, lat=other[0], lon=other[1])
+        assert (second.created, second.confirmed) == (not is_same, is_same)
+        assert (second.sighting.sighting_id == first.sighting_id) == is_same
+
+
+@pytest.mark.parametrize("place", [{"area": "Down Town"}, HERE], ids=["area", "position"])
+@pytest.mark.parametrize(("seconds", "is_same"), [(0, True), (599, True), (600, False)])
+async def test_a_report_within_ten_minutes_repeats_the_sighting(
+    engine: str, place: dict[str, Any], seconds: int, is_same: bool
+) -> None:
+    async with sightings(engine) as ours:
+        first = await ours.new(ANNA, **place)
+        ours.later(seconds)
+        second = await ours.report(BEN, **({"area": "down-town"} if "area" in place else place))
+
+        assert (second.created, second.confirmed) == (not is_same, is_same)
+        assert second.sighting.confirmations == int(is_same)
+        assert len(await ours.ids()) == 2 - is_same
+        assert (await ours.profiles.of(ANNA)).confirmations_received == int(is_same)
+        ben = await ours.profiles.of(BEN)
+        assert (ben.reports, ben.confirmations) == (1 - is_same, int(is_same))
+        assert (second.sighting.sighting_id == first.sighting_id) == is_same
+
+
+async def test_other_categories_and_other_areas_are_other_sightings() -> None:
+    async with sightings("sqlite") as ours:
+        await ours.new(ANNA, "FIRE", **HERE)
+        await ours.new(BEN, "DAMAGE", **HERE)
+        await ours.new(BEN, "FIRE", area="Downtown")  # without a position
+        await ours.new(CARA, "FIRE", area="Harbour")
+        assert len(await ours.ids()) == 4
+
+
+async def test_a_repeated_report_counts_once_and_ones_own_not_at_all(engine: str) -> None:
+    async with sightings(engine) as ours:
+        sighting = await ours.new(ANNA)
+        outcomes = [await ours.report(user) for user in (ANNA, BEN, BEN, ANNA, CARA)]
+
+        assert {outcome.sighting.sighting_id for outcome in outcomes} == {sighting.sighting_id}
+        assert [outcome.created for outcome in outcomes] == [False] * 5
+        assert [outcome.confirmed for outcome in outcomes] == [False, True, False, False, True]
+        assert [outcome.sighting.confirmations for outcome in outcomes] == [0, 1, 1, 1, 2]
+        counted, recounted = await both_profiles(ours)
+        assert counted == recounted
+
+
+async def test_a_report_after_the_first_was_hidden_is_a_new_sighting(engine: str) -> None:
+    async with sightings(engine) as ours:
+        first = await ours.new(ANNA)
+        await ours.hiding.hide(CARA, first.sighting_id, "Spam")
+        second = await ours.new(ANNA)
+        repeated = await ours.report(BEN)
+        assert repeated.confirmed
+        assert await ours.ids() == [second.sighting_id] == [repeated.sighting.sighting_id]
+
+
+async def test_a_report_after_the_first_has_expired_is_a_new_sighting(engine: str) -> None:
+    async with sightings(engine, lifetimes=Lifetimes(new=60, refreshed=60, longest=60)) as ours:
+        await ours.new(ANNA)
+        ours.later(59)
+        assert not (await ours.report(ANNA)).created
+        ours.later(1)
+        second = await ours.new(ANNA)
+        assert await ours.ids() == [second.sighting_id]
+        (recent,) = await ours.items(RECENT_REPORT)
+        assert recent["sightingId"] == second.sighting_id
+
+
+async def test_a_report_near_two_sightings_repeats_the_later_one() -> None:
+    async with sightings("sqlite") as ours:
+        await ours.new(ANNA, lat=LAT, lon=LON)
+        ours.later(1)
+        later = await ours.new(ANNA, lat=LAT + 50 * METRE, lon=LON)
+        between = await ours.report(BEN, lat=LAT + 25 * METRE, lon=LON)
+        assert between.confirmed
+        assert between.sighting.sighting_id == later.sighting_id
+
+
+# At the same time
+
+
+@pytest.mark.parametrize("place", [{"area": "Downtown"}, HERE], ids=["area", "position"])
+async def test_reports_of_two_processes_at_the_same_moment_make_one_sighting(
+    engine: str, tmp_path: Path, place: dict[str, Any]
+) -> None:
+    async with two_processes(engine, tmp_path) as processes:
+        reports = [process.report(f"user{n}", **place) for n in range(8) for process in processes]
+        outcomes = await asyncio.gather(*reports)  # each user reports through both
+
+        assert [outcome.created for outcome in outcomes].count(True) == 1
+        assert [outcome.confirmed for outcome in outcomes].count(True) == 7
+        (sighting,) = (await processes[0].page()).records
+        assert sighting.confirmations == 7
+        assert {outcome.sighting.sighting_id for outcome in outcomes} == {sighting.sighting_id}
+        await _agrees(processes[1])
+
+
+async def test_a_users_reports_of_two_processes_at_the_same_moment_are_all_counted(engine: str, tmp_path: Path) -> None:
+    async with two_processes(engine, tmp_path) as processes:
+        reports = [process.report(ANNA, area=f"Town {n}") for n, process in enumerate(processes * 5)]
+        assert [outcome.created for outcome in await asyncio.gather(*reports)] == [True] * 10
+        assert (await processes[0].profiles.of(ANNA)).reports == 10
+        await _agrees(processes[1])
+
+
+async def _agrees(ours: SightingStore) -> None:
+    counted, recounted = await both_counts(ours)
+    assert counted == recounted
+    counted, recounted = await both_profiles(ours)
+    assert counted == recounted
