@@ -35,7 +35,7 @@ from tests.domains.sightings.in_store import (
 )
 
 LAT, LON = 35.6, -117.6
-HERE = {"lat": LAT, "lon": LON}
+HERE: dict[str, Any] = {"lat": LAT, "lon": LON}
 METRE = 180 / (pi * EARTH_RADIUS_KM * 1000)  # degrees of a great circle
 TILES_M = 18  # by which the distance of two tiles' middles may differ from that of two positions in them
 
