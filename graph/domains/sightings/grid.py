@@ -33,9 +33,7 @@ class Grid:
 
     def cell(self, lat: float, lon: float) -> str:
         """The id of the cell that a position lies in."""
-        row = self._row(lat)
-        columns = self._columns(row)
-        return self._id(row, min(floor((lon + 180) / 360 * columns), columns - 1) % columns)
+        return self._id(*self._place(lat, lon))
 
     def parent_of(self, cell: str) -> str:
         """The cell of the parent that a cell is in."""
@@ -72,6 +70,19 @@ class Grid:
             last = floor((circle.lon + reach.half_width + 180) / width)
             yield row, list(dict.fromkeys(column % columns for column in range(first, last + 1)))
 
+    def _place(self, lat: float, lon: float) -> tuple[int, int]:
+        """The row and the column that a position lies in."""
+        row = self._row(lat)
+        if self.parent:  # rounding must not move a position on an edge to a cell of another parent
+            of_parent = [10 * each for each in self.parent._place(lat, lon)]
+            row = _within(row, of_parent[0], 10)
+            return row, _within(self._column(row, lon), of_parent[1], 10)
+        return row, self._column(row, lon)
+
+    def _column(self, row: int, lon: float) -> int:
+        columns = self._columns(row)
+        return min(floor((lon + 180) / 360 * columns), columns - 1)
+
     def _row(self, lat: float) -> int:
         return min(floor((lat + 90) / 180 * self.rows), self.rows - 1)
 
@@ -84,6 +95,11 @@ class Grid:
 
     def _id(self, row: int, column: int) -> str:
         return f"{self.name}:{row}:{column}"
+
+
+def _within(number: int, first: int, many: int) -> int:
+    """A number, or the nearest one of so many from the first on."""
+    return min(max(number, first), first + many - 1)
 
 
 KM1000 = Grid("km1000", 1000, 20)
