@@ -46,7 +46,7 @@ class Source:
     entity: Entity
     index: Index | None
     partitions: list[Partition]
-    by: str = ""  # the attribute that names them, if it is one of a sighting's own
+    by: str  # the attribute that they are named by
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ class SightingSelection:
     def source(self, categories: Iterable[str]) -> Source:
         """Where the sightings are read, if these are all categories."""
         if self.user_id is not None:
-            return _lists([list_of_user(self.user_id)])
+            return _lists("userId", [list_of_user(self.user_id)])
         if self.event_ids is not None:
-            return _lists(map(list_of_event, self.event_ids))
+            return _lists("eventId", map(list_of_event, self.event_ids))
         if self.near is not None and (cells := _cells(self.near)) is not None:
-            return _lists(cells)
+            return _lists("cell", cells)
         if self.areas is not None:
             return Source(SIGHTING, None, _partitions(self.areas), "areaSlug")
         names = categories if self.categories is None else self.categories
@@ -78,7 +78,7 @@ class SightingSelection:
 
     def keep(self, source: Source) -> Keep | None:
         """What is tested on each sighting that is read from a source."""
-        named = {"areaSlug": self.areas, "category": self.categories}
+        named = {"areaSlug": self.areas, "category": self.categories, "eventId": self.event_ids}
         keeps = [
             _one_of(attribute, values)
             for attribute, values in named.items()
@@ -104,5 +104,5 @@ def _cells(circle: Circle) -> list[str] | None:
     return next((cells for grid in GRIDS if (cells := grid.cells_around(circle, MOST_CELLS)) is not None), None)
 
 
-def _lists(names: Iterable[str]) -> Source:
-    return Source(LISTED_SIGHTING, None, _partitions(names))
+def _lists(by: str, names: Iterable[str]) -> Source:
+    return Source(LISTED_SIGHTING, None, _partitions(names), by)

@@ -1,0 +1,295 @@
+"""Pages of sightings equal what looking at every stored one finds, on either engine, for any filter and any cursors."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.errors import BadUserInput, InvalidCursor, QueryTooComplex
+from graph.core.paging import Paging, encode_cursor
+from graph.domains.earthquakes.areas import Circle, distance_km
+from graph.domains.sightings.categories import USUAL
+from graph.domains.sightings.entities import BLIP, LISTED_SIGHTING, SIGHTING, TRENDING
+from graph.domains.sightings.grid import KM10, KM100, KM1000, Grid
+from graph.domains.sightings.iso import iso_of
+from graph.domains.sightings.model import Sighting, SightingOrder, SightingPosition
+from graph.domains.sightings.selection import MOST_CELLS, SightingSelection
+from graph.store.design import Index
+from graph.store.entity import Entity, Item
+from graph.store.ordering import PageRequest
+from graph.work.account import charged_to
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.sightings.built import (
+    a_sighting,
+    ids,
+    ids_of,
+    newest_first,
+    page_of,
+    place_of,
+    position_of,
+    put,
+    readable,
+    reading,
+)
+from tests.domains.sightings.in_store import ANNA, BEN, CARA, LIFETIMES, NOON_S, held_clock
+from tests.effort import rounds
+from tests.work.accounts import an_account
+
+PLACES = ((0.0, 0.0), (0.05, 0.05), (35.77, -117.6), (-90.0, 0.0), (12.0, 179.99), (12.0, -179.99))
+
+kinds = st.fixed_dictionaries(
+    {
+        "reported_at": st.sampled_from([NOON_S - ago for ago in (0, 0, 1, 2, 1799, 1800, LIFETIMES.longest_kept)]),
+        "lives_s": st.sampled_from([60, 1800, 1800, LIFETIMES.longest_kept]),
+        "userId": st.sampled_from([ANNA, ANNA, BEN]),
+        "areaSlug": st.sampled_from(["downtown", "downtown", "harbour", "down"]),
+        "category": st.sampled_from(["SHAKING", "SHAKING", "FIRE", "OTHER"]),
+    },
+    optional={"place": st.sampled_from(PLACES), "eventId": st.sampled_from(["us1", "us1", "ci2"])},
+)
+
+
+def _items(some: Sequence[dict[str, Any]]) -> list[Item]:
+    placed = [{**each, **dict(zip(("lat", "lon"), each.get("place", ()), strict=False))} for each in some]
+    return [
+        a_sighting(number, **{name: value for name, value in each.items() if name != "place"})
+        for number, each in enumerate(placed)
+    ]
+
+
+items = st.lists(kinds, max_size=12).map(_items)
+
+
+def _some(*texts: str) -> st.SearchStrategy[tuple[str, ...] | None]:
+    return st.none() | st.lists(st.sampled_from(texts), max_size=3).map(tuple)
+
+
+circles = st.builds(
+    lambda place, radius: Circle(*place, radius),
+    st.sampled_from([*PLACES, (90.0, 0.0), (1.0, 1.0)]),
+    st.sampled_from([0.0, 9.0, 150.0, 1500.0, 12_345.6, 40_000.0]),
+)
+selections = st.builds(
+    SightingSelection,
+    areas=_some("downtown", "harbour", "down", "up", ""),
+    categories=_some("SHAKING", "FIRE", "OTHER", "TSUNAMI"),
+    near=st.none() | circles,
+    event_ids=_some("us1", "ci2", "nc3"),
+    user_id=st.none() | st.sampled_from([ANNA, BEN, CARA]),
+)
+
+
+def selects(selection: SightingSelection, item: Item, now: int = NOON_S) -> bool:
+    """Whether a stored sighting is selected, by the words of the filter's documentation."""
+    near = selection.near
+    return (
+        item["expiresAt"] > now
+        and (selection.areas is None or item["areaSlug"] in selection.areas)
+        and (selection.categories is None or item["category"] in selection.categories)
+        and (near is None or ("lat" in item and distance_km(near.lat, near.lon, item) <= near.radius_km))
+        and (selection.event_ids is None or item.get("eventId") in selection.event_ids)
+        and selection.user_id in (None, item["userId"])
+    )
+
+
+positions = st.builds(
+    SightingPosition,
+    st.sampled_from([iso_of(NOON_S - ago) for ago in (-1, 0, 1, 5, 1799, 10**6)]),
+    st.sampled_from(["0", "00000000-0000-0000-0000-0000000001ff", "zz"]),
+)
+
+
+@settings(A_FEW, max_examples=rounds(100))
+@given(some=items, selection=selections, size=st.integers(0, 5), data=st.data())
+async def test_a_page_is_the_one_that_relay_defines_for_any_filter_and_cursors(
+    engine: str, some: list[Item], selection: SightingSelection, size: int, data: st.DataObject
+) -> None:
+    order = newest_first(item for item in some if selects(selection, item))
+    anywhere = positions | st.sampled_from(list(map(position_of, some))) if some else positions
+    after, before = (data.draw(st.none() | anywhere, label) for label in ("after", "before"))
+    behind = [item for item in order if after is None or place_of(item) < after.place]
+    window = [item for item in behind if before is None or place_of(item) > before.place]
+    backward = data.draw(st.booleans(), "backward")
+
+    async with readable(engine, some) as (_, ours):
+        page = await page_of(ours, selection, Paging(size, backward, after, before))
+        has_previous, has_next = await await_maybe(page.has_previous), await await_maybe(page.has_next)
+
+    expected = window[max(len(window) - size, 0) :] if backward else window[:size]
+    assert ids(page) == ids_of(expected)
+    assert [each.values() for each in page.records] == [Sighting(item).values() for item in expected]
+    more = len(window) > size
+    if backward:
+        assert (has_previous, has_next) == (more, any(before and place_of(item) <= before.place for item in order))
+    else:
+        assert (has_previous, has_next) == (len(behind) < len(order), more)
+
+
+@settings(A_FEW, max_examples=rounds(40))
+@given(some=items, selection=selections, size=st.integers(1, 4), backward=st.booleans())
+async def test_pages_together_are_the_selected_sightings_once_each_while_others_are_reported(
+    engine: str, some: list[Item], selection: SightingSelection, size: int, backward: bool
+) -> None:
+    expected = ids_of(newest_first(item for item in some if selects(selection, item)))
+    found: list[str] = []
+    cursor: SightingPosition | None = None
+    async with readable(engine, some) as (database, ours):
+        for number in range(1000, 1000 + len(some) + 2):
+            paging: Paging[Any] = Paging(size, True, before=cursor) if backward else Paging(size, after=cursor)
+            page = await page_of(ours, selection, paging)
+            found = [*ids(page), *found] if backward else [*found, *ids(page)]
+            if not page.has_more:
+                break
+            cursor = position_of(page.records[0 if backward else -1].item)
+            here = {"lat": 0.0, "lon": 0.0, "eventId": "us1"}
+            await put(database, [a_sighting(number, NOON_S + number, category="FIRE", **here)])
+    assert [each for each in found if each in ids_of(some)] == expected
+
+
+FILTERS = (
+    SightingSelection(),
+    SightingSelection(areas=("downtown", "harbour")),
+    SightingSelection(categories=("SHAKING", "FIRE")),
+    SightingSelection(near=Circle(0, 0, 50)),
+    SightingSelection(near=Circle(0, 0, 20_100)),
+    SightingSelection(event_ids=("us1", "ci2")),
+    SightingSelection(user_id=ANNA),
+    SightingSelection(areas=("downtown", "harbour"), categories=("SHAKING", "FIRE"), near=Circle(0, 0, 500)),
+)
+
+
+async def test_sightings_of_one_second_come_once_each_in_one_order_in_any_filter(engine: str) -> None:
+    some = [
+        a_sighting(
+            number,
+            lat=0.2 * (number % 2),
+            lon=0.1 * (number % 3),
+            areaSlug=("downtown", "harbour")[number % 2],
+            category=("SHAKING", "FIRE")[number % 3 % 2],
+            eventId=("us1", "ci2")[number % 2],
+        )
+        for number in range(30)
+    ]
+    async with readable(engine, some) as (_, ours):
+        for selection in FILTERS:
+            seen: list[str] = []
+            cursor = None
+            for _ in range(5):
+                page = await page_of(ours, selection, Paging(7, after=cursor))
+                seen += ids(page)
+                cursor = position_of(page.records[-1].item)
+            assert seen == ids_of(newest_first(some)), selection
+
+
+async def test_a_cursor_of_any_list_suits_every_list(engine: str) -> None:
+    some = [a_sighting(number, NOON_S - number, lat=0.0, lon=0.0, eventId="us1") for number in range(6)]
+    async with readable(engine, some) as (_, ours):
+        for of in FILTERS:
+            page = await page_of(ours, of, Paging(3))
+            cursor = SightingOrder().place_of(page.records[-1].cursor, "after")
+            for to in FILTERS:
+                assert ids(await page_of(ours, to, Paging(9, after=cursor))) == ids_of(some[3:]), (of, to)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "sightings1:",
+        f"sightings1:{1000 * NOON_S}",
+        f"sightings1:{1000 * NOON_S}:",
+        f"sightings1:{1000 * NOON_S + 1}:a",  # no whole second
+        "sightings1:-1000:a",
+        f"sightings1:{10**13}:a",
+        f"sightings2:{1000 * NOON_S}:a",
+        f"events1:{1000 * NOON_S}:a",
+        f"sightings1:{1000 * NOON_S}:{'a' * 65}",
+        f"sightings1:{1000 * NOON_S}:a\n",
+    ],
+)
+def test_a_malformed_cursor_is_refused(text: str) -> None:
+    for cursor in (text, encode_cursor(text)):
+        with pytest.raises(InvalidCursor, match="`before`"):
+            SightingOrder().place_of(cursor, "before")
+
+
+def test_a_cursor_is_read_as_it_is_written() -> None:
+    item = a_sighting(5)
+    assert SightingOrder().place_of(Sighting(item).cursor, "after") == position_of(item)
+
+
+async def test_only_the_needed_attributes_are_read(engine: str) -> None:
+    some = [a_sighting(0, lat=0.0, lon=0.0, eventId="us1", text="a wall fell")]
+    async with readable(engine, some) as (_, ours):
+        for selection in FILTERS:
+            page = await ours.page(selection, PageRequest(Paging(5), frozenset({"text"})))
+            (found,) = page.records
+            assert (found.text, found.reported_at, found.cursor) == (
+                "a wall fell",
+                Sighting(some[0]).reported_at,
+                Sighting(some[0]).cursor,
+            )
+            assert "confirmationCount" not in found.item
+
+
+def _cells(grid: Grid, radius_km: float) -> list[str]:
+    return grid.cells_around(Circle(0, 0, radius_km), MOST_CELLS) or []
+
+
+@pytest.mark.parametrize(
+    ("selection", "entity", "index", "names"),
+    [
+        (SightingSelection(), SIGHTING, TRENDING, list(USUAL)),
+        (SightingSelection(categories=("FIRE", "FIRE")), SIGHTING, TRENDING, ["FIRE"]),
+        (SightingSelection(categories=()), SIGHTING, TRENDING, []),
+        (SightingSelection(areas=("a", "b"), categories=("FIRE",)), SIGHTING, BLIP.primary, ["a", "b"]),
+        (SightingSelection(near=Circle(0, 0, 9), areas=("a",)), LISTED_SIGHTING, BLIP.primary, _cells(KM10, 9)),
+        (SightingSelection(near=Circle(0, 0, 200)), LISTED_SIGHTING, BLIP.primary, _cells(KM100, 200)),
+        (SightingSelection(near=Circle(0, 0, 2000)), LISTED_SIGHTING, BLIP.primary, _cells(KM1000, 2000)),
+        (SightingSelection(near=Circle(0, 0, 9000), areas=("a",)), SIGHTING, BLIP.primary, ["a"]),
+        (SightingSelection(near=Circle(0, 0, 9000)), SIGHTING, TRENDING, list(USUAL)),
+        (SightingSelection(event_ids=("us1", "ci2"), areas=("a",)), LISTED_SIGHTING, BLIP.primary, None),
+        (SightingSelection(user_id=ANNA, near=Circle(0, 0, 9)), LISTED_SIGHTING, BLIP.primary, ["user:anna"]),
+    ],
+)
+async def test_a_filter_reads_the_partitions_that_fit_and_no_other(
+    engine: str, selection: SightingSelection, entity: Entity, index: Index, names: list[str] | None
+) -> None:
+    async with readable(engine, [a_sighting(0, lat=0.0, lon=0.0)]) as (database, _):
+        watched = WatchedDatabase(database)
+        await page_of(reading(watched, held_clock()), selection, Paging(5))
+    assert {(call.method, call.entity, call.index) for call in watched.calls} <= {("query", entity, index.name)}
+    expected = ["event:us1", "event:ci2"] if names is None else names
+    assert watched.read(entity, index) == {(name,) for name in expected}
+
+
+async def test_a_filter_that_few_of_many_sightings_pass_costs_what_it_reads(engine: str) -> None:
+    rare = a_sighting(0, NOON_S - 1000, category="FIRE", lat=0.0, lon=0.0)
+    many = [a_sighting(number, NOON_S - number, lat=0.5, lon=0.5) for number in range(1, 301)]
+    sparse = (
+        SightingSelection(areas=("downtown",), categories=("FIRE",)),
+        SightingSelection(areas=("downtown",), near=Circle(0, 0, 9000), categories=("FIRE",)),
+        SightingSelection(user_id=ANNA, categories=("FIRE",)),
+    )
+    async with readable(engine, [rare, *many]) as (_, ours):
+        for selection in sparse:
+            with charged_to(an_account(most=60)) as account:
+                assert ids(await page_of(ours, selection, Paging(5))) == ids_of([rare])
+            assert account.spent == 60  # 200 and 400 sightings are read, and 10 cost a point
+            with charged_to(an_account(most=50)), pytest.raises(QueryTooComplex):
+                await page_of(ours, selection, Paging(5))
+        for selection in (SightingSelection(categories=("FIRE",)), SightingSelection(near=Circle(0.045, 0.045, 1))):
+            with charged_to(an_account(most=20)):
+                assert ids(await page_of(ours, selection, Paging(5))) == ids_of([rare])
+
+
+def test_a_filter_names_at_most_a_hundred_areas() -> None:
+    areas = tuple(map(str, range(101)))
+    SightingSelection(areas=areas[:100])
+    with pytest.raises(BadUserInput, match="`areas` takes at most 100"):
+        SightingSelection(areas=areas)
