@@ -186,6 +186,13 @@ WRONG = {
     "webhook_http": ["perhaps"],
     "max_endpoints": ["0", "41", "all"],
     "max_watches": ["0", "100001", "all"],
+    "sighting_lifetime": ["59", "82801", "long"],
+    "sighting_refresh": ["-1", "82801", "long"],
+    "sighting_longest": ["59", "1799", "82801", "long"],
+    "sighting_categories": ["flood", "ALL", "SHAKING!"],
+    "sighting_reports": ["0", "10001", "all"],
+    "sighting_watches": ["0", "10001", "all"],
+    "sighting_key": ["short"],
     "loop_watch": ["-1", "60001", "long"],
     "drain": ["-1", "61", "long"],
     "log_format": ["xml"],
@@ -196,7 +203,7 @@ WRONG = {
 OPTIONS = [parameter.name for parameter in COMMANDS["serve",].params if not getattr(parameter, "is_flag", False)]
 
 
-ANY_TEXT = {"host", "hot_services", "jwt_issuer", "jwt_audience", "allowed_documents"}
+ANY_TEXT = {"host", "hot_services", "jwt_issuer", "jwt_audience", "allowed_documents", "sighting_areas"}
 
 
 def test_every_validated_setting_has_a_wrong_value_in_this_test() -> None:

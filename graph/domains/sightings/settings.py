@@ -1,9 +1,8 @@
 """The settings of the sightings."""
 
 from pathlib import Path
-from typing import Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from graph.domains.sightings.categories import CategoryName
 from graph.settings import CommaSeparated, SettingsPart
@@ -43,8 +42,9 @@ class SightingSettings(SettingsPart):
         """The secret by which places are told apart."""
         return self.sighting_key.get_secret_value().encode() if self.sighting_key else None
 
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.sighting_lifetime > self.sighting_longest:
-            raise ValueError("GRAPH_SIGHTING_LONGEST must not be less than GRAPH_SIGHTING_LIFETIME")
-        return self
+    @field_validator("sighting_longest")
+    @classmethod
+    def _is_at_least_the_lifetime(cls, longest: int, info: ValidationInfo) -> int:
+        if longest < info.data.get("sighting_lifetime", 0):
+            raise ValueError("must not be less than GRAPH_SIGHTING_LIFETIME")
+        return longest
