@@ -1,10 +1,10 @@
 """The schema of domains: joined, extended, and refused where it does not fit together."""
 
-from typing import Any
+from typing import Any, NewType
 
 import pytest
 import strawberry
-from graphql import GraphQLObjectType
+from graphql import GraphQLObjectType, GraphQLScalarType
 
 from graph.access.callers import Scope
 from graph.api.recording import route_of
@@ -83,6 +83,28 @@ def test_conflicting_schema_parts_are_refused(given: dict[str, Any], wrong: str)
         build_schema((*DOMAINS, Domain(name="second", **given)))
 
     assert wrong in str(caught.value)
+
+
+Colour = NewType("Colour", str)
+
+
+@strawberry.type
+class Coloured:
+    @strawberry.field
+    def colour(self, of: Colour) -> Colour:
+        return of
+
+
+def test_a_domain_may_have_scalars_of_its_own() -> None:
+    red = strawberry.scalar(name="Colour", description="What a light looks like.", parse_value=str.lower, serialize=str)
+    schema = build_schema((*DOMAINS, Domain(name="second", queries=(Coloured,), scalars={Colour: red})))
+
+    assert '"""What a light looks like."""\nscalar Colour\n' in schema.printed
+    assert "colour(of: Colour!): Colour!" in schema.printed
+    scalar = schema.graphql.type_map["Colour"]
+    assert isinstance(scalar, GraphQLScalarType)
+    assert scalar.parse_value("Red") == "red"
+    assert build_schema(DOMAINS).printed == printed()
 
 
 @pytest.mark.parametrize(
