@@ -12,6 +12,7 @@ from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE
+from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, SIGHTINGS_WRITE
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from tests.bearers import SCOPES, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
@@ -37,6 +38,17 @@ NEEDED: dict[Scope, list[str]] = {
         "{ requestLogs { nodes { id } } }",
         "{ popularFilters { totalRequests } }",
         '{ node(id: "MTpSZXF1ZXN0TG9nOjE3MDAwMDAwMDAwMDAjeQ") { id } }',
+    ],
+    SIGHTINGS_READ: [
+        "{ sightings { nodes { id } } }",
+        '{ sighting(id: "00000000-0000-7000-8000-000000000000") { id } }',
+        "{ sightingCategories }",
+        "{ trending { count } }",
+        "{ areas { nodes { slug } } }",
+    ],
+    SIGHTINGS_WRITE: [
+        'mutation { reportSighting(input: {category: SHAKING, area: "Downtown"}) { created } }',
+        "{ profile { reports } }",
     ],
 }
 NEEDS = [(scope, query) for scope, queries in NEEDED.items() for query in queries]
@@ -86,7 +98,7 @@ def test_scopes_are_checked_before_any_field_is_resolved(private: Service, query
 
 
 def test_reading_is_open_unless_it_is_closed(week: Service, private: Service) -> None:
-    for query in NEEDED[EVENTS_READ]:
+    for query in NEEDED[EVENTS_READ] + NEEDED[SIGHTINGS_READ]:
         assert code_of(answered(week, query, None)) is None
         assert code_of(answered(week, query, bearer(LOGS_READ))) is None
         assert code_of(answered(private, query, None)) == "UNAUTHENTICATED"
@@ -196,10 +208,11 @@ def test_an_invalid_token_is_refused_even_if_none_is_needed(week: Service) -> No
 
 
 def test_the_schema_says_which_scope_a_field_needs(week: Service) -> None:
-    for scope, root in ((EVENTS_READ, "Query"), (EVENTS_WRITE, "Mutation"), (LOGS_READ, "Query")):
+    roots = {EVENTS_READ: "Query", EVENTS_WRITE: "Mutation", LOGS_READ: "Query", SIGHTINGS_READ: "Query"}
+    for scope, root in roots.items():
         fields = week.ask(f'{{ __type(name: "{root}") {{ fields {{ name description }} }} }}')["__type"]["fields"]
         told = {field["name"] for field in fields if f"Needs the scope `{scope}`" in field["description"]}
-        named = {query.split("{")[1].split("(")[0].strip() for query in NEEDED[scope]} - {"node", "nodes"}
+        named = {query.split("{")[1].split("(")[0].strip(" }") for query in NEEDED[scope]} - {"node", "nodes"}
         assert told == named
 
 
@@ -212,6 +225,9 @@ def test_the_printed_schema_has_the_scopes() -> None:
         LOGS_READ: 3,
         SERVICE_LOGS_READ: 5,
         SERVICE_LOGS_WRITE: 1,
+        SIGHTINGS_READ: 8,
+        SIGHTINGS_WRITE: 3,
+        SIGHTINGS_MODERATE: 1,
         TRIGGERS_READ: 6,
         TRIGGERS_WRITE: 12,
     }

@@ -40,6 +40,8 @@ def url(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsSe
 # Of years that the calendar has; the week's among them.
 schemathesis.graphql.scalar("EpochMillis", st.integers(-(2**53), 2**53).map(nodes.Int))
 schemathesis.graphql.scalar("JSON", st.sampled_from(JSON).map(parse_value))
+categories = st.sampled_from([nodes.Enum("SHAKING"), nodes.String("OTHER"), nodes.Enum("FLOOD"), nodes.String("")])
+schemathesis.graphql.scalar("SightingCategory", categories)
 schema = schemathesis.graphql.from_path(CHECKED_IN)
 
 

@@ -240,6 +240,8 @@ def test_every_list_of_the_schema_has_a_size() -> None:
     sized |= {"TriggerEndpointConnection.edges", "TriggerEndpointConnection.nodes", "TriggerEndpoint.types"}
     sized |= {"DeliveryConnection.edges", "DeliveryConnection.nodes", "Delivery.attempts"}
     sized |= {"WatchConnection.edges", "WatchConnection.nodes", "Watch.kinds", "Query.triggerEventTypes"}
+    sized |= {"SightingConnection.edges", "SightingConnection.nodes", "Sighting.candidates", "FeltIntensity.cells"}
+    sized |= {"AreaConnection.edges", "AreaConnection.nodes", "Query.trending", "Query.sightingCategories"}
     lists = {
         f"{named.name}.{name}"
         for named in schema.type_map.values()

@@ -20,6 +20,7 @@ from tests.store.samples import NOON, HeldClock
 TODAY = "LOG#20231114"
 IN_A_WEEK = NOON // 1000 + 7 * 86_400
 EVENT = '{eventId: "us1", eventTsMs: 1691025921579, mag: 5, lat: 0, lon: 0}'
+NO_SIGHTING = "00000000-0000-7000-8000-000000000000"
 
 ROUTES = {
     "node": ('query { node(id: "MTpFdmVudDp1czE") { id } }', "/node"),
@@ -41,6 +42,12 @@ ROUTES = {
     "deliveries": ("query { deliveries(endpointId: 0) { nodes { id } } }", "/deliveries"),
     "watches": ("query { watches { nodes { id } } }", "/watches"),
     "triggerEventTypes": ("query { triggerEventTypes { name } }", "/trigger-event-types"),
+    "sightings": ("query { sightings { nodes { id } } }", "/sightings"),
+    "sighting": (f'query {{ sighting(id: "{NO_SIGHTING}") {{ id }} }}', "/sighting"),
+    "sightingCategories": ("query { sightingCategories }", "/sighting-categories"),
+    "trending": ("query { trending { count } }", "/trending"),
+    "areas": ("query { areas { nodes { slug } } }", "/areas"),
+    "profile": ("query { profile { reports } }", "/profile"),
     "ingestRecent": ("mutation { ingestRecent { fetched } }", "/ingest/recent"),
     "ingestEvents": ("mutation { ingestEvents(input: {events: []}) { fetched } }", "/ingest/events"),
     "writeLogs": ("mutation { writeLogs(input: {logs: []}) { accepted } }", "/write-logs"),
@@ -65,11 +72,24 @@ ROUTES = {
     "replayDeliveries": ("mutation { replayDeliveries(input: {endpointId: 0}) { replayed } }", "/replay-deliveries"),
     "createWatch": ('mutation { createWatch(input: {name: "all"}) { watch { id } } }', "/create-watch"),
     "deleteWatch": ("mutation { deleteWatch(input: {watchId: 0}) { watchId } }", "/delete-watch"),
+    "reportSighting": (
+        'mutation { reportSighting(input: {category: SHAKING, area: "Downtown"}) { created } }',
+        "/report-sighting",
+    ),
+    "confirmSighting": (
+        f'mutation {{ confirmSighting(input: {{id: "{NO_SIGHTING}"}}) {{ confirmed }} }}',
+        "/confirm-sighting",
+    ),
+    "hideSighting": (
+        f'mutation {{ hideSighting(input: {{id: "{NO_SIGHTING}", reason: "Spam"}}) {{ sightingId }} }}',
+        "/hide-sighting",
+    ),
 }
 """Root field → how to ask it, and its stable path. Nothing has the id 0."""
 
 KINDS = {route: "INGEST" if query.startswith("mutation") else "QUERY" for query, route in ROUTES.values()}
-STATUSES = {route: 404 if "Id: 0" in query else 200 for query, route in ROUTES.values()}
+MISSING = ("Id: 0", f'{{id: "{NO_SIGHTING}"')  # what a mutation does not find; a query answers null
+STATUSES = {route: 404 if any(each in query for each in MISSING) else 200 for query, route in ROUTES.values()}
 
 
 def logged(file: Path) -> list[Item]:
