@@ -16,8 +16,6 @@ from graph.store.query import UNBOUNDED, Bounds, Query
 from graph.work.account import charge_rows, give_way
 
 AT_ONCE = 500  # items, in some milliseconds
-MINUTE_S = 60
-MINUTE_MS = 1000 * MINUTE_S
 
 
 class Collected(NamedTuple):
@@ -38,7 +36,7 @@ class Collected(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Answers in the order of time, perhaps only the first ones."""
+    """Answers, perhaps not all: of each place those that came first, one place after the other."""
 
     reports: Sequence[Collected]
     is_complete: bool
@@ -61,14 +59,14 @@ class CollectedReports:
         return await self._read(map(place_of_event, event_ids))
 
     async def naming_none(self, cells: Collection[str], first_ms: int, last_ms: int) -> Found:
-        """The answers of those who name none, in minutes that begin within a time.
+        """The answers of those who name none, from the minute of one time to that of another.
 
         Args:
             cells: of 1,000 km.
             first_ms: epoch milliseconds.
             last_ms: epoch milliseconds, at most an hour later.
         """
-        first, last = minute_of(-(-first_ms // MINUTE_MS) * MINUTE_S), minute_of(last_ms // 1000)
+        first, last = minute_of(first_ms // 1000), minute_of(last_ms // 1000)
         places = [place_of_region(cell, minute) for minute in (first, last) for cell in cells]
         return await self._read(places, ((first,), (last,)))
 
