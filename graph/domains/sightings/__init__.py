@@ -89,7 +89,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
             Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
             Hiding(database, changes, areas, clock),
             Trending(database, categories, clock),
-            FeltIntensities(database, candidates),
+            FeltIntensities(database, candidates, clock),
         )
 
 

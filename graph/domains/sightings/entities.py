@@ -234,9 +234,17 @@ FELT_REPORTS = Entity(  # the answers of all who reported from a cell of 1 km wi
     ),
 )
 
+FELT_ONCE = Entity(  # so that a user's answers count once for an earthquake, or once an hour in a region
+    "FELT_ONCE",
+    BLIP,
+    key=("USER#{userId}", "FELT#{place}"),
+    attributes=(USER_ID, Text("place", shortest=1, longest=128), EXPIRES_AT),
+)
+
 ENTITIES = (
     *(SIGHTING, SIGHTING_BY_ID, LISTED_SIGHTING, CONFIRMATION, CONFIRMER, PROFILE),
     *(AREA_WATCH, AREA_WATCHER, AREA_WATCHES_MADE),
-    *(AREA, TALLY, RECENT_REPORT, REPORT_COUNT, HIDING, FELT_REPORTS),
+    *(AREA, TALLY, RECENT_REPORT, REPORT_COUNT, HIDING),
+    *(FELT_REPORTS, FELT_ONCE),
     *(SIGHTING_CHANGE, SIGHTING_CHANGES.change, SIGHTING_CHANGES.latest),
 )

@@ -77,7 +77,7 @@ def test_the_confidence_never_rises_by_waiting(
         Confidence.at(now, expires_at=expires_at, confirmations=confirmations, tier=tier) for now in sorted(both)
     )
     assert first.total >= second.total
-    if 0 < second.total and first.total < 1 and min(both) < max(both) - 1:
+    if second.total > 0 and first.total < 1 and min(both) < max(both) - 1:
         assert first.total > second.total
 
 

@@ -1,20 +1,25 @@
-"""Communities by cell: all of 10 km, and those of 1 km that hide single reporters.
+"""Communities by cell: of 10 km, and of 1 km where at least three people reported.
 
-A cell of 1 km with fewer than three reports is not served, and nobody can compute it from what is served: the reports
-of a cell of 10 km that are in none of its served cells of 1 km are none, or at least three.
+All reports count at once for their cell of 10 km. For a cell of 1 km they count by whole minutes that have passed, and
+three people or more at a time. So what is served of such a cell, and by how much it changes, is of three people or
+more. Nobody learns more finely than to 10 km where a sighting is that appears just now.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
+from graph.domains.sightings.felt.collected import Collected
 from graph.domains.sightings.felt.questionnaire import Community
 from graph.domains.sightings.grid import KM1, KM10, Grid, Point
 from graph.work.account import give_way
 
-FEWEST = 3  # reports of a served cell of 1 km, and of what is left of its cell of 10 km
+FEWEST = 3  # people that count at once for a cell of 1 km
+SETTLED_S = 180  # after a minute's beginning: whoever has reported within it is stored
 OUTLIER = 2.0  # degrees of intensity above the expected one; DYFI leaves such cells out
-CELLS_AT_ONCE = 500  # in some milliseconds
+AT_ONCE = 500  # in some milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,44 +38,42 @@ class FeltCell:
         return self.intensity > self.expected + OUTLIER
 
 
-async def felt_cells(communities: Mapping[str, Community], expected: Callable[[Point], float]) -> list[FeltCell]:
+async def felt_cells(reports: Sequence[Collected], now_s: float, expected: Callable[[Point], float]) -> list[FeltCell]:
     """The cells of 10 km and the served ones of 1 km, of each size those with the most reports first.
 
     Args:
-        communities: by cell of 1 km.
+        now_s: epoch seconds.
         expected: the expected intensity at a position.
     """
-    parts: defaultdict[str, dict[str, Community]] = defaultdict(dict)
-    for number, (cell, community) in enumerate(communities.items()):
-        parts[KM1.parent_of(cell)][cell] = community
-        if number % CELLS_AT_ONCE == 0:
+    coarse: defaultdict[str, Community] = defaultdict(Community)
+    fine: defaultdict[str, list[Collected]] = defaultdict(list)
+    for number, each in enumerate(reports):
+        coarse[KM1.parent_of(each.cell)].add(each.community)
+        if each.felt_at.time + SETTLED_S <= now_s:
+            fine[each.cell].append(each)
+        if number % AT_ONCE == 0:
             await give_way()
-    found: list[FeltCell] = []
-    waiting = 0
-    for cell, inside in parts.items():
-        found.append(_cell(KM10, cell, Community.of_all(inside.values()), expected))
-        shown = served({each: community.reports for each, community in inside.items()})
-        found += [_cell(KM1, each, inside[each], expected) for each in shown]
-        waiting += len(inside)
-        if waiting > CELLS_AT_ONCE:
+    found = [_cell(KM10, cell, community, expected) for cell, community in coarse.items()]
+    for number, (cell, inside) in enumerate(fine.items()):
+        if (community := served(inside)).reports:
+            found.append(_cell(KM1, cell, community, expected))
+        if number % AT_ONCE == 0:
             await give_way()
-            waiting = 0
     return sorted(found, key=lambda each: (-each.precision_km, -each.reports, each.centre))
 
 
-def served(reports: Mapping[str, int]) -> list[str]:
-    """The cells of 1 km that can be served, of those in one cell of 10 km.
+def served(reports: Sequence[Collected]) -> Community:
+    """The people of a cell of 1 km that are served: minute by minute, as long as three or more are together."""
+    everybody, waiting = Community(), Community()
+    for _, minute in groupby(sorted(reports, key=_time), key=_time):
+        waiting.add(Community.of_all([each.community for each in minute]))
+        if waiting.reports >= FEWEST:
+            everybody.add(waiting)
+            waiting = Community()
+    return everybody
 
-    If one or two reports would be left, the cell with the fewest reports is left with them.
 
-    Args:
-        reports: cell of 1 km → its reports.
-    """
-    enough = sorted(
-        (cell for cell, number in reports.items() if number >= FEWEST), key=lambda cell: (-reports[cell], cell)
-    )
-    left = sum(reports.values()) - sum(reports[cell] for cell in enough)
-    return enough[:-1] if 0 < left < FEWEST else enough
+_time = attrgetter("felt_at.time")
 
 
 def _cell(grid: Grid, cell: str, community: Community, expected: Callable[[Point], float]) -> FeltCell:

@@ -1,10 +1,10 @@
 """How strongly an earthquake was felt, by the answers of those who name it and of those whom it explains best."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graph.core.clock import Clock
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.domains.earthquakes.areas import Circle, distance_km
 from graph.domains.earthquakes.model import Event
@@ -12,13 +12,10 @@ from graph.domains.sightings.felt.attenuation import EARLIEST_S, LATEST_S, expec
 from graph.domains.sightings.felt.candidates import Candidates
 from graph.domains.sightings.felt.cells import FeltCell, felt_cells
 from graph.domains.sightings.felt.collected import Collected, CollectedReports, Found
-from graph.domains.sightings.felt.questionnaire import Community
 from graph.domains.sightings.grid import KM1000, Point
 from graph.store.contract import Database
-from graph.work.account import give_way
 
 MOST_ITEMS = 10_000  # of those who name the earthquake, and as many of the others
-ADDED_AT_ONCE = 500  # in some milliseconds
 MOST_REGIONS = 100  # more than the largest earthquake is felt in; at a pole they are 27
 READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "cdi", "ids", "preferredId"})
 """The attributes that an event must have been read with."""
@@ -47,7 +44,9 @@ class FeltIntensity:
 class FeltIntensities:
     """Computes how strongly earthquakes were felt."""
 
-    def __init__(self, database: Database, candidates: Candidates, *, most_items: int = MOST_ITEMS) -> None:
+    def __init__(
+        self, database: Database, candidates: Candidates, clock: Clock, *, most_items: int = MOST_ITEMS
+    ) -> None:
         """Prepare to read.
 
         Args:
@@ -55,6 +54,7 @@ class FeltIntensities:
         """
         self._reports = CollectedReports(database, most=most_items)
         self._candidates = candidates
+        self._clock = clock
 
     async def of(self, event: Event) -> FeltIntensity:
         """How strongly an event was felt; it must have been read with `READ`.
@@ -64,10 +64,9 @@ class FeltIntensities:
         """
         named, unnamed = await asyncio.gather(self._reports.naming(event.aliases), self._perhaps_of(event))
         reports = [*named.reports, *await self._best_explained_by(event, unnamed.reports)]
-        communities = await _by_cell(reports)
         return FeltIntensity(
             reports=sum(each.community.reports for each in reports),
-            cells=await felt_cells(communities, lambda point: _expected(event, point)),
+            cells=await felt_cells(reports, self._clock() / 1000, lambda point: _expected(event, point)),
             usgs_cdi=event.cdi,
             is_complete=named.is_complete and unnamed.is_complete,
         )
@@ -91,16 +90,6 @@ class FeltIntensities:
             for each, found in zip(reports, candidates, strict=True)
             if found and found[0].event.event_id == event.event_id
         ]
-
-
-async def _by_cell(reports: Sequence[Collected]) -> dict[str, Community]:
-    """The communities of the cells of 1 km."""
-    communities: defaultdict[str, Community] = defaultdict(Community)
-    for first in range(0, len(reports), ADDED_AT_ONCE):
-        for each in reports[first : first + ADDED_AT_ONCE]:
-            communities[each.cell].add(each.community)
-        await give_way()
-    return communities
 
 
 def _expected(event: Event, point: Point) -> float:

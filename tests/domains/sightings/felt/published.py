@@ -123,23 +123,27 @@ Shown = tuple[int, float, float, bool]
 
 
 def expected_cells(reports: Sequence[Report]) -> dict[Cell, Shown]:
-    """What is served of these reports."""
-    people: dict[Cell, list[dict[str, float]]] = defaultdict(list)
-    fine_of: dict[Cell, set[Cell]] = defaultdict(set)
+    """What is served of these reports when all of them are old."""
+    coarse: dict[Cell, list[Report]] = defaultdict(list)
+    fine: dict[Cell, list[Report]] = defaultdict(list)
     for report in reports:
-        coarse, fine = cells_at(report.lat, report.lon)
-        people[coarse].append(report.answers)
-        people[fine].append(report.answers)
-        fine_of[coarse].add(fine)
-    shown: list[Cell] = []
-    for coarse, parts in fine_of.items():
-        many = [part for part in parts if len(people[part]) >= 3]
-        if many and len(people[coarse]) - sum(len(people[part]) for part in many) in (1, 2):
-            many.remove(max(many, key=lambda part: (-len(people[part]), f"km1:{part[1]}:{part[2]}")))
-        shown += [coarse, *many]
+        for inside, cell in zip((coarse, fine), cells_at(report.lat, report.lon), strict=True):
+            inside[cell].append(report)
+    shown = {**coarse, **{cell: together for cell, inside in fine.items() if (together := by_threes(inside))}}
     found: dict[Cell, Shown] = {}
-    for cell in shown:
-        intensity = published_intensity(people[cell])
+    for cell, inside in shown.items():
+        intensity = published_intensity([report.answers for report in inside])
         expected = expected_at(middle_of(cell))
-        found[cell] = (len(people[cell]), intensity, round(expected, 4), intensity > expected + 2)
+        found[cell] = (len(inside), intensity, round(expected, 4), intensity > expected + 2)
     return found
+
+
+def by_threes(reports: Sequence[Report]) -> list[Report]:
+    """The reports without the last ones: minute by minute, as long as three or more are together."""
+    shown: list[Report] = []
+    waiting: list[Report] = []
+    for minute in sorted({report.now_s // 60 for report in reports}):
+        waiting += [report for report in reports if report.now_s // 60 == minute]
+        if len(waiting) >= 3:
+            shown, waiting = shown + waiting, []
+    return shown

@@ -31,9 +31,10 @@ class Shaken:
         for first in range(0, len(reports), MOST_IN_A_BATCH):
             assert await self.database.transact(added(reports[first : first + MOST_IN_A_BATCH])) == ()
 
-    async def felt(self, event_id: str, *, most_items: int = 10_000) -> FeltIntensity:
+    async def felt(self, event_id: str, *, now_s: int = NOON_S + 86_400, most_items: int = 10_000) -> FeltIntensity:
         """How strongly an event was felt, with nothing read before."""
-        return await FeltIntensities(self.database, self.candidates, most_items=most_items).of(self.events[event_id])
+        intensities = FeltIntensities(self.database, self.candidates, lambda: 1000 * now_s, most_items=most_items)
+        return await intensities.of(self.events[event_id])
 
 
 @asynccontextmanager

@@ -1,75 +1,98 @@
-"""Which cells are served, so that nobody can compute what fewer than three people have reported from 1 km."""
+"""Which cells are served, so that nobody learns what fewer than three people have reported from 1 km."""
 
-from collections import defaultdict
-from itertools import chain, combinations
+from collections import Counter
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.sightings.felt.cells import FeltCell, felt_cells, served
+from graph.domains.sightings.felt.candidates import FeltAt
+from graph.domains.sightings.felt.cells import FeltCell, felt_cells
+from graph.domains.sightings.felt.collected import Collected
 from graph.domains.sightings.felt.questionnaire import Community
 from graph.domains.sightings.grid import KM1, KM10, Point
 
 FINE_CELLS = [f"km1:{row}:{column}" for row in (13960, 13963, 13969) for column in (11050, 11051, 11059, 11060, 11061)]
 """Cells of 1 km, nine in one cell of 10 km and six in its neighbour."""
 
-numbers = st.dictionaries(st.sampled_from(FINE_CELLS), st.integers(1, 6))
+MINUTE_S = 60
+
+arrivals = st.lists(st.tuples(st.sampled_from(FINE_CELLS), st.integers(0, 20)), max_size=40)
+"""The cells and the minutes of reports."""
 
 
-def people(number: int) -> Community:
-    return Community.of_all([Community.of({"felt": 1})] * number)
+def collected(reports: list[tuple[str, int]]) -> list[Collected]:
+    """The stored items of reports."""
+    return [
+        Collected(
+            cell,
+            FeltAt(*KM1.centre(cell), MINUTE_S * minute),
+            Community.of_all([Community.of({"felt": 1})] * number),
+        )
+        for (cell, minute), number in Counter(reports).items()
+    ]
 
 
-async def cells_of(reports: dict[str, int]) -> list[FeltCell]:
-    return await felt_cells({cell: people(number) for cell, number in reports.items()}, lambda point: 1.0)
+async def cells_of(reports: list[tuple[str, int]], now_s: int = 1_000_000) -> list[FeltCell]:
+    return await felt_cells(collected(reports), now_s, lambda point: 1.0)
 
 
-@given(numbers)
-async def test_no_sum_or_difference_of_served_cells_is_of_one_or_two_people(reports: dict[str, int]) -> None:
-    """Whoever subtracts served cells of 1 km from theirs of 10 km gets nobody, or at least three."""
-    fine: defaultdict[str, list[int]] = defaultdict(list)
-    coarse: dict[str, int] = {}
-    for cell in await cells_of(reports):
-        area = KM10.cell(*cell.centre)
-        if cell.precision_km == 1:
-            fine[area].append(cell.reports)
-        else:
-            coarse[area] = cell.reports
-
-    for area, served_numbers in fine.items():
-        subsets = chain.from_iterable(combinations(served_numbers, n) for n in range(1, len(served_numbers) + 1))
-        for subset in subsets:
-            assert sum(subset) >= 3
-            assert coarse[area] - sum(subset) not in (1, 2)
+def fine_among(cells: list[FeltCell]) -> Counter[Point]:
+    """The reports of the served cells of 1 km."""
+    return Counter({cell.centre: cell.reports for cell in cells if cell.precision_km == 1})
 
 
-@given(numbers)
-async def test_cells_of_10_km_hold_all_reports_and_those_of_1_km_their_own(reports: dict[str, int]) -> None:
+@given(arrivals, st.randoms())
+async def test_a_cell_of_1_km_never_shows_fewer_than_three_more_people(
+    reports: list[tuple[str, int]], random: Random
+) -> None:
+    """Whoever asks again and again, whatever the order in which the reports of a minute are stored."""
+    before: Counter[Point] = Counter()
+    random.shuffle(reports)
+    for now_s in range(0, MINUTE_S * 26, 20):
+        stored = [(cell, minute) for cell, minute in reports if MINUTE_S * minute + 59 <= now_s]
+        after = fine_among(await cells_of(stored, now_s))
+        changes = {centre: after[centre] - before[centre] for centre in after | before}
+        assert all(change == 0 or change >= 3 for change in changes.values()), changes
+        before = after
+
+
+@given(arrivals)
+async def test_cells_of_10_km_hold_all_reports_and_those_of_1_km_nearly_all_of_their_own(
+    reports: list[tuple[str, int]],
+) -> None:
     cells = await cells_of(reports)
 
-    by_area: defaultdict[str, int] = defaultdict(int)
-    for fine, number in reports.items():
-        by_area[KM10.cell(*KM1.centre(fine))] += number
-    assert {KM10.cell(*c.centre): c.reports for c in cells if c.precision_km == 10} == by_area
-    for cell in cells:
-        if cell.precision_km == 1:
-            assert cell.reports == reports[KM1.cell(*cell.centre)]
+    coarse = Counter(KM10.centre(KM10.cell(*KM1.centre(cell))) for cell, _ in reports)
+    assert {cell.centre: cell.reports for cell in cells if cell.precision_km == 10} == coarse
+    fine, served = Counter(KM1.centre(cell) for cell, _ in reports), fine_among(cells)
+    for centre, number in fine.items():
+        assert number - 2 <= served[centre] <= number if number >= 3 else served[centre] == 0
 
 
-def test_a_cell_is_served_unless_one_or_two_reports_would_be_left() -> None:
-    assert served({"a": 3}) == ["a"]
-    assert served({"a": 2}) == []
-    assert served({"a": 5, "b": 3, "c": 2, "d": 1}) == ["a", "b"]
-    assert served({"a": 5, "b": 3, "c": 2}) == ["a"]
-    assert served({"a": 5, "b": 1}) == []
+async def test_three_people_of_several_minutes_are_served_together() -> None:
+    cell = FINE_CELLS[0]
+    centre = KM1.centre(cell)
+    assert fine_among(await cells_of([(cell, 0), (cell, 5)])) == {}
+    assert fine_among(await cells_of([(cell, 0), (cell, 5), (cell, 9)])) == {centre: 3}
+    assert fine_among(await cells_of([(cell, 0), (cell, 5), (cell, 9), (cell, 10)])) == {centre: 3}
+
+
+async def test_a_minute_counts_for_its_cell_of_1_km_when_it_has_passed() -> None:
+    reports = [(FINE_CELLS[0], 10)] * 3
+    assert fine_among(await cells_of(reports, 10 * MINUTE_S + 179)) == {}
+    assert fine_among(await cells_of(reports, 10 * MINUTE_S + 180)) == {KM1.centre(FINE_CELLS[0]): 3}
 
 
 async def test_a_cell_above_the_expected_intensity_by_more_than_two_degrees_is_an_outlier() -> None:
     strong = {"felt": 1, "motion": 3, "reaction": 3, "stand": 1, "shelf": 1}  # 5.4
     expected = {Point(*KM10.centre("km10:1396:1105")): 3.4, Point(*KM10.centre("km10:1396:1106")): 3.39}
-    communities = {"km1:13960:11050": Community.of(strong), "km1:13960:11060": Community.of(strong)}
+    reports = [
+        Collected(cell, FeltAt(*KM1.centre(cell), 0), Community.of(strong))
+        for cell in ("km1:13960:11050", "km1:13960:11060")
+    ]
 
-    cells = await felt_cells(communities, expected.__getitem__)
+    cells = await felt_cells(reports, 1_000_000, expected.__getitem__)
 
     assert [(cell.intensity, cell.expected, cell.outlier) for cell in cells] == [
         (5.4, 3.4, False),
