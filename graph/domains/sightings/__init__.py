@@ -15,6 +15,7 @@ from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import ENTITIES
 from graph.domains.sightings.felt.candidates import Candidates
+from graph.domains.sightings.felt.counting import FeltCounts
 from graph.domains.sightings.felt.intensity import FeltIntensities
 from graph.domains.sightings.hiding import Hiding
 from graph.domains.sightings.lifetimes import Lifetimes
@@ -62,7 +63,8 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
     profiles = Profiles(database)
     changes = SightingChanges(database)
-    confirming = Confirming(database, changes, areas, lifetimes, clock)
+    felt = FeltCounts(database)
+    confirming = Confirming(database, changes, areas, felt, lifetimes, clock)
     reporting = Reporting(
         database=database,
         catalogue=catalogue,
@@ -72,6 +74,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         rates=ReportRates(database, clock, most=settings.sighting_reports),
         profiles=profiles,
         areas=areas,
+        felt=felt,
         confirming=confirming,
         changes=changes,
         lifetimes=lifetimes,

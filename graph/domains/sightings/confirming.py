@@ -14,7 +14,8 @@ from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.changes import ROUNDS, SightingChanges
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_BY_ID
-from graph.domains.sightings.felt.collecting import FeltReport, added
+from graph.domains.sightings.felt.collecting import FeltReport
+from graph.domains.sightings.felt.counting import FeltBy, FeltCounts
 from graph.domains.sightings.iso import iso_of, seconds_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ChangeKind, Outcome, Sighting
@@ -23,7 +24,7 @@ from graph.store.contract import Database, Put
 from graph.store.entity import Item
 from graph.work.together import WrittenTogether
 
-MOST_AT_ONCE = 20  # users whose confirmations are stored at once, with at most four actions each
+MOST_AT_ONCE = 16  # users whose confirmations are stored at once, with at most five actions each
 MOST_WAITING = 1000  # entries that are looked through for those of one sighting
 
 
@@ -46,12 +47,14 @@ class Confirming:
         database: Database,
         changes: SightingChanges,
         areas: ActiveAreas,
+        felt: FeltCounts,
         lifetimes: Lifetimes,
         clock: Clock,
     ) -> None:
         self._database = database
         self._changes = changes
         self._areas = areas
+        self._felt = felt
         self._lifetimes = lifetimes
         self._clock = clock
         self._together = WrittenTogether(self._store_some, most=MOST_WAITING)
@@ -126,6 +129,6 @@ class Confirming:
             ]
         actions += [
             profiles.received(before["userId"], len(new)),
-            *added([entry.felt for entry in new if entry.felt]),
+            *await self._felt.with_new([FeltBy(entry.user_id, entry.felt) for entry in new if entry.felt]),
         ]
         return await self._changes.store(ChangeKind.CONFIRMED, after, actions)

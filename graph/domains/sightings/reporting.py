@@ -17,7 +17,8 @@ from graph.domains.sightings.changes import ROUNDS, SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import SIGHTING
-from graph.domains.sightings.felt.collecting import FeltReport, added, felt_report
+from graph.domains.sightings.felt.collecting import FeltReport, felt_report
+from graph.domains.sightings.felt.counting import FeltBy, FeltCounts
 from graph.domains.sightings.felt.questionnaire import Answers
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
@@ -56,6 +57,7 @@ class Reporting:
     rates: ReportRates
     profiles: Profiles
     areas: ActiveAreas
+    felt: FeltCounts
     confirming: Confirming
     changes: SightingChanges
     lifetimes: Lifetimes
@@ -128,7 +130,7 @@ class Reporting:
                 await self.rates.one_more(user_id, place.area.slug),
                 profiles.reported(profile, self.clock()),
                 *await self.areas.with_new(sighting, place.area),
-                *added([felt] if felt else []),
+                *await self.felt.with_new([FeltBy(user_id, felt)] if felt else []),
             ],
         )
         return Sighting(sighting) if stored else None

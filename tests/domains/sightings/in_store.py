@@ -13,6 +13,7 @@ from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.confirming import Confirming
+from graph.domains.sightings.felt.counting import FeltCounts
 from graph.domains.sightings.hiding import Hiding
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast
@@ -118,7 +119,8 @@ async def sightings_of(
     categories = categories or Categories()
     areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
     changes = SightingChanges(database)
-    confirming = Confirming(database, changes, areas, lifetimes, clock)
+    felt = FeltCounts(database)
+    confirming = Confirming(database, changes, areas, felt, lifetimes, clock)
     profiles = Profiles(database)
     reporting = Reporting(
         database=database,
@@ -129,6 +131,7 @@ async def sightings_of(
         rates=ReportRates(database, clock, most=most_reports),
         profiles=profiles,
         areas=areas,
+        felt=felt,
         confirming=confirming,
         changes=changes,
         lifetimes=lifetimes,
