@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graph.core.errors import NotThere
-from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, PROFILE, SIGHTING_BY_ID
+from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_BY_ID
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import Sighting
 from tests.domains.entities import ENTITIES, everything_in
@@ -31,9 +31,8 @@ from tests.processes import TIMEOUT_S
 from tests.store.engines import new_store
 
 CROWD = 1000
-KILLS = 20 if THOROUGH else 4
+KILLS = {"sqlite": 12 if THOROUGH else 4, "dynamodb": 6 if THOROUGH else 3}
 USERS_A_KILL = 60
-HERE = {"lat": 35.6, "lon": -117.6}
 
 
 async def expiry_of(ours: SightingStore, sighting: Sighting) -> int:
@@ -138,7 +137,7 @@ async def test_a_thousand_confirmations_at_once_through_two_processes_count_dist
     engine: str, tmp_path: Path
 ) -> None:
     async with two_processes(engine, tmp_path) as processes:
-        sighting = await processes[0].new(ANNA, **HERE)
+        sighting = await processes[0].new(ANNA, lat=35.6, lon=-117.6)
         users = [f"user{number}" for number in range(CROWD)]
         twice = [*users, *users[::7], ANNA, ANNA]
         random.Random(18).shuffle(twice)
@@ -147,9 +146,7 @@ async def test_a_thousand_confirmations_at_once_through_two_processes_count_dist
         )
 
         assert [outcome.confirmed for outcome in outcomes].count(True) == CROWD
-        confirmed = [outcome.sighting.confirmations for outcome in outcomes]
-        assert min(confirmed) >= 0
-        assert max(confirmed) == CROWD
+        assert max(outcome.sighting.confirmations for outcome in outcomes) == CROWD
         found = await processes[0].one(sighting)
         assert found is not None
         assert found.confirmations == CROWD
@@ -174,10 +171,9 @@ async def test_processes_that_are_killed_while_they_confirm_leave_nothing_half_c
 ) -> None:
     store, chosen, done = await new_store(engine, tmp_path, ENTITIES), random.Random(20260803), 0
     async with store_of(store, held_clock()) as ours:
-        new = [await ours.new(user, area="Downtown", **HERE) for user in (ANNA,)]
-        new += [await ours.new(user, area=user) for user in (BEN, CARA)]
+        new = [await ours.new(ANNA, lat=35.6, lon=-117.6), await ours.new(BEN), await ours.new(CARA, area="Harbour")]
         ids = [sighting.sighting_id for sighting in new]
-        for number in range(KILLS):
+        for number in range(KILLS[engine]):
             users = [f"user{number}-{n}" for n in range(USERS_A_KILL)]
             with confirming(store, ids, users) as process:
                 wanted = done + chosen.randrange(1, len(ids) * USERS_A_KILL // 2)
@@ -190,17 +186,10 @@ async def test_processes_that_are_killed_while_they_confirm_leave_nothing_half_c
             done = await settled(ours, ids)
             await assert_agreement(ours)
 
-        last = [f"user{KILLS - 1}-{n}" for n in range(USERS_A_KILL)]  # those who do not know tell again
+        last = [f"user{KILLS[engine] - 1}-{n}" for n in range(USERS_A_KILL)]  # those who do not know tell again
         await asyncio.gather(*[ours.confirm(user, sighting) for user in last for sighting in new])
         await assert_agreement(ours)
-        assert await confirmations(ours) == Counter(
-            {(item["sightingId"], item["userId"]): 1 for item in await ours.items(CONFIRMER)}
-        )
         assert {(sighting_id, user) for sighting_id in ids for user in last} <= (await confirmations(ours)).keys()
-        received = {
-            item["userId"]: item["confirmationsReceived"] for item in await ours.items(PROFILE) if "since" in item
-        }
-        assert sum(received.values()) == await number_of_confirmations(ours, ids)
 
 
 async def number_of_confirmations(ours: SightingStore, ids: list[str]) -> int:
@@ -211,7 +200,8 @@ async def number_of_confirmations(ours: SightingStore, ids: list[str]) -> int:
 
 async def settled(ours: SightingStore, ids: list[str]) -> int:
     """The same, once nothing changes any more: DynamoDB goes on with what it was sent before a kill."""
-    number = -1
-    while number != (number := await number_of_confirmations(ours, ids)):
+    before, now = -1, await number_of_confirmations(ours, ids)
+    while now != before:
         await ours.items(CONFIRMER)
-    return number
+        before, now = now, await number_of_confirmations(ours, ids)
+    return now
