@@ -1,0 +1,97 @@
+"""A user reports so much in an area within an hour of the clock, and no more, however many reports come at once."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from graph.domains.sightings.entities import REPORT_COUNT
+from graph.domains.sightings.errors import TooManyReports
+from graph.domains.sightings.model import Outcome
+from graph.domains.sightings.scopes import SIGHTINGS_WRITE
+from tests.bearers import bearer
+from tests.domains.earthquakes.builders import at
+from tests.domains.entities import everything_in
+from tests.domains.sightings.counted import both_counts, both_profiles
+from tests.domains.sightings.in_store import ANNA, BEN, held_clock, sightings, two_processes
+from tests.service import running
+from tests.settings import Settings
+
+MOST = 5
+FAR = 0.001  # degrees, more than 30 m
+
+
+async def test_the_limit_is_of_a_user_an_area_and_an_hour_of_the_clock(engine: str) -> None:
+    clock = held_clock()
+    clock.now = at("2100-03-02T12:59:57")
+    async with sightings(engine, clock, most_reports=2) as ours:
+        await ours.new(ANNA, "FIRE")
+        await ours.new(ANNA, "DAMAGE")
+        stored = await everything_in(ours.database)
+        with pytest.raises(TooManyReports) as refused:
+            await ours.report(ANNA, "OTHER")
+        assert refused.value.headers == {"Retry-After": "3"}
+        assert "2 sightings in this area within this hour: try again in 3 s." in str(refused.value)
+        assert await everything_in(ours.database) == stored
+
+        await ours.new(ANNA, "OTHER", area="Elsewhere")
+        await ours.new(BEN, "OTHER")
+        ours.later(2.999)
+        with pytest.raises(TooManyReports, match="try again in 1 s"):
+            await ours.report(ANNA, "LANDSLIDE")
+        ours.later(0.001)
+        await ours.new(ANNA, "LANDSLIDE")
+        assert [item["hour"] for item in await ours.items(REPORT_COUNT)] == ["2100-03-02T13"]
+
+
+async def test_repeated_reports_are_no_new_ones_for_the_limit() -> None:
+    async with sightings("sqlite", most_reports=1) as ours:
+        await ours.new(BEN)
+        assert (await ours.report(ANNA)).confirmed
+        assert not (await ours.report(ANNA)).created
+        await ours.new(ANNA, "FIRE")
+        assert not (await ours.report(ANNA, "FIRE")).created
+        with pytest.raises(TooManyReports):
+            await ours.report(ANNA, "OTHER")
+
+
+async def test_a_report_that_is_hidden_still_counts_for_the_limit() -> None:
+    async with sightings("sqlite", most_reports=1) as ours:
+        await ours.hiding.hide(BEN, (await ours.new(ANNA)).sighting_id, "Spam")
+        with pytest.raises(TooManyReports):
+            await ours.report(ANNA)
+
+
+async def test_of_fifty_reports_at_once_exactly_as_many_as_may_are_stored(engine: str, tmp_path: Path) -> None:
+    async with two_processes(engine, tmp_path, most_reports=MOST) as processes:
+        reports = [
+            processes[number % 2].report(ANNA, area="Downtown", lat=35 + number * FAR, lon=-117.0)
+            for number in range(50)
+        ]
+        outcomes = await asyncio.gather(*reports, return_exceptions=True)
+
+        assert [isinstance(outcome, Outcome) and outcome.created for outcome in outcomes].count(True) == MOST
+        assert [isinstance(outcome, TooManyReports) for outcome in outcomes].count(True) == 50 - MOST
+        (count,) = await processes[0].items(REPORT_COUNT)
+        assert count["number"] == MOST
+        for both in (both_counts, both_profiles):
+            counted, recounted = await both(processes[1])
+            assert counted == recounted
+
+
+def test_a_client_learns_when_to_try_again(tmp_path: Path) -> None:
+    clock = held_clock()
+    with running(Settings(store=f"sqlite:///{tmp_path / 'rates.db'}", sighting_reports=1), clock=clock) as service:
+        report = 'mutation($c: SightingCategory!) { reportSighting(input: {category: $c, area: "Town"}) { created } }'
+        answers = [
+            service.http.post(
+                "/graphql",
+                json={"query": report, "variables": {"c": category}},
+                headers=bearer(SIGHTINGS_WRITE, subject=ANNA),
+            ).json()
+            for category in ("FIRE", "OTHER")
+        ]
+        assert answers[0] == {"data": {"reportSighting": {"created": True}}}
+        (error,) = answers[1]["errors"]
+        assert error["extensions"]["code"] == "RATE_LIMITED"
+        assert "try again in 3600 s" in error["message"]
