@@ -1,4 +1,8 @@
-"""The areas that have active sightings. An area is active as long as the last of its sightings to expire."""
+"""The areas that have active sightings. An area is active as long as the last of its sightings to expire.
+
+Each change of an area's sightings counts in the area's item. So a sighting is not hidden while another one, which may
+keep the area active, is stored.
+"""
 
 from graph.core.clock import Clock
 from graph.core.paging import Page
@@ -33,25 +37,29 @@ class ActiveAreas:
         return await AREAS.page(self._database, request, [()], Area)
 
     async def with_new(self, sighting: Item, area: NamedArea) -> list[Action]:
-        """The changes for a new sighting in an area, if the area is as it is read here."""
+        """The changes for a new sighting in an area, unless the area ends earlier meanwhile."""
         item = await self._database.get(AREA.key_for(area.slug))
         if item:
-            return _extended(item, sighting)
+            return [_extended(item, sighting)]
         centre = area.centre._asdict() if area.centre else {}
-        new = {"areaSlug": area.slug, "name": area.name, "expiresAt": sighting["expiresAt"], **centre}
+        new = {"areaSlug": area.slug, "name": area.name, "expiresAt": sighting["expiresAt"], "changes": 1, **centre}
         return [Put(AREA, new, if_absent=True)]
 
     async def with_longer(self, sighting: Item) -> list[Action]:
-        """The changes for a sighting that expires later than before, if its area is as it is read here."""
+        """The changes for a sighting that expires later than before, unless its area ends earlier meanwhile."""
         item = await self._database.get(AREA.key_for(sighting["areaSlug"]))
-        return _extended(item, sighting) if item else []
+        return [_extended(item, sighting)] if item else []
 
     async def without(self, sighting: Item) -> list[Action]:
-        """The changes for a sighting that is hidden: its area is active as long as the others."""
+        """The changes for a sighting that is hidden, if no other changes meanwhile: its area lasts as the others do."""
         item = await self._database.get(AREA.key_for(sighting["areaSlug"]))
-        if item is None or item["expiresAt"] > sighting["expiresAt"]:
+        if item is None:
             return []
-        return [_until(item, await self._last_expiry(sighting["areaSlug"], sighting["sightingId"]))]
+        ends = item["expiresAt"]
+        if ends <= sighting["expiresAt"]:
+            ends = await self._last_expiry(sighting["areaSlug"], sighting["sightingId"])
+        unchanged = Compare("changes", "=", item["changes"])
+        return [Update(AREA.key_of(item), set={"expiresAt": ends}, add={"changes": 1}, condition=unchanged)]
 
     async def _last_expiry(self, slug: str, without: str) -> int:
         """When the last of an area's sightings expires, but for one; now without any."""
@@ -73,13 +81,11 @@ class ActiveAreas:
                 return last
 
 
-def _extended(item: Item, sighting: Item) -> list[Action]:
-    return [_until(item, sighting["expiresAt"])] if item["expiresAt"] < sighting["expiresAt"] else []
-
-
-def _until(item: Item, expires_at: int) -> Update:
+def _extended(item: Item, sighting: Item) -> Update:
+    """The change by which an area lasts as long as a sighting, if it does not."""
+    key, expires_at = AREA.key_of(item), sighting["expiresAt"]
+    if item["expiresAt"] >= expires_at:
+        return Update(key, add={"changes": 1}, condition=Compare("expiresAt", ">=", expires_at))
     return Update(
-        AREA.key_of(item),
-        set={"expiresAt": expires_at},
-        condition=Compare("expiresAt", "=", item["expiresAt"]),
+        key, set={"expiresAt": expires_at}, add={"changes": 1}, condition=Compare("expiresAt", "<", expires_at)
     )

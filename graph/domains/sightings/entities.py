@@ -161,6 +161,7 @@ AREA = Entity(
     attributes=(
         AREA_SLUG,
         EXPIRES_AT,  # of its last sighting
+        Whole("changes", least=1),  # of its sightings, so far
         Text("name", shortest=1, longest=LONGEST_NAME),
         Real("lat", least=-90, greatest=90, unit="degrees", optional=True),
         Real("lon", least=-180, greatest=180, unit="degrees", optional=True),

@@ -1,0 +1,225 @@
+"""A hidden sighting is there no more, on any path and at once; who has hidden it and why is kept."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.access.callers import Scope
+from graph.core.errors import BadUserInput, NotThere
+from graph.core.paging import Paging
+from graph.domains.earthquakes.areas import Circle
+from graph.domains.sightings.entities import HIDING
+from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, SIGHTINGS_WRITE
+from graph.store.contract import Database
+from graph.store.ordering import PageRequest
+from graph.store.query import Page, Query
+from tests.bearers import bearer
+from tests.domains.earthquakes.revisions.histories import Clock, Source, a_record
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import everything_in
+from tests.domains.sightings.counted import both_counts
+from tests.domains.sightings.in_store import (
+    ANNA,
+    BEN,
+    CARA,
+    NOON_S,
+    SightingStore,
+    held_clock,
+    sightings,
+    sightings_of,
+)
+from tests.service import Service, running
+from tests.settings import Settings
+
+FIRST = PageRequest(Paging(10))
+
+
+async def paths(ours: SightingStore) -> dict[str, list[str]]:
+    """What is found on each path: ids of sightings, or areas."""
+    by_confidence = await ours.sightings.by_confidence("FIRE", NOON_S - 3600, FIRST)
+    return {
+        "all": await ours.ids(),
+        "area": await ours.ids(areas=("downtown",)),
+        "category": await ours.ids(categories=("FIRE",)),
+        "near": await ours.ids(near=Circle(35.6, -117.6, 20)),
+        "further": await ours.ids(near=Circle(35.6, -117.6, 200)),
+        "earthquake": await ours.ids(event_ids=("us1",)),
+        "reporter": await ours.ids(user_id=ANNA),
+        "confidence": [each.sighting_id for each in by_confidence.records],
+        "trending": [trend.category for trend in await ours.trending.of(6) if trend.count],
+        "areas": [area.slug for area in (await ours.areas.page(FIRST)).records],
+    }
+
+
+async def test_a_hidden_sighting_is_on_no_path_at_once(engine: str) -> None:
+    async with sightings(engine) as ours:
+        await Source(ours.database, clock=Clock()).say(a_record("us1"))
+        sighting = await ours.new(ANNA, "FIRE", area="Downtown", lat=35.6, lon=-117.6, event_id="us1")
+        await ours.confirm(BEN, sighting)
+        assert all((await paths(ours)).values())
+
+        await ours.hiding.hide(CARA, sighting.sighting_id, "No fire")
+        assert not any((await paths(ours)).values())
+        assert await ours.one(sighting) is None
+        counted, recounted = await both_counts(ours)
+        assert counted == recounted
+
+
+async def test_other_sightings_and_their_area_stay(engine: str) -> None:
+    async with sightings(engine) as ours:
+        short = await ours.new(ANNA, "FIRE")
+        ours.later(600)
+        long = await ours.new(BEN, "FIRE")
+        last = await ours.new(CARA, "DAMAGE")
+        await ours.hiding.hide(CARA, long.sighting_id, "No fire")
+        assert sorted(await ours.ids()) == sorted([short.sighting_id, last.sighting_id])
+        counted, recounted = await both_counts(ours)
+        assert counted == recounted
+
+        await ours.hiding.hide(CARA, last.sighting_id, "No damage")
+        (area,) = (await ours.areas.page(FIRST)).records
+        assert area.active_until == short.expires_at
+        counted, recounted = await both_counts(ours)
+        assert counted == recounted
+
+
+async def test_who_has_hidden_what_and_why_is_stored_for_good_and_logged(
+    engine: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with sightings(engine) as ours:
+        sighting = await ours.new(ANNA)
+        ours.later(5)
+        with caplog.at_level(logging.INFO, "graph.domains.sightings.hiding"):
+            await ours.hiding.hide(CARA, sighting.sighting_id, "Names a person")
+
+        ours.later(400 * 86_400)
+        assert await ours.items(HIDING) == [
+            {
+                "sightingId": sighting.sighting_id,
+                "userId": CARA,
+                "reason": "Names a person",
+                "hiddenAt": "2100-03-02T12:00:05Z",
+            }
+        ]
+    (record,) = [each for each in caplog.records if each.name == "graph.domains.sightings.hiding"]
+    assert (record.levelname, record.getMessage()) == ("INFO", "A sighting is hidden")
+    assert vars(record)["keywords"] == {
+        "sighting_id": sighting.sighting_id,
+        "moderator_id": CARA,
+        "reason": "Names a person",
+    }
+
+
+async def test_a_sighting_that_is_not_there_cannot_be_hidden(caplog: pytest.LogCaptureFixture) -> None:
+    async with sightings("sqlite") as ours:
+        hidden, expired = await ours.new(ANNA), await ours.new(ANNA, area="Elsewhere")
+        await ours.hiding.hide(CARA, hidden.sighting_id, "Spam")
+        ours.later(1800)
+        stored = await everything_in(ours.database)
+        caplog.clear()
+        unknown = "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"
+        for each in (hidden.sighting_id, expired.sighting_id, unknown, "", "\x00", "\ud800"):
+            with pytest.raises(NotThere, match="There is no active sighting"):
+                await ours.hiding.hide(CARA, each, "Again")
+        assert await everything_in(ours.database) == stored
+        assert not caplog.records
+
+
+async def test_a_reason_has_bounds() -> None:
+    async with sightings("sqlite") as ours:
+        sighting = await ours.new(ANNA)
+        for reason in ("", " ", "x" * 281, "<b>", "a\x1b[2J", "\ud800"):
+            with pytest.raises(BadUserInput):
+                await ours.hiding.hide(CARA, sighting.sighting_id, reason)
+        assert await ours.ids() == [sighting.sighting_id]
+        await ours.hiding.hide(CARA, sighting.sighting_id, "x" * 280)
+        assert await ours.ids() == []
+
+
+class Overtaken(WatchedDatabase):
+    """While it reads an area's sightings, something else happens."""
+
+    def __init__(self, database: Database, meanwhile: Any) -> None:
+        super().__init__(database)
+        self._meanwhile = meanwhile
+
+    async def query(self, query: Query) -> Page:
+        page = await super().query(query)
+        if meanwhile := self._meanwhile:
+            self._meanwhile = None
+            await meanwhile()
+        return page
+
+
+@pytest.mark.parametrize("meanwhile", ["reported", "confirmed", "hidden"])
+async def test_an_area_stays_as_long_as_what_happens_while_a_sighting_is_hidden(meanwhile: str) -> None:
+    async with sightings("sqlite") as ours:
+        other = await ours.new(BEN, "FIRE")
+        ours.later(60)
+        sighting = await ours.new(ANNA)
+
+        async def happens() -> None:
+            if meanwhile == "reported":
+                await ours.new(BEN, "DAMAGE")
+            elif meanwhile == "confirmed":
+                await ours.confirm(CARA, other)
+            else:
+                await ours.hiding.hide(CARA, other.sighting_id, "No fire")
+
+        async with sightings_of(Overtaken(ours.database, happens), ours.clock) as hiding:
+            await hiding.hiding.hide(CARA, sighting.sighting_id, "Spam")
+        counted, recounted = await both_counts(ours)
+        assert counted == recounted
+
+
+async def test_a_sighting_that_is_confirmed_while_it_is_hidden_is_hidden(engine: str) -> None:
+    class Confirmed(WatchedDatabase):
+        """Somebody confirms before the first transaction."""
+
+        confirmed = False
+
+        async def transact(self, actions: Any) -> tuple[int, ...]:
+            if not self.confirmed:
+                self.confirmed = True
+                await ours.confirm(BEN, sighting)
+            return await super().transact(actions)
+
+    async with sightings(engine) as ours:
+        sighting = await ours.new(ANNA)
+        ours.later(100)
+        async with sightings_of(Confirmed(ours.database), ours.clock) as hiding:
+            await hiding.hiding.hide(CARA, sighting.sighting_id, "Spam")
+        assert await ours.ids() == []
+        counted, recounted = await both_counts(ours)
+        assert counted == recounted
+
+
+REPORT = 'mutation { reportSighting(input: {category: FIRE, area: "Town"}) { sighting { id sightingId } } }'
+HIDE = 'mutation($id: ID!) { hideSighting(input: {id: $id, reason: "No fire"}) { sightingId } }'
+
+
+def ask(service: Service, query: str, *scopes: Scope, **variables: Any) -> Any:
+    """The answer to a caller with these scopes."""
+    body = {"query": query, "variables": variables}
+    return service.http.post("/graphql", json=body, headers=bearer(*scopes, subject=CARA)).json()
+
+
+def test_only_moderators_hide_over_http(tmp_path: Path) -> None:
+    with running(Settings(store=f"sqlite:///{tmp_path / 'hide.db'}"), clock=held_clock()) as service:
+        sighting = ask(service, REPORT, SIGHTINGS_WRITE)["data"]["reportSighting"]["sighting"]
+        shown = "query($id: ID!) { sighting(id: $id) { sightingId } node(id: $id) { id } }"
+        for scopes in ([SIGHTINGS_READ], [SIGHTINGS_READ, SIGHTINGS_WRITE]):
+            refused = ask(service, HIDE, *scopes, id=sighting["id"])
+            assert [error["extensions"]["code"] for error in refused["errors"]] == ["FORBIDDEN"]
+        assert ask(service, shown, SIGHTINGS_READ, id=sighting["id"])["data"] == {
+            "sighting": {"sightingId": sighting["sightingId"]},
+            "node": {"id": sighting["id"]},
+        }
+
+        hidden = ask(service, HIDE, SIGHTINGS_MODERATE, id=sighting["id"])
+        assert hidden == {"data": {"hideSighting": {"sightingId": sighting["sightingId"]}}}
+        assert ask(service, shown, SIGHTINGS_READ, id=sighting["id"])["data"] == {"sighting": None, "node": None}
+        again = ask(service, HIDE, SIGHTINGS_MODERATE, id=sighting["sightingId"])
+        assert [error["extensions"]["code"] for error in again["errors"]] == ["NOT_FOUND"]
