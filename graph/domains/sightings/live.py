@@ -3,20 +3,25 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from graph.domains.sightings.entities import SIGHTING_CHANGE, SIGHTING_CHANGES
-from graph.domains.sightings.model import CHANGES_IN_ORDER, SightingChange
+from graph.domains.sightings.model import CHANGES_IN_ORDER, Sighting, SightingChange
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
+from graph.store.client_input import find
 from graph.store.contract import Database
 from graph.store.records import records_at
 
 
 class SightingBroadcast(Broadcast[SightingChange]):
-    """Sends changes of sightings as any process stores them."""
+    """Sends changes of sightings as any process stores them. What is hidden since then is not sent with its report."""
 
     def __init__(self, database: Database, sequence: ChangeSequence) -> None:
         async def load(keys: Sequence[str]) -> Mapping[str, SightingChange]:
             wanted = [SIGHTING_CHANGE.key_for(int(key)) for key in keys]
-            return {str(change.number): change for change in await records_at(database, SightingChange, wanted)}
+            changes = await records_at(database, SightingChange, wanted)
+            there = await find(database, Sighting, {each.sighting_id for each in changes}, frozenset())
+            return {
+                str(each.number): each if each.sighting_id in there else each.without_sighting() for each in changes
+            }
 
         super().__init__(sequence, Records.of(CHANGES_IN_ORDER, SIGHTING_CHANGES, load))
 

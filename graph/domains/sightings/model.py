@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from graph.core.days import datetime_of
 from graph.core.errors import InvalidCursor
@@ -127,6 +127,10 @@ class SightingChange(EntityRecord):
     def sighting(self) -> Sighting:
         """The sighting."""
         return Sighting({**self.item, "expiresAt": self.item["activeUntil"]})
+
+    def without_sighting(self) -> Self:
+        """The same change of a sighting that is there no more."""
+        return type(self)({**self.item, "activeUntil": 0})
 
 
 CHANGES_IN_ORDER = Ordering("sightingchanges", SIGHTING_CHANGE, SIGHTING_CHANGE.table.primary)

@@ -1,0 +1,224 @@
+"""What has expired or is hidden is there on no path, whatever the store still holds."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.core.errors import NotThere
+from graph.core.paging import Paging
+from graph.domains.earthquakes.areas import Circle
+from graph.domains.sightings.entities import LISTED_SIGHTING, SIGHTING, SIGHTING_BY_ID
+from graph.domains.sightings.model import CHANGES_IN_ORDER, Sighting
+from graph.store.entity import Item
+from graph.store.ordering import PageRequest
+from tests.bearers import bearer
+from tests.domains.earthquakes.builders import an_event, ingest
+from tests.domains.sightings.in_store import ANNA, BEN, CARA, NOON, SightingStore, held_clock, sightings
+from tests.service import Service, running
+from tests.settings import Settings
+from tests.store.samples import HeldClock
+from tests.subscribers import event_stream
+
+LIFE_S = 1800
+HERE = {"lat": 35.77, "lon": -117.6}
+EVENT_ID = "us7000abcd"
+
+
+async def paths(ours: SightingStore, sighting: Sighting) -> dict[str, Any]:
+    """What each path that reads finds of the only sighting."""
+    first = PageRequest(Paging(5))
+    area, category = sighting.area_slug, sighting.category
+    (trend, *_) = await ours.trending.of(24)
+    return {
+        "all": await ours.ids(),
+        "area": await ours.ids(areas=(area,)),
+        "category": await ours.ids(categories=(category,)),
+        "near": [await ours.ids(near=Circle(**HERE, radius_km=radius)) for radius in (15, 150, 1500, 15_000)],
+        "event": await ours.ids(event_ids=(EVENT_ID,)),
+        "user": await ours.ids(user_id=ANNA),
+        "id": list(await ours.sightings.by_id([sighting.sighting_id])),
+        "needed": list(await ours.sightings.by_id([sighting.sighting_id], frozenset({"text"}))),
+        "confidence": [each.sighting_id for each in (await ours.sightings.by_confidence(category, 0, first)).records],
+        "trending": trend.count,
+        "areas": [each.slug for each in (await ours.areas.page(first)).records],
+    }
+
+
+def everywhere(sighting: Sighting) -> dict[str, Any]:
+    """What the paths find of a sighting that is active."""
+    found: dict[str, Any] = dict.fromkeys(
+        ("all", "area", "category", "event", "user", "id", "needed", "confidence"), [sighting.sighting_id]
+    )
+    return {**found, "near": [[sighting.sighting_id]] * 4, "trending": 1, "areas": [sighting.area_slug]}
+
+
+NOWHERE = {
+    **dict.fromkeys(("all", "area", "category", "event", "user", "id", "needed", "confidence", "areas"), []),
+    "near": [[]] * 4,
+    "trending": 0,
+}
+
+
+@asynccontextmanager
+async def one_sighting(engine: str) -> AsyncIterator[tuple[SightingStore, HeldClock, Sighting]]:
+    """A store with one sighting, which is found on every path."""
+    clock = held_clock()
+    async with sightings(engine, clock) as ours:
+        await ingest(ours.database, [an_event(EVENT_ID, NOON)])
+        sighting = await ours.new(ANNA, "FIRE", **HERE, event_id=EVENT_ID, text="smoke")
+        assert await paths(ours, sighting) == everywhere(sighting)
+        yield ours, clock, sighting
+
+
+async def held_items(ours: SightingStore, clock: HeldClock) -> list[Item]:
+    """The items of sightings that the store holds, expired or not: those of a clock that stands far in the past."""
+    now, clock.now = clock.now, 0
+    found = [item for entity in (SIGHTING, SIGHTING_BY_ID, LISTED_SIGHTING) for item in await ours.items(entity)]
+    clock.now = now
+    return found
+
+
+async def test_a_sighting_is_there_until_its_second_and_then_nowhere_although_the_store_holds_it(engine: str) -> None:
+    async with one_sighting(engine) as (ours, clock, sighting):
+        before = await held_items(ours, clock)
+        assert len(before) == 2 + 5  # its lists: of three cells, the user, the earthquake
+        clock.now += 1000 * LIFE_S - 1
+        assert await paths(ours, sighting) == everywhere(sighting)
+        clock.now += 1
+        assert await paths(ours, sighting) == NOWHERE
+        clock.now += 10**9
+        assert await paths(ours, sighting) == NOWHERE
+        assert await held_items(ours, clock) == before
+
+
+async def test_what_has_expired_is_neither_confirmed_nor_hidden_nor_repeated(engine: str) -> None:
+    async with one_sighting(engine) as (ours, clock, sighting):
+        clock.now += 1000 * LIFE_S
+        held = await held_items(ours, clock)
+        with pytest.raises(NotThere):
+            await ours.confirm(BEN, sighting)
+        with pytest.raises(NotThere):
+            await ours.hiding.hide(CARA, sighting.sighting_id, "spam")
+        assert await held_items(ours, clock) == held
+        assert (await ours.profiles.of(ANNA)).confirmations_received == 0
+        again = await ours.new(ANNA, "FIRE", **HERE, event_id=EVENT_ID)
+        assert again.sighting_id != sighting.sighting_id
+        assert await paths(ours, again) == everywhere(again)
+
+
+async def test_a_hidden_sighting_is_there_on_no_path(engine: str) -> None:
+    async with one_sighting(engine) as (ours, clock, sighting):
+        clock.now += 1000
+        await ours.hiding.hide(CARA, sighting.sighting_id, "spam")
+        assert await paths(ours, sighting) == NOWHERE
+        assert len(await held_items(ours, clock)) == 7
+        with pytest.raises(NotThere):
+            await ours.confirm(BEN, sighting)
+        with pytest.raises(NotThere):
+            await ours.hiding.hide(CARA, sighting.sighting_id, "spam")
+        again = await ours.new(BEN, "FIRE", **HERE)
+        assert await ours.ids() == [again.sighting_id]
+
+
+async def test_a_confirmation_puts_the_expiry_off_on_every_path(engine: str) -> None:
+    async with one_sighting(engine) as (ours, clock, sighting):
+        clock.now += 1000 * 900
+        await ours.confirm(BEN, sighting)
+        clock.now += 1000 * LIFE_S - 1
+        assert await paths(ours, sighting) == everywhere(sighting)
+        clock.now += 1
+        assert await paths(ours, sighting) == NOWHERE
+
+
+# In the graph
+
+REPORT = """mutation ($input: ReportSightingInput!) {
+  reportSighting(input: $input) { sighting { id sightingId } }
+}"""
+PATHS = """query ($id: ID!) {
+  node(id: $id) { id }
+  sighting(id: $id) { id }
+  sightings { nodes { id } }
+  trending { count sightings { nodes { id } } }
+  areas { nodes { slug sightings { nodes { id } } } }
+  profile { sightings { nodes { id } } }
+}"""
+CHANGES = """subscription ($after: String) {
+  sightings(after: $after) { node { kind sightingId sighting { text } } cursor }
+}"""
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[tuple[Service, HeldClock]]:
+    clock = held_clock()
+    settings = Settings(store=f"sqlite:///{tmp_path / 'sightings.db'}", deliver=False)
+    with running(settings, clock=clock) as service:
+        yield service, clock
+
+
+def report(service: Service, area: str) -> dict[str, str]:
+    given = {"category": "FIRE", "area": area, "text": f"smoke in {area}"}
+    sighting: dict[str, str] = service.ask(REPORT, {"input": given})["reportSighting"]["sighting"]
+    return sighting
+
+
+def found(service: Service, sighting: dict[str, str]) -> list[Any]:
+    """What each path of the graph finds, as numbers."""
+    data = service.ask(PATHS, {"id": sighting["id"]})
+    return [
+        int(data["node"] is not None),
+        int(data["sighting"] is not None),
+        len(data["sightings"]["nodes"]),
+        sum(each["count"] for each in data["trending"]),
+        sum(len(each["sightings"]["nodes"]) for each in data["trending"]),
+        len(data["areas"]["nodes"]),
+        sum(len(each["sightings"]["nodes"]) for each in data["areas"]["nodes"]),
+        len(data["profile"]["sightings"]["nodes"]),
+    ]
+
+
+def test_no_field_of_the_graph_finds_what_has_expired(service: tuple[Service, HeldClock]) -> None:
+    ours, clock = service
+    sighting = report(ours, "harbour")
+    assert found(ours, sighting) == [1] * 8
+    clock.now += 1000 * LIFE_S
+    assert found(ours, sighting) == [0] * 8
+    confirm = "mutation ($id: ID!) { confirmSighting(input: {id: $id}) { confirmed } }"
+    hide = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
+    for mutation in (confirm, hide):
+        assert ours.codes(mutation, {"id": sighting["id"]}) == ["NOT_FOUND"]
+
+
+async def changes(service: Service, number: int, after: str | None) -> list[dict[str, Any]]:
+    """So many messages of a subscription."""
+    async with event_stream(service.url, CHANGES, variables={"after": after}, headers=bearer()) as stream:
+        assert await stream.block() == b":"
+        return [(await stream.next_data())["sightings"] for _ in range(number)]
+
+
+async def test_a_subscription_replays_no_sighting_that_has_expired_or_is_hidden_since(
+    service: tuple[Service, HeldClock],
+) -> None:
+    ours, clock = service
+
+    def written() -> list[str]:
+        some = [report(ours, area) for area in ("first", "second", "third")]
+        hide = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
+        ours.ask(hide, {"id": some[1]["id"]})
+        return [each["sightingId"] for each in some]
+
+    _, second, third = await asyncio.to_thread(written)
+    first = CHANGES_IN_ORDER.cursor_of({"change": 1})
+    replayed = await changes(ours, 3, first)
+    assert [each["node"] for each in replayed] == [
+        {"kind": "REPORTED", "sightingId": second, "sighting": None},
+        {"kind": "REPORTED", "sightingId": third, "sighting": {"text": "smoke in third"}},
+        {"kind": "HIDDEN", "sightingId": second, "sighting": None},
+    ]
+    clock.now += 1000 * LIFE_S
+    replayed = await changes(ours, 3, first)
+    assert [each["node"]["sighting"] for each in replayed] == [None] * 3
