@@ -17,7 +17,10 @@ poll_option = click.Option(
     ["--poll"], metavar="SECONDS", help="Seconds between polls of USGS, 60 or more; 0 for no polling.  [default: 0]"
 )
 demo_option = click.Option(
-    ["--demo"], is_flag=True, default=None, help="Load a real week of events when the catalogue is empty."
+    ["--demo"],
+    is_flag=True,
+    default=None,
+    help="Load a real week of events when the catalogue is empty, and other examples.",
 )
 
 

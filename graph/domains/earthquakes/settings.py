@@ -14,7 +14,10 @@ class EarthquakeSettings(SettingsPart):
     """The settings of polling, USGS, totals, summaries and the dashboard."""
 
     poll: float = Field(0, ge=0, le=86_400, description="Seconds between polls of USGS, 60 or more; 0 for no polling.")
-    demo: bool = Field(False, description="Whether a real week of events is loaded into an empty catalogue.")
+    demo: bool = Field(
+        False,
+        description="Whether a real week of events is loaded into an empty catalogue, and examples into other domains.",
+    )
     revisions: Literal["keep", "ignore"] = Field(
         "keep",
         description="`keep` stores what USGS revises as a new version. With `ignore` the first write of an event wins.",

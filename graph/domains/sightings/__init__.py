@@ -13,6 +13,7 @@ from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.confirming import Confirming
+from graph.domains.sightings.demo import prepare
 from graph.domains.sightings.entities import ENTITIES
 from graph.domains.sightings.felt.candidates import Candidates
 from graph.domains.sightings.felt.counting import FeltCounts
@@ -113,4 +114,5 @@ DOMAIN = Domain(
     contributions=(Contribution(Event, SightingsOfEvent),),
     scalars=SCALARS,
     examples=Path(__file__).parent / "examples",
+    prepare=prepare,
 )

@@ -1,0 +1,160 @@
+"""The demo: eight sightings of the last half hour, so that fresh, fading and stale ones are seen at once.
+
+They are what people may have reported of the packaged week's earthquakes, as if these were of today. They are stored by
+the services that store any report, whose clock stands at the time of each one.
+"""
+
+from dataclasses import dataclass, replace
+
+from graph.core.paging import Paging
+from graph.domain import Resources, Services
+from graph.domains.earthquakes.settings import EarthquakeSettings
+from graph.domains.sightings.confirming import Confirming
+from graph.domains.sightings.rates import ReportRates
+from graph.domains.sightings.reading import Sightings
+from graph.domains.sightings.recent_reports import RecentReports
+from graph.domains.sightings.reporting import Report, Reporting
+from graph.domains.sightings.selection import SightingSelection
+from graph.store.ordering import PageRequest
+
+LIFETIME_MINUTES = 30  # of the sightings as they are timed here; by another setting, they are as much older or younger
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSighting:
+    """A report, and the confirmations of other users."""
+
+    age: int  # minutes
+    report: Report
+    confirmations: int = 0  # all at the same time
+    confirmed: int = 0  # minutes ago
+
+
+DEMO = (
+    DemoSighting(
+        27,
+        Report(
+            category="ROAD_BLOCKED",
+            area="Lae",
+            text="Rocks lie on the Highlands Highway. One lane is open.",
+            event_id="us6000kxji",
+        ),
+    ),
+    DemoSighting(
+        24,
+        Report(
+            category="DAMAGE",
+            area="Adi Keyh",
+            lat=14.8446,
+            lon=39.3772,
+            text="Cracks in the walls of the school.",
+            event_id="us6000kx3e",
+        ),
+    ),
+    DemoSighting(
+        22,
+        Report(
+            category="POWER_OUTAGE", area="Palmira", text="No electricity in the whole street.", event_id="us6000kxnn"
+        ),
+        confirmations=1,
+        confirmed=15,
+    ),
+    DemoSighting(
+        17,
+        Report(
+            category="LANDSLIDE",
+            area="Paekākāriki",
+            lat=-40.9987,
+            lon=174.9465,
+            text="Stones have fallen on the coast road.",
+            event_id="us6000kwp2",
+        ),
+    ),
+    DemoSighting(
+        13,
+        Report(category="FIRE", area="Konya", lat=37.8716, lon=32.4925, text="Smoke above the old market."),
+        confirmations=2,
+        confirmed=11,
+    ),
+    DemoSighting(
+        8,
+        Report(
+            category="SHAKING",
+            area="Chikusei",
+            lat=36.3072,
+            lon=139.9831,
+            text="The lamps swung for some seconds.",
+            answers={"felt": 1, "motion": 2, "reaction": 1},
+            event_id="us6000kwhi",
+        ),
+    ),
+    DemoSighting(
+        4,
+        Report(
+            category="SHAKING",
+            area="Morgan Hill",
+            lat=37.1305,
+            lon=-121.6544,
+            text="A jolt, then the windows rattled.",
+            answers={"felt": 1, "motion": 2, "reaction": 1, "picture": 0},
+            event_id="nc73918291",
+        ),
+        confirmations=3,
+        confirmed=2,
+    ),
+    DemoSighting(
+        1,
+        Report(
+            category="SHAKING",
+            area="Niland",
+            lat=33.2401,
+            lon=-115.5189,
+            text="It was hard to stand. Books fell from a shelf.",
+            answers={"felt": 1, "motion": 3, "reaction": 3, "stand": 1, "shelf": 1},
+            event_id="ci39627442",
+        ),
+    ),
+)
+"""In the order of their reports. The earthquakes are of the packaged week, which is in the catalogue's own demo."""
+
+
+async def prepare(services: Services) -> str | None:
+    """Store the demo, if it is switched on and there is no active sighting."""
+    resources = services.of(Resources)
+    if not resources.settings.part(EarthquakeSettings).demo or await _any_active(services.of(Sightings)):
+        return None
+    await report_demo(services.of(Reporting), resources.clock())
+    return f"Reported {len(DEMO)} sightings of the last half hour as a demo."
+
+
+async def _any_active(sightings: Sightings) -> bool:
+    return bool((await sightings.page(SightingSelection(), PageRequest(Paging(1)))).records)
+
+
+async def report_demo(reporting: Reporting, now: int) -> None:
+    """Store the demo as it is at a time, epoch milliseconds."""
+    known = await reporting.catalogue.events([each.report.event_id for each in DEMO if each.report.event_id])
+    minute_ms = 1000 * reporting.lifetimes.new // LIFETIME_MINUTES
+    for number, each in enumerate(DEMO):
+        event_id = each.report.event_id if each.report.event_id in known else None
+        at_report = _at(reporting, now - each.age * minute_ms)
+        sighting, *_ = await at_report.report(f"demo-{number}", replace(each.report, event_id=event_id))
+        at_confirmation = _at(reporting, now - each.confirmed * minute_ms)
+        for further in range(each.confirmations):
+            await at_confirmation.confirming.confirm(f"demo-{len(DEMO) + further}", sighting.sighting_id)
+
+
+def _at(reporting: Reporting, now: int) -> Reporting:
+    """The same service by a clock that stands at a time."""
+    database, lifetimes = reporting.database, reporting.lifetimes
+
+    def clock() -> int:
+        return now
+
+    return replace(
+        reporting,
+        recent=RecentReports(database, clock),
+        rates=ReportRates(database, clock, most=1),
+        confirming=Confirming(database, reporting.changes, reporting.areas, lifetimes, clock),
+        clock=clock,
+    )
