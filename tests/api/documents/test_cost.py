@@ -242,6 +242,7 @@ def test_every_list_of_the_schema_has_a_size() -> None:
     sized |= {"WatchConnection.edges", "WatchConnection.nodes", "Watch.kinds", "Query.triggerEventTypes"}
     sized |= {"SightingConnection.edges", "SightingConnection.nodes", "Sighting.candidates", "FeltIntensity.cells"}
     sized |= {"AreaConnection.edges", "AreaConnection.nodes", "Query.trending", "Query.sightingCategories"}
+    sized |= {"AreaWatchConnection.edges", "AreaWatchConnection.nodes"}
     lists = {
         f"{named.name}.{name}"
         for named in schema.type_map.values()

@@ -48,6 +48,7 @@ ROUTES = {
     "trending": ("query { trending { count } }", "/trending"),
     "areas": ("query { areas { nodes { slug } } }", "/areas"),
     "profile": ("query { profile { reports } }", "/profile"),
+    "areaWatches": ("query { areaWatches { nodes { id } } }", "/area-watches"),
     "ingestRecent": ("mutation { ingestRecent { fetched } }", "/ingest/recent"),
     "ingestEvents": ("mutation { ingestEvents(input: {events: []}) { fetched } }", "/ingest/events"),
     "writeLogs": ("mutation { writeLogs(input: {logs: []}) { accepted } }", "/write-logs"),
@@ -84,6 +85,8 @@ ROUTES = {
         f'mutation {{ hideSighting(input: {{id: "{NO_SIGHTING}", reason: "Spam"}}) {{ sightingId }} }}',
         "/hide-sighting",
     ),
+    "watchArea": ('mutation { watchArea(input: {area: "Downtown"}) { watch { id } } }', "/watch-area"),
+    "unwatchArea": ("mutation { unwatchArea(input: {watchId: 0}) { watchId } }", "/unwatch-area"),
 }
 """Root field → how to ask it, and its stable path. Nothing has the id 0."""
 
