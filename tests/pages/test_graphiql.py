@@ -45,6 +45,7 @@ TABS = [
     for operation in parse(example.query).definitions
     if isinstance(operation, OperationDefinitionNode) and operation.name
 ]
+A_SIGHTING = "01979a5d-3c40-7d2e-9b6f-4a1c8e0d7f53"  # in the variables of an example
 QUERIES = [example for example in EXAMPLES if "subscription " not in example.query]
 
 in_browser = pytest.mark.needs("chromium", "GraphiQL's files")
@@ -171,7 +172,10 @@ def test_every_example_is_valid(example: graphiql.Example) -> None:
 def test_every_example_can_be_run(own_week: Service, example: graphiql.Example) -> None:
     own_week.ask('mutation { writeLogs(input: {logs: [{service: "search", message: "Ready"}]}) { accepted } }')
 
+    report = "input: {category: SHAKING, lat: 37.1305, lon: -121.6544}"
+    reported = own_week.ask(f"mutation {{ reportSighting({report}) {{ sighting {{ sightingId }} }} }}")
     variables = (example.variables or "null").replace("example.com", "1.1.1.1")  # else the name is looked up
+    variables = variables.replace(A_SIGHTING, reported["reportSighting"]["sighting"]["sightingId"])
 
     answer, *_ = own_week.ask(example.query, json.loads(variables)).values()
 
