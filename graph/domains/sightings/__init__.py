@@ -8,24 +8,17 @@ from graph.domain import Contribution, Domain, Node, Resources
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.sightings import model
-from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
-from graph.domains.sightings.changes import SightingChanges
-from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.demo import prepare
 from graph.domains.sightings.entities import ENTITIES
 from graph.domains.sightings.felt.candidates import Candidates
-from graph.domains.sightings.felt.counting import FeltCounts
 from graph.domains.sightings.felt.intensity import FeltIntensities
 from graph.domains.sightings.hiding import Hiding
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast
 from graph.domains.sightings.places import Places
-from graph.domains.sightings.profiles import Profiles
-from graph.domains.sightings.rates import ReportRates
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.recent_reports import RecentReports
 from graph.domains.sightings.reporting import Reporting
 from graph.domains.sightings.schema.area_watches import (
     AreaWatch,
@@ -61,26 +54,11 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     categories = Categories(settings.sighting_categories)
     known = KnownAreas.of_setting(settings.sighting_areas)
     lifetimes = Lifetimes(settings.sighting_lifetime, settings.sighting_refresh, settings.sighting_longest)
-    areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
-    profiles = Profiles(database)
-    changes = SightingChanges(database)
-    felt = FeltCounts(database)
-    confirming = Confirming(database, changes, areas, felt, lifetimes, clock)
-    reporting = Reporting(
-        database=database,
-        catalogue=catalogue,
-        categories=categories,
-        places=Places(known, settings.key),
-        recent=RecentReports(database, clock),
-        rates=ReportRates(database, clock, most=settings.sighting_reports),
-        profiles=profiles,
-        areas=areas,
-        felt=felt,
-        confirming=confirming,
-        changes=changes,
-        lifetimes=lifetimes,
-        clock=clock,
+    places = Places(known, settings.key)
+    reporting = Reporting.into(
+        database, catalogue, categories, places, lifetimes, clock, most=settings.sighting_reports
     )
+    areas, changes = reporting.areas, reporting.changes
     candidates = Candidates(catalogue)
     watches = AreaWatches(database, clock, changes.sequence, most=settings.sighting_watches)
     outbox = resources.services.of(Outbox)
@@ -89,7 +67,8 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     async with SightingBroadcast(database, changes.sequence) as broadcast:
         resources.endings.add(broadcast.end)
         yield (
-            *(categories, known, areas, profiles, confirming, reporting, watches, broadcast, candidates),
+            *(categories, known, areas, reporting, reporting.profiles, reporting.confirming),
+            *(watches, broadcast, candidates),
             Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
             Hiding(database, changes, areas, clock),
             Trending(database, categories, clock),

@@ -9,10 +9,7 @@ from dataclasses import dataclass, replace
 from graph.core.paging import Paging
 from graph.domain import Resources, Services
 from graph.domains.earthquakes.settings import EarthquakeSettings
-from graph.domains.sightings.confirming import Confirming
-from graph.domains.sightings.rates import ReportRates
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.recent_reports import RecentReports
 from graph.domains.sightings.reporting import Report, Reporting
 from graph.domains.sightings.selection import SightingSelection
 from graph.store.ordering import PageRequest
@@ -137,24 +134,15 @@ async def report_demo(reporting: Reporting, now: int) -> None:
     minute_ms = 1000 * reporting.lifetimes.new // LIFETIME_MINUTES
     for number, each in enumerate(DEMO):
         event_id = each.report.event_id if each.report.event_id in known else None
-        at_report = _at(reporting, now - each.age * minute_ms)
+        at_report = _at(now - each.age * minute_ms, reporting)
         sighting, *_ = await at_report.report(f"demo-{number}", replace(each.report, event_id=event_id))
-        at_confirmation = _at(reporting, now - each.confirmed * minute_ms)
+        at_confirmation = _at(now - each.confirmed * minute_ms, reporting)
         for further in range(each.confirmations):
             await at_confirmation.confirming.confirm(f"demo-{len(DEMO) + further}", sighting.sighting_id)
 
 
-def _at(reporting: Reporting, now: int) -> Reporting:
-    """The same service by a clock that stands at a time."""
-    database, lifetimes = reporting.database, reporting.lifetimes
-
-    def clock() -> int:
-        return now
-
-    return replace(
-        reporting,
-        recent=RecentReports(database, clock),
-        rates=ReportRates(database, clock, most=1),
-        confirming=Confirming(database, reporting.changes, reporting.areas, lifetimes, clock),
-        clock=clock,
+def _at(now: int, like: Reporting) -> Reporting:
+    """What stores reports as another one does, by a clock that stands at a time."""
+    return Reporting.into(
+        like.database, like.catalogue, like.categories, like.places, like.lifetimes, lambda: now, most=1
     )

@@ -5,6 +5,7 @@ answers to the questionnaire, and the numbered change. So a crash loses all of i
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, DatabaseUnavailable, NotThere
@@ -62,6 +63,41 @@ class Reporting:
     changes: SightingChanges
     lifetimes: Lifetimes
     clock: Clock
+
+    @classmethod
+    def into(
+        cls,
+        database: Database,
+        catalogue: Catalogue,
+        categories: Categories,
+        places: Places,
+        lifetimes: Lifetimes,
+        clock: Clock,
+        *,
+        most: int,
+    ) -> Self:
+        """What stores reports in a database.
+
+        Args:
+            most: reports of a user in an area within an hour.
+        """
+        changes, felt = SightingChanges(database), FeltCounts(database)
+        areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
+        return cls(
+            database=database,
+            catalogue=catalogue,
+            categories=categories,
+            places=places,
+            recent=RecentReports(database, clock),
+            rates=ReportRates(database, clock, most=most),
+            profiles=Profiles(database),
+            areas=areas,
+            felt=felt,
+            confirming=Confirming(database, changes, areas, felt, lifetimes, clock),
+            changes=changes,
+            lifetimes=lifetimes,
+            clock=clock,
+        )
 
     async def report(self, user_id: str, report: Report) -> Outcome:
         """Store a report, as a new sighting or as a confirmation.

@@ -13,16 +13,13 @@ from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.confirming import Confirming
-from graph.domains.sightings.felt.counting import FeltCounts
 from graph.domains.sightings.hiding import Hiding
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast
 from graph.domains.sightings.model import Outcome, Sighting
 from graph.domains.sightings.places import Places
 from graph.domains.sightings.profiles import Profiles
-from graph.domains.sightings.rates import ReportRates
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.recent_reports import RecentReports
 from graph.domains.sightings.reporting import Report, Reporting
 from graph.domains.sightings.selection import SightingSelection
 from graph.domains.sightings.trending import Trending
@@ -117,39 +114,21 @@ async def sightings_of(
 ) -> AsyncIterator[SightingStore]:
     """The sightings of a database."""
     categories = categories or Categories()
-    areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
-    changes = SightingChanges(database)
-    felt = FeltCounts(database)
-    confirming = Confirming(database, changes, areas, felt, lifetimes, clock)
-    profiles = Profiles(database)
-    reporting = Reporting(
-        database=database,
-        catalogue=Catalogue(database),
-        categories=categories,
-        places=Places(known or KnownAreas(), KEY),
-        recent=RecentReports(database, clock),
-        rates=ReportRates(database, clock, most=most_reports),
-        profiles=profiles,
-        areas=areas,
-        felt=felt,
-        confirming=confirming,
-        changes=changes,
-        lifetimes=lifetimes,
-        clock=clock,
-    )
-    async with SightingBroadcast(database, changes.sequence) as broadcast:
+    places = Places(known or KnownAreas(), KEY)
+    reporting = Reporting.into(database, Catalogue(database), categories, places, lifetimes, clock, most=most_reports)
+    async with SightingBroadcast(database, reporting.changes.sequence) as broadcast:
         yield SightingStore(
             database=database,
             clock=clock,
             categories=categories,
             sightings=Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
             reporting=reporting,
-            confirming=confirming,
-            hiding=Hiding(database, changes, areas, clock),
-            areas=areas,
-            profiles=profiles,
+            confirming=reporting.confirming,
+            hiding=Hiding(database, reporting.changes, reporting.areas, clock),
+            areas=reporting.areas,
+            profiles=reporting.profiles,
             trending=Trending(database, categories, clock),
-            changes=changes,
+            changes=reporting.changes,
             broadcast=broadcast,
         )
 

@@ -127,14 +127,14 @@ def expected_cells(reports: Sequence[Report]) -> dict[Cell, Shown]:
     coarse: dict[Cell, list[Report]] = defaultdict(list)
     fine: dict[Cell, list[Report]] = defaultdict(list)
     for report in reports:
-        for inside, cell in zip((coarse, fine), cells_at(report.lat, report.lon), strict=True):
-            inside[cell].append(report)
+        for kind, cell in zip((coarse, fine), cells_at(report.lat, report.lon), strict=True):
+            kind[cell].append(report)
     shown = {**coarse, **{cell: together for cell, inside in fine.items() if (together := by_threes(inside))}}
     found: dict[Cell, Shown] = {}
-    for cell, inside in shown.items():
-        intensity = published_intensity([report.answers for report in inside])
+    for cell, people in shown.items():
+        intensity = published_intensity([report.answers for report in people])
         expected = expected_at(middle_of(cell))
-        found[cell] = (len(inside), intensity, round(expected, 4), intensity > expected + 2)
+        found[cell] = (len(people), intensity, round(expected, 4), intensity > expected + 2)
     return found
 
 

@@ -1,5 +1,7 @@
 """A user's answers count once for an earthquake, wherever and however often they are given."""
 
+from typing import Any
+
 from graph.domains.earthquakes.model import Event
 from graph.domains.sightings.entities import FELT_REPORTS
 from graph.store.contract import Database
@@ -49,7 +51,7 @@ async def test_a_user_who_names_none_counts_once_an_hour_in_a_region(engine: str
 async def test_answers_of_a_report_that_repeats_a_sighting_count_with_its_confirmation(engine: str) -> None:
     async with sightings(engine) as ours:
         await with_earthquakes(ours.database, "us1")
-        given = {"lat": 35.6, "lon": -117.6, "event_id": "us1", "answers": FELT}
+        given: dict[str, Any] = {"lat": 35.6, "lon": -117.6, "event_id": "us1", "answers": FELT}
         await ours.new(ANNA, **given)
         for user_id in (ANNA, BEN, BEN, CARA):
             assert not (await ours.report(user_id, **given)).created
