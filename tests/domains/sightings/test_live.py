@@ -1,0 +1,147 @@
+"""Subscribers get each change of the sightings that they want once, in order, from wherever they begin."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import pytest
+
+from graph.core.errors import InvalidCursor
+from graph.domains.sightings.model import CHANGES_IN_ORDER, ChangeKind, Sighting, SightingChange
+from graph.feed.broadcast import Notice
+from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings, sightings_of
+from tests.processes import TIMEOUT_S
+
+REPORTED, CONFIRMED, HIDDEN = ChangeKind.REPORTED, ChangeKind.CONFIRMED, ChangeKind.HIDDEN
+
+
+async def some(notices: AsyncIterator[Notice[SightingChange]], number: int) -> list[SightingChange]:
+    """The next changes, so many, of which none was dropped."""
+    async with asyncio.timeout(TIMEOUT_S):
+        taken = [await anext(notices) for _ in range(number)]
+    changes = [notice.record for notice in taken if notice.record]
+    assert [notice.cursor for notice in taken] == list(map(cursor_of, changes))
+    return changes
+
+
+def cursor_of(change: SightingChange) -> str:
+    """Where a subscription begins that has seen a change."""
+    return CHANGES_IN_ORDER.cursor_of(change.item)
+
+
+def shown(changes: list[SightingChange]) -> list[tuple[ChangeKind, str]]:
+    """What has happened to which sighting."""
+    return [(change.kind, change.sighting_id) for change in changes]
+
+
+async def all_changes(ours: SightingStore) -> list[int]:
+    """The numbers of all changes."""
+    return [change.number for change in await ours.changes.sequence.since(0, 1000)]
+
+
+async def test_each_change_is_sent_once_in_the_order_of_storing(engine: str) -> None:
+    async with (
+        sightings(engine, stream=True) as ours,
+        aclosing(await ours.broadcast.changes(None, None)) as notices,
+    ):
+        fire = await ours.new(ANNA, "FIRE", lat=35.6, lon=-117.6)
+        damage = await ours.new(BEN, "DAMAGE")
+        await ours.confirm(BEN, fire)
+        assert not (await ours.confirm(BEN, fire)).confirmed  # nothing has happened
+        assert (await ours.report(CARA, "DAMAGE")).confirmed
+        changes = await some(notices, 4)
+        await ours.hiding.hide(CARA, fire.sighting_id, "No fire")
+        changes += await some(notices, 1)
+
+        assert shown(changes) == [
+            (REPORTED, fire.sighting_id),
+            (REPORTED, damage.sighting_id),
+            (CONFIRMED, fire.sighting_id),
+            (CONFIRMED, damage.sighting_id),
+            (HIDDEN, fire.sighting_id),
+        ]
+        assert [change.number for change in changes] == [1, 2, 3, 4, 5] == await all_changes(ours)
+        assert [change.sighting.confirmations for change in changes] == [0, 0, 1, 1, 1]
+        assert changes[1].sighting == damage
+        now = ours.clock() / 1000
+        assert [change.sighting.is_active(now) for change in changes] == [True] * 4 + [False]
+
+
+async def test_concurrent_changes_of_several_processes_are_each_sent_once(engine: str) -> None:
+    async with (
+        sightings(engine, stream=True) as ours,
+        sightings_of(ours.database, ours.clock) as others,
+        aclosing(await ours.broadcast.changes(None, None)) as notices,
+        aclosing(await others.broadcast.changes(None, None)) as same,
+    ):
+        both = asyncio.gather(some(notices, 20), some(same, 20))
+        await asyncio.gather(*[(ours, others)[n % 2].new(f"user{n}", area=f"Town {n}") for n in range(20)])
+        first, second = await both
+        assert [change.number for change in first] == list(range(1, 21))
+        assert shown(first) == shown(second)
+        assert len({change.sighting_id for change in first}) == 20
+
+
+async def test_only_an_areas_and_a_categorys_changes_are_sent(engine: str) -> None:
+    async with (
+        sightings(engine, stream=True) as ours,
+        aclosing(await ours.broadcast.changes("harbour", None)) as of_area,
+        aclosing(await ours.broadcast.changes(None, "FIRE")) as of_category,
+        aclosing(await ours.broadcast.changes("harbour", "FIRE")) as of_both,
+    ):
+        for area in ("Downtown", "Harbour"):
+            for category in ("FIRE", "DAMAGE"):
+                await ours.new(ANNA, category, area=area)
+        assert [change.number for change in await some(of_area, 2)] == [3, 4]
+        assert [change.number for change in await some(of_category, 2)] == [1, 3]
+        assert [change.number for change in await some(of_both, 1)] == [3]
+
+
+async def test_a_cursor_replays_what_has_happened_since_without_a_seam(engine: str) -> None:
+    async with sightings(engine, stream=True) as ours:
+        sighting = await ours.new(ANNA)
+        async with aclosing(await ours.broadcast.changes(None, None)) as notices:
+            confirming = asyncio.ensure_future(some(notices, 1))
+            await ours.confirm("user0", sighting)
+            (last,) = await confirming
+        for number in range(1, 30):
+            await ours.confirm(f"user{number}", sighting)
+        async with aclosing(await ours.broadcast.changes("downtown", None, cursor_of(last))) as notices:
+            begun = await some(notices, 5)
+            await ours.new(BEN, area="Elsewhere")
+            await ours.hiding.hide(CARA, sighting.sighting_id, "Spam")
+            rest = await some(notices, 25)
+        assert [change.number for change in begun + rest] == [*range(3, 32), 33]
+        assert [change.sighting.confirmations for change in begun + rest] == [*range(2, 31), 30]
+        assert rest[-1].kind is HIDDEN
+
+
+async def test_what_is_gone_meanwhile_is_replayed_without_its_sighting(engine: str) -> None:
+    async with sightings(engine) as ours:
+        await ours.new(ANNA)
+        hidden, left = await ours.new(BEN, "FIRE"), await ours.new(BEN, "DAMAGE")
+        ours.later(100)
+        await ours.hiding.hide(CARA, hidden.sighting_id, "No fire")
+        first = CHANGES_IN_ORDER.cursor_of({"change": 1})
+
+        assert await replayed(ours, first) == [(2, REPORTED, None), (3, REPORTED, left), (4, HIDDEN, None)]
+        ours.later(1700)
+        assert await replayed(ours, first) == [(2, REPORTED, None), (3, REPORTED, None), (4, HIDDEN, None)]
+
+
+async def replayed(ours: SightingStore, after: str) -> list[tuple[int, ChangeKind, Sighting | None]]:
+    """The three changes behind a cursor, with the sightings that are there."""
+    now = ours.clock() / 1000
+    async with aclosing(await ours.broadcast.changes(None, None, after)) as notices:
+        return [
+            (change.number, change.kind, change.sighting if change.sighting.is_active(now) else None)
+            for change in await some(notices, 3)
+        ]
+
+
+async def test_a_cursor_of_nothing_is_refused(engine: str) -> None:
+    async with sightings(engine) as ours:
+        sighting = await ours.new(ANNA)
+        for cursor in (sighting.cursor, "x", ""):
+            with pytest.raises(InvalidCursor):
+                await ours.broadcast.changes(None, None, cursor)
