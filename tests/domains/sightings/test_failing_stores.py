@@ -37,14 +37,14 @@ async def test_a_report_that_breaks_off_at_any_call_can_be_repeated(engine: str,
         for failing in count(1):
             database.left = failing
             async with sightings_of(database, ours.clock) as cut:
-                await cut_off(report(cut, ANNA, failing))
+                await cut_off(report(cut, f"user{failing}", failing))
             broke_off, database.left = database.left <= 0, 0
             await agrees(ours)
             stored = len(await ours.ids())
             assert stored in (failing - 1, failing)
             assert await people(ours) == stored
 
-            await report(ours, ANNA, failing)
+            await report(ours, f"user{failing}", failing)
             assert len(await ours.ids()) == await people(ours) == failing
             for both in (both_counts, both_profiles):
                 counted, recounted = await both(ours)
