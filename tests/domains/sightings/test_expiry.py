@@ -48,19 +48,16 @@ async def paths(ours: SightingStore, sighting: Sighting) -> dict[str, Any]:
     }
 
 
+LISTS = ("all", "area", "category", "event", "user", "id", "needed", "confidence")
+
+
 def everywhere(sighting: Sighting) -> dict[str, Any]:
     """What the paths find of a sighting that is active."""
-    found: dict[str, Any] = dict.fromkeys(
-        ("all", "area", "category", "event", "user", "id", "needed", "confidence"), [sighting.sighting_id]
-    )
-    return {**found, "near": [[sighting.sighting_id]] * 4, "trending": 1, "areas": [sighting.area_slug]}
+    lists = {name: [sighting.sighting_id] for name in LISTS}
+    return {**lists, "near": [[sighting.sighting_id]] * 4, "trending": 1, "areas": [sighting.area_slug]}
 
 
-NOWHERE = {
-    **dict.fromkeys(("all", "area", "category", "event", "user", "id", "needed", "confidence", "areas"), []),
-    "near": [[]] * 4,
-    "trending": 0,
-}
+NOWHERE: dict[str, Any] = {**{name: [] for name in LISTS}, "near": [[]] * 4, "trending": 0, "areas": []}
 
 
 @asynccontextmanager
