@@ -17,7 +17,6 @@ from graph.store.between import page_between
 from graph.store.client_input import find
 from graph.store.conditions import Compare
 from graph.store.contract import Database
-from graph.store.entity import Item
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest, each_of
 from graph.store.query import Query
@@ -66,6 +65,8 @@ class Sightings:
     async def by_confidence(self, category: str, since: int, request: PageRequest) -> Page[Sighting]:
         """A page of a category's sightings that were reported since a time, the most trusted first.
 
+        A cursor of any category suits all of them.
+
         Args:
             since: epoch seconds.
         """
@@ -79,7 +80,7 @@ class Sightings:
         return await Walk(self._database, query, partial(each_of, [(category,)])).page(
             request.paging,
             forward=False,
-            place_of=_itself,
+            place_of=lambda place: {**place, "category": category},
             record_of=BY_CONFIDENCE.record_class(Sighting).reading(request.attributes),
         )
 
@@ -93,7 +94,3 @@ class Sightings:
 
     def _now(self) -> int:
         return self._clock() // 1000
-
-
-def _itself(place: Item) -> Item:
-    return place

@@ -1,0 +1,233 @@
+"""Trending counts and ranks exactly the active sightings, whatever was reported, confirmed and hidden."""
+
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.errors import InvalidCursor
+from graph.core.paging import Page, Paging
+from graph.domains.sightings.categories import Categories
+from graph.domains.sightings.confidence import Confidence
+from graph.domains.sightings.entities import TALLY
+from graph.domains.sightings.iso import seconds_of
+from graph.domains.sightings.model import BY_CONFIDENCE, Sighting, SightingOrder
+from graph.domains.sightings.tiers import TrustTier
+from graph.domains.sightings.trending import HOUR_S, LONGEST_WINDOW_HOURS, Trend, Trending
+from graph.store.entity import Item
+from graph.store.ordering import PageRequest
+from graph.work.account import charged_to
+from tests.domains.earthquakes.builders import at
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.sightings.built import a_sighting, ids, ids_of, put, readable
+from tests.domains.sightings.histories import LONG, Step, active_items, happens, histories
+from tests.domains.sightings.in_store import ANNA, BEN, CARA, LIFETIMES, NOON_S, SightingStore, held_clock, sightings
+from tests.effort import rounds
+from tests.store.samples import HeldClock
+from tests.work.accounts import an_account
+
+WINDOWS = (1, 2, 6, 22, 23, LONGEST_WINDOW_HOURS)
+beginnings = st.sampled_from(["12:00:00", "00:00:00", "00:59:59", "12:59:30", "22:30:01", "23:59:59.999"])
+
+
+def clock_at(time: str) -> HeldClock:
+    clock = held_clock()
+    clock.now = at(f"2100-03-02T{time}")
+    return clock
+
+
+def expected(active: list[Item], now: int, window_hours: int) -> list[Trend]:
+    """The trends that looking at every active sighting finds."""
+    since = now // HOUR_S * HOUR_S - window_hours * HOUR_S
+    counts = Counter(item["category"] for item in active if seconds_of(item["reportedAt"]) >= since)
+    names = sorted(Categories().names, key=lambda name: -counts[name])
+    return [Trend(name, since, counts[name]) for name in names]
+
+
+async def check_counts(ours: SightingStore, windows: Iterable[int] = WINDOWS) -> None:
+    active, now = await active_items(ours), ours.clock() // 1000
+    for window_hours in windows:
+        assert await ours.trending.of(window_hours) == expected(active, now, window_hours)
+
+
+@settings(A_FEW, max_examples=rounds(40))
+@given(
+    beginning=beginnings,
+    history=histories,
+    long=st.booleans(),
+    waits=st.sampled_from([0, 1, 1800, 79_000]),
+    window_hours=st.integers(1, LONGEST_WINDOW_HOURS),
+)
+async def test_the_counts_are_those_of_all_active_sightings_after_any_history(
+    engine: str, beginning: str, history: list[Step], long: bool, waits: int, window_hours: int
+) -> None:
+    clock = clock_at(beginning)
+    async with sightings(engine, clock, lifetimes=LONG if long else LIFETIMES) as ours:
+        async with aclosing(happens(ours, history)) as steps:
+            async for _ in steps:
+                await check_counts(ours, [window_hours])
+        ours.later(waits)
+        await check_counts(ours)
+
+
+@pytest.mark.parametrize("beginning", ["00:00:00", "00:59:59", "13:20:30", "23:59:59"])
+async def test_a_sighting_of_23_hours_counts_once_until_its_end_in_the_windows_that_it_lies_in(
+    engine: str, beginning: str
+) -> None:
+    """The hour of the day of its report comes again in the 24th hour, when it has expired."""
+    clock = clock_at(beginning)
+    reported_at = clock.now // 1000
+    async with sightings(engine, clock, lifetimes=LONG) as ours:
+        sighting = await ours.new(category="FIRE")
+        for user, hours in ((ANNA, 0), (BEN, 1.9), (CARA, 13)):
+            clock.now = 1000 * (reported_at + round(hours * HOUR_S))
+            sighting = (await ours.confirm(user, sighting)).sighting
+        ends_at = sighting.item["expiresAt"]
+        assert 0 <= ends_at - reported_at - 23 * HOUR_S < 60
+        for now in (ends_at - 1, ends_at):
+            clock.now = 1000 * now
+            await check_counts(ours)
+            (trend, *_) = await ours.trending.of(24)
+            assert trend.count == int(now < ends_at)
+            (trend, *_) = await ours.trending.of(20)
+            assert trend.count == 0
+
+
+async def test_no_sighting_is_read_for_the_counts_and_tallies_are_paid_for(engine: str) -> None:
+    async with sightings(engine) as ours:
+        for number in range(10):
+            ours.later(60)
+            await ours.new(category="FIRE", area=f"area {number}")
+        watched = WatchedDatabase(ours.database)
+        with charged_to(an_account()) as account:
+            (trend, *others) = await Trending(watched, ours.categories, ours.clock).of(6)
+    assert (trend.category, trend.count) == ("FIRE", 10)
+    assert [each.count for each in others] == [0] * 7
+    assert {(call.method, call.entity) for call in watched.calls} == {("query", TALLY)}
+    assert len(watched.calls) == 8
+    assert watched.gets == []
+    assert account.spent == 1  # for ten tallies
+
+
+# By confidence
+
+tiers = st.sampled_from(["BRONZE", "SILVER", "GOLD"])
+kinds = st.tuples(st.sampled_from([0, 0, 60, 600, 4000]), st.sampled_from([60, 660, 1800]), st.integers(0, 4), tiers)
+
+
+def _items(some: list[tuple[int, int, int, str]]) -> list[Item]:
+    return [
+        a_sighting(
+            number,
+            NOON_S - ago,
+            lives_s=ago + left,
+            confirmationCount=confirmations,
+            reporterTier=tier,
+            category=("FIRE", "SHAKING")[number % 5 == 4],
+        )
+        for number, (ago, left, confirmations, tier) in enumerate(some)
+    ]
+
+
+def confidence_of(item: Item) -> float:
+    """The sum of the parts of a confidence at noon, which may be more than 1."""
+    tier = TrustTier(item["reporterTier"])
+    parts = Confidence.at(NOON_S, expires_at=item["expiresAt"], confirmations=item["confirmationCount"], tier=tier)
+    return parts.lifetime + parts.confirmations + parts.trust
+
+
+@settings(A_FEW, max_examples=rounds(60))
+@given(
+    some=st.lists(kinds, max_size=10).map(_items),
+    expired=st.lists(kinds, max_size=3),
+    since=st.sampled_from([NOON_S - 3600, NOON_S - 90_000, NOON_S]),
+    size=st.integers(1, 4),
+    backward=st.booleans(),
+)
+async def test_pages_by_confidence_are_those_of_all_active_sightings_in_its_order(
+    engine: str,
+    some: list[Item],
+    expired: list[tuple[int, int, int, str]],
+    since: int,
+    size: int,
+    backward: bool,
+) -> None:
+    gone = [
+        a_sighting(1000 + number, NOON_S - 60, lives_s=60, category="FIRE", confirmationCount=count, reporterTier=tier)
+        for number, (_, _, count, tier) in enumerate(expired)
+    ]
+    wanted = [each for each in some if each["category"] == "FIRE" and seconds_of(each["reportedAt"]) >= since]
+    order = sorted(wanted, key=lambda item: (round(1800 * confidence_of(item)), item["sightingId"]), reverse=True)
+    found: list[str] = []
+    cursor: str | None = None
+    async with readable(engine, [*some, *gone]) as (_, ours):
+        more = True
+        while more:
+            place = cursor and BY_CONFIDENCE.place_of(cursor, "after")
+            paging = Paging(size, backward, **{"before" if backward else "after": place or None})
+            page: Page[Sighting] = await ours.by_confidence("FIRE", since, PageRequest(paging))
+            more = bool(page.has_more)
+            assert len(page.records) == size or not more
+            assert bool(await await_maybe(page.has_next if backward else page.has_previous)) == bool(found)
+            found = [*ids(page), *found] if backward else [*found, *ids(page)]
+            cursor = page.records[0 if backward else -1].cursor if page.records else None
+    assert found == ids_of(order)
+
+
+async def test_a_confirmation_moves_a_sighting_up_in_the_ranking(engine: str) -> None:
+    async with sightings(engine) as ours:
+        first, second = [await ours.new(area=area) for area in ("one", "two")]
+        ours.later(60)
+        third = await ours.new(area="three")
+
+        async def ranking() -> list[str]:
+            return ids(await ours.sightings.by_confidence("SHAKING", 0, PageRequest(Paging(9))))
+
+        tied = sorted([first.sighting_id, second.sighting_id], reverse=True)
+        assert await ranking() == [third.sighting_id, *tied]
+        await ours.confirm(BEN, first)
+        assert await ranking() == [first.sighting_id, third.sighting_id, second.sighting_id]
+        await ours.confirm(BEN, second)
+        await ours.confirm(CARA, second)
+        assert await ranking() == [second.sighting_id, first.sighting_id, third.sighting_id]
+        await ours.hiding.hide("moderator", second.sighting_id, "spam")
+        assert await ranking() == [first.sighting_id, third.sighting_id]
+
+
+async def test_a_cursor_of_the_ranking_suits_that_of_every_category(engine: str) -> None:
+    """A query has one cursor for the trends of all categories."""
+    some = [
+        a_sighting(number, NOON_S - 10 * number, category=("SHAKING", "FIRE", "OTHER")[number % 3])
+        for number in range(12)
+    ]
+    async with readable(engine, some) as (_, ours):
+        (_, sighting) = (await ours.by_confidence("FIRE", 0, PageRequest(Paging(2)))).records
+        place = BY_CONFIDENCE.place_of(sighting.cursor, "after")
+        for number, category in enumerate(("SHAKING", "FIRE", "OTHER")):
+            after = await ours.by_confidence(category, 0, PageRequest(Paging(5, after=place)))
+            assert ids(after) == ids_of(some[5 + (number + 1) % 3 :: 3])
+            before = await ours.by_confidence(category, 0, PageRequest(Paging(5, True, before=place)))
+            assert ids(before) == ids_of(some[number:4:3])
+            assert await await_maybe(after.has_previous) == await await_maybe(before.has_next) is True
+
+
+def test_a_cursor_of_the_ranking_is_not_one_of_time() -> None:
+    item = a_sighting(0)
+    with pytest.raises(InvalidCursor):
+        BY_CONFIDENCE.place_of(Sighting(item).cursor, "after")
+    with pytest.raises(InvalidCursor):
+        SightingOrder().place_of(BY_CONFIDENCE.cursor_of(item), "after")
+
+
+async def test_a_store_with_more_sightings_than_a_page_is_ranked_whole(engine: str) -> None:
+    some = [a_sighting(number, NOON_S - number, confirmationCount=number % 3) for number in range(40)]
+    async with readable(engine, []) as (database, ours):
+        await put(database, some)
+        page = await ours.by_confidence("SHAKING", 0, PageRequest(Paging(5)))
+        best = sorted(some, key=lambda item: item["rank"], reverse=True)[:5]
+        assert ids(page) == ids_of(best)
