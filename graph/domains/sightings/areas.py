@@ -78,15 +78,13 @@ class KnownAreas:
         if path is None:
             return cls()
         try:
-            with path.open(newline="", encoding="utf-8") as file:
-                rows = list(csv.DictReader(file))
-            areas = [NamedArea(row["slug"], row["name"], Point(float(row["lat"]), float(row["lon"]))) for row in rows]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            areas = _read(path)
+        except (OSError, ValueError, TypeError, csv.Error) as error:
             raise Misconfigured(
                 f"GRAPH_SIGHTING_AREAS: {path} is no CSV file of {','.join(COLUMNS)}: {error}"
             ) from error
         for area in areas:
-            if slug_of(area.slug) != area.slug or not 0 < len(area.name) <= LONGEST_NAME:
+            if not area.slug or slug_of(area.slug) != area.slug or not 0 < len(area.name) <= LONGEST_NAME:
                 raise Misconfigured(
                     f"GRAPH_SIGHTING_AREAS: {area.slug!r} is no slug such as `ridgecrest`, or has no name"
                 )
@@ -104,6 +102,22 @@ class KnownAreas:
         if nearest is not None and _km(nearest, here) <= NEAR_KM:
             return nearest
         return NamedArea.of_cell(KM10.cell(lat, lon))
+
+
+def _read(path: Path) -> list[NamedArea]:
+    """The areas of a CSV file. Spreadsheets may put a mark of the encoding in front of it."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.DictReader(file)
+        if not set(COLUMNS) <= set(rows.fieldnames or ()):
+            raise ValueError("its first line does not name these columns")
+        return [NamedArea(row["slug"] or "", row["name"] or "", _centre(row["lat"], row["lon"])) for row in rows]
+
+
+def _centre(lat: str, lon: str) -> Point:
+    point = Point(float(lat), float(lon))
+    if not (-90 <= point.lat <= 90 and -180 <= point.lon <= 180):
+        raise ValueError(f"{lat}, {lon} is nowhere on the earth")
+    return point
 
 
 def _km(area: NamedArea, item: dict[str, float]) -> float:

@@ -1,6 +1,6 @@
 """Histories of reports, confirmations and hidings for Hypothesis, and what they leave active."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from hypothesis import strategies as st
 
@@ -28,7 +28,7 @@ steps = st.tuples(
 histories = st.lists(steps, max_size=14)
 
 
-async def happens(ours: SightingStore, history: Sequence[Step]) -> AsyncIterator[None]:
+async def happens(ours: SightingStore, history: Sequence[Step]) -> AsyncGenerator[None, None]:
     """Let the steps of a history happen, each when the next item is taken."""
     for kind, number, user, seconds in history:
         ours.later(seconds)

@@ -1,0 +1,236 @@
+"""Areas: slugs of names, known areas of a file, areas of cells, and the list of those with active sightings."""
+
+import re
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph.core.errors import BadUserInput
+from graph.core.paging import Page, Paging
+from graph.domains.earthquakes.areas import distance_km
+from graph.domains.sightings.areas import NEAR_KM, KnownAreas, NamedArea, coordinates, slug_of
+from graph.domains.sightings.entities import LONGEST_NAME, LONGEST_SLUG
+from graph.domains.sightings.grid import KM10, Point
+from graph.domains.sightings.iso import seconds_of
+from graph.domains.sightings.model import AREAS, Area
+from graph.settings import Misconfigured
+from graph.store.ordering import PageRequest
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.sightings.histories import Step, active_items, happens, histories
+from tests.domains.sightings.in_store import BEN, NOON_S, SightingStore, sightings
+from tests.effort import rounds
+
+# Slugs
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Downtown", "downtown"),
+        ("São Paulo", "sao-paulo"),
+        ("Tōkyō", "tokyo"),
+        ("東京", "dongjing"),
+        ("Санкт-Петербург", "sankt-peterburg"),
+        ("Ελλάδα", "ellada"),
+        ("  St. John's (west)  ", "st-john-s-west"),
+        ("4th & Main", "4th-main"),
+        ("a--b__c", "a-b-c"),
+        ("x" * 65, "x" * 64),
+        ("x" * 63 + " y", "x" * 63),
+        ("!?", ""),
+        ("—", ""),
+    ],
+)
+def test_a_slug_is_a_name_in_lower_case_ascii(name: str, slug: str) -> None:
+    assert slug_of(name) == slug
+
+
+@given(name=st.text(max_size=200))
+def test_a_slug_is_its_own_slug_and_never_too_long(name: str) -> None:
+    slug = slug_of(name)
+    assert len(slug) <= LONGEST_SLUG
+    assert slug_of(slug) == slug
+    assert re.fullmatch("([a-z0-9]+(-[a-z0-9]+)*)?", slug)
+
+
+@pytest.mark.parametrize("name", ["", "!?", "—", "…", " ", "a\nb", "a\x00", "x" * 129])
+def test_a_name_that_makes_no_area_is_refused(name: str) -> None:
+    with pytest.raises(BadUserInput, match="`area` must"):
+        NamedArea.of_name(name)
+
+
+def test_a_name_is_kept_as_it_is_written() -> None:
+    assert NamedArea.of_name("São Paulo") == NamedArea("sao-paulo", "São Paulo")
+    assert NamedArea.of_name("x" * LONGEST_NAME).slug == "x" * LONGEST_SLUG
+
+
+# Known areas
+
+RIDGECREST = "slug,name,lat,lon\nridgecrest,Ridgecrest,35.6225,-117.6709\n"
+NADI = "nadi,Nadi,-17.8,177.42\ntaveuni,Taveuni,-16.85,-179.97\n"
+
+
+def known(folder: Path, text: str | bytes) -> KnownAreas:
+    """The areas of a file."""
+    path = folder / "areas.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return KnownAreas.of_setting(path)
+
+
+def test_a_position_belongs_to_the_nearest_known_area_within_25_kilometres(tmp_path: Path) -> None:
+    areas = known(tmp_path, RIDGECREST + "inyokern,Inyokern,35.6469,-117.8126\n" + NADI)
+    assert areas.at(35.62, -117.68).slug == "ridgecrest"
+    assert areas.at(35.64, -117.75).slug == "inyokern"
+    assert areas.at(-16.85, 179.9) == NamedArea("taveuni", "Taveuni", Point(-16.85, -179.97))
+    for lat, lon in ((35.9, -117.6), (36.0, -117.67), (-17.8, 177.64), (-17.8, 177.67)):
+        nearest = min(
+            distance_km(*centre, {"lat": lat, "lon": lon}) for centre in ((35.6225, -117.6709), (-17.8, 177.42))
+        )
+        assert (areas.at(lat, lon).slug in ("ridgecrest", "nadi")) == (nearest <= NEAR_KM), (lat, lon)
+
+
+def test_a_name_of_a_known_area_is_that_area_however_it_is_written(tmp_path: Path) -> None:
+    areas = known(tmp_path, RIDGECREST)
+    expected = NamedArea("ridgecrest", "Ridgecrest", Point(35.6225, -117.6709))
+    assert areas.named("RIDGECREST") == areas.named("ridgecrest ") == expected
+    assert areas.named("Trona") == NamedArea("trona", "Trona")
+
+
+@given(
+    lat=st.floats(-90, 90) | st.sampled_from([-90.0, 90.0, 0.0]),
+    lon=st.floats(-180, 180) | st.sampled_from([-180.0, 180.0]),
+)
+def test_a_position_far_from_all_known_areas_is_in_the_area_of_its_cell(lat: float, lon: float) -> None:
+    area = KnownAreas().at(lat, lon)
+    cell = KM10.cell(lat, lon)
+    centre = KM10.centre(cell)
+    assert area == NamedArea(cell.replace(":", "-"), coordinates(centre), centre)
+    assert slug_of(area.slug) == area.slug
+    assert NamedArea.of_name(area.slug).slug == area.slug
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon", "text"),
+    [
+        (35.775, -117.606, "35.77°N 117.61°W"),
+        (-16.83, 179.95, "16.83°S 179.95°E"),
+        (0.0, 0.0, "0.00°N 0.00°E"),
+    ],
+)
+def test_an_area_of_a_cell_is_named_by_its_coordinates(lat: float, lon: float, text: str) -> None:
+    assert coordinates(Point(lat, lon)) == text
+
+
+def test_a_file_of_a_spreadsheet_is_read(tmp_path: Path) -> None:
+    text = '﻿slug,name,lat,lon,notes\r\ntokyo,"Tōkyō, Japan",35.68,139.69,capital\r\n\r\n'
+    assert known(tmp_path, text).named("tokyo") == NamedArea("tokyo", "Tōkyō, Japan", Point(35.68, 139.69))
+    assert known(tmp_path, "slug,name,lat,lon\n").at(0, 0).slug == KM10.cell(0, 0).replace(":", "-")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no CSV file of slug,name,lat,lon"),
+        ("slug;name;lat;lon\na;A;1;2\n", "no CSV file of slug,name,lat,lon"),
+        ("slug,name,lat\na,A,1\n", "no CSV file of slug,name,lat,lon"),
+        ("slug,name,lat,lon\na,A,north,2\n", "no CSV file of slug,name,lat,lon"),
+        ("slug,name,lat,lon\na,A,1\n", "no CSV file of slug,name,lat,lon"),
+        ("lat,lon,slug,name\n1,2,a\n", "no slug such as `ridgecrest`, or has no name"),
+        ("lat,lon,name,slug\n1,2,A\n", "no slug such as `ridgecrest`, or has no name"),
+        (b"slug,name,lat,lon\na,\xff,1,2\n", "no CSV file of slug,name,lat,lon"),
+        (f"slug,name,lat,lon\na,{'x' * 140_000},1,2\n", "no CSV file of slug,name,lat,lon"),
+        ("slug,name,lat,lon\nSão Paulo,A,1,2\n", "'São Paulo' is no slug such as `ridgecrest`"),
+        ("slug,name,lat,lon\n,A,1,2\n", "'' is no slug such as `ridgecrest`"),
+        ("slug,name,lat,lon\na,,1,2\n", "'a' is no slug such as `ridgecrest`, or has no name"),
+        (f"slug,name,lat,lon\na,{'x' * 129},1,2\n", "or has no name"),
+        ("slug,name,lat,lon\na,A,90.1,2\n", "90.1, 2 is nowhere on the earth"),
+        ("slug,name,lat,lon\na,A,1,-181\n", "1, -181 is nowhere on the earth"),
+        ("slug,name,lat,lon\na,A,nan,2\n", "nan, 2 is nowhere on the earth"),
+        ("slug,name,lat,lon\na,A,1,inf\n", "1, inf is nowhere on the earth"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_what_is_wrong(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(Misconfigured, match="GRAPH_SIGHTING_AREAS") as refused:
+        known(tmp_path, text)
+    assert message in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.csv", tmp_path):
+        with pytest.raises(Misconfigured, match="GRAPH_SIGHTING_AREAS"):
+            KnownAreas.of_setting(path)
+
+
+async def test_a_known_area_is_listed_with_its_name_and_centre(engine: str, tmp_path: Path) -> None:
+    async with sightings(engine, known=known(tmp_path, RIDGECREST)) as ours:
+        await ours.new(lat=35.6, lon=-117.7)
+        await ours.new(lat=10.0, lon=10.0)
+        await ours.new(area="Trona")
+        found = {each.slug: (each.name, each.lat, each.lon) for each in await listed(ours)}
+    assert found == {
+        "ridgecrest": ("Ridgecrest", 35.6225, -117.6709),
+        "km10-1111-2078": ("10.04°N 9.96°E", *KM10.centre("km10:1111:2078")),
+        "trona": ("Trona", None, None),
+    }
+
+
+# Active areas
+
+
+async def listed(ours: SightingStore, size: int = 50) -> list[Area]:
+    """All active areas, as pages of this size."""
+    found: list[Area] = []
+    more, cursor = True, None
+    while more:
+        page: Page[Area] = await ours.areas.page(PageRequest(Paging(size, after=cursor)))
+        found += page.records
+        more = bool(page.has_more)
+        cursor = AREAS.place_of(AREAS.cursor_of(page.records[-1].item), "after") if more else None
+    return found
+
+
+async def check_areas(ours: SightingStore) -> None:
+    expected: dict[str, int] = {}
+    for item in await active_items(ours):
+        expected[item["areaSlug"]] = max(item["expiresAt"], expected.get(item["areaSlug"], 0))
+    found = [(each.slug, each.item["expiresAt"]) for each in await listed(ours, 2)]
+    assert found == sorted(expected.items(), key=lambda each: each[::-1], reverse=True)
+
+
+@settings(A_FEW, max_examples=rounds(60))
+@given(history=histories, waits=st.sampled_from([0, 1, 1800, 20_000]))
+async def test_the_areas_are_those_with_active_sightings_after_any_history(
+    engine: str, history: list[Step], waits: int
+) -> None:
+    async with sightings(engine) as ours:
+        async with aclosing(happens(ours, history)) as steps:
+            async for _ in steps:
+                await check_areas(ours)
+        ours.later(waits)
+        await check_areas(ours)
+
+
+async def test_an_area_is_active_as_long_as_the_last_of_its_sightings_that_is_not_hidden(engine: str) -> None:
+    async with sightings(engine) as ours:
+        first = await ours.new(category="FIRE")
+        ours.later(300)
+        second = await ours.new(category="SHAKING")
+        ours.later(300)
+        last = (await ours.confirm(BEN, await ours.new(category="DAMAGE"))).sighting
+
+        async def until() -> list[int]:
+            return [each.item["expiresAt"] - NOON_S for each in await listed(ours)]
+
+        assert await until() == [2400]
+        await ours.hiding.hide("moderator", last.sighting_id, "spam")
+        assert await until() == [2100]
+        await ours.hiding.hide("moderator", first.sighting_id, "spam")
+        assert await until() == [2100]
+        await ours.hiding.hide("moderator", second.sighting_id, "spam")
+        assert await until() == []
+        again = await ours.new(category="FIRE")
+        assert await until() == [2400]
+        assert again.item["expiresAt"] == seconds_of(again.item["reportedAt"]) + 1800
