@@ -69,7 +69,7 @@ def _some(*texts: str) -> st.SearchStrategy[tuple[str, ...] | None]:
 
 
 circles = st.builds(
-    lambda place, radius: Circle(*place, radius),
+    lambda place, radius: Circle(place[0], place[1], radius),
     st.sampled_from([*PLACES, (90.0, 0.0), (1.0, 1.0)]),
     st.sampled_from([0.0, 9.0, 150.0, 1500.0, 12_345.6, 40_000.0]),
 )
@@ -145,7 +145,7 @@ async def test_pages_together_are_the_selected_sightings_once_each_while_others_
             if not page.has_more:
                 break
             cursor = position_of(page.records[0 if backward else -1].item)
-            here = {"lat": 0.0, "lon": 0.0, "eventId": "us1"}
+            here: dict[str, Any] = {"lat": 0.0, "lon": 0.0, "eventId": "us1"}
             await put(database, [a_sighting(number, NOON_S + number, category="FIRE", **here)])
     assert [each for each in found if each in ids_of(some)] == expected
 
