@@ -110,7 +110,7 @@ class Sighting(relay.Node):
         "Empty without a position.",
         graphql_type=list[Candidate],
         directives=[Cost(weight="10"), ListSize(assumed_size=MOST_CANDIDATES)],
-        metadata=needs("lat", "lon"),
+        metadata=needs("lat", "lon", "reportedAt"),
     )
     @staticmethod
     async def candidates(
