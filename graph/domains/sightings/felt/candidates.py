@@ -41,7 +41,7 @@ class Candidate:
     """An earthquake that a report may be of."""
 
     event: Event
-    seconds: float  # from the origin time to the report; negative if the report's clock is behind
+    seconds: float  # from the origin time to the report, to milliseconds; negative if the report's clock is behind
     km: float  # from the epicentre to the reporter
     plausibility: float  # greater than 0, at most 1
 
@@ -133,7 +133,7 @@ def _best(report: FeltAt, shaken: Sequence[_Shaken]) -> list[Candidate]:
     for each in shaken:
         if abs(lat - each.lat) > each.reach:  # so most of them need no distance
             continue
-        km, seconds = distance_km(lat, lon, each.event.item), time - each.time
+        km, seconds = distance_km(lat, lon, each.event.item), round(time - each.time, 3)
         if (plausible := plausibility(each.mag, km, seconds)) > 0:
             found.append(Candidate(each.event, seconds, km, plausible))
     return nsmallest(MOST_CANDIDATES, found, key=attrgetter("rank"))
