@@ -76,7 +76,7 @@ class Town:
         data = self.ask(user, block.text, variables)
         if "created" in str(data) and self._sighting_id == AN_ID:
             self._sighting_id = data["reportSighting"]["sighting"]["sightingId"]
-        data = json.loads(json.dumps(data).replace(self._sighting_id, AN_ID))
+        data = dict(json.loads(json.dumps(data).replace(self._sighting_id, AN_ID)))
         if (expected := answer_below(block)) is not None:
             assert shortened(data) == expected["data"]
         return data
