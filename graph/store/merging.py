@@ -94,7 +94,7 @@ class MergedPartitions:
         # Of few partitions, as if one of them had the whole page, with the item at the place behind which the page
         # begins, and one that shows a tie's end.
         at_once = wanted + 2 if partitions <= FEW else max(ceil(GROWTH * wanted / partitions), AT_LEAST)
-        return max(at_once, READ_AT_LEAST) if self._keep else at_once
+        return max(at_once, READ_AT_LEAST // max(partitions, 1)) if self._keep else at_once
 
     async def _read_all(
         self, streams: Sequence[_Stream], bounds: Bounds, within: Between, forward: bool

@@ -236,6 +236,18 @@ async def test_a_filter_in_python_reads_many_items_at_a_time(database: Database)
     assert len(watched.calls) == 2
 
 
+async def test_a_filter_in_python_that_drops_little_of_many_partitions_reads_little_of_each(database: Database) -> None:
+    days = [f"day{n:02}" for n in range(40)]
+    await put(database, spread(1200, days))
+    even = Keep(lambda item: bool(item["at"] % 2 == 0), frozenset())
+    size, watched = 50, CountingDatabase(database)
+
+    found = await merged(watched, days, keep=even).read(size, EVERYTHING, forward=True)
+
+    assert [item["at"] for item in found.items] == [2 * n for n in range(size)]
+    assert watched.items <= AT_LEAST * len(days)
+
+
 async def test_many_partitions_are_not_all_read_in_one_iteration_of_the_loop_if_others_wait(
     database: Database,
 ) -> None:
