@@ -19,7 +19,7 @@ from graph.store.entity import Entity
 from graph.store.query import Partition
 from graph.store.time_walk import Keep, keep_all
 
-MOST_CELLS = 64  # that a page is read from
+MOST_CELLS = 32  # that a page is read from; each takes a query
 MOST_AREAS = 100  # that a filter names
 GRIDS = (KM10, KM100, KM1000)  # whose cells have lists, the finest first
 
