@@ -53,9 +53,7 @@ class Candidate:
 class Sighting(relay.Node):
     sighting_id: strawberry.ID = strawberry.field(description="The sighting's own id, a UUID.")
     category: SightingCategory = strawberry.field(description="What it is about.")
-    area: str = strawberry.field(
-        description="The slug of its area.", resolver=lambda root: root.area_slug, metadata=needs("areaSlug")
-    )
+    area_slug: str = strawberry.field(name="area", description="The slug of its area.")
     text: str | None = strawberry.field(description="What the reporter says, plain text.")
     reported_at: datetime = strawberry.field(description="When it was reported.")
     expires_at: datetime = strawberry.field(description="When it expires. Confirmations put that off.")
