@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from graph.core.errors import NotThere
-from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_BY_ID
+from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, FELT_REPORTS, SIGHTING_BY_ID
+from graph.domains.sightings.felt.collecting import felt_report
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import Sighting
+from tests.domains.earthquakes.revisions.histories import Clock, Source, a_record
 from tests.domains.entities import ENTITIES, everything_in
 from tests.domains.sightings.confirming_processes import confirming
 from tests.domains.sightings.counted import both_counts, both_profiles, confirmations
@@ -153,6 +155,27 @@ async def test_a_thousand_confirmations_at_once_through_two_processes_count_dist
         assert len(await processes[1].items(CONFIRMER)) == len(await processes[1].items(CONFIRMATION)) == CROWD
         assert (await processes[1].profiles.of(ANNA)).confirmations_received == CROWD
         await assert_agreement(processes[1])
+
+
+async def test_forty_at_once_who_each_felt_another_earthquake_all_count(engine: str) -> None:
+    async with sightings(engine) as ours:
+        names = [f"us{number}" for number in range(41)]
+        await Source(ours.database, clock=Clock()).say(*map(a_record, names))
+        sighting = await ours.new(ANNA, lat=35.6, lon=-117.6, event_id=names.pop())
+        ours.later(61)  # so that the sighting lasts longer, which takes further actions of each transaction
+        now = ours.clock() // 1000
+        confirming_now = [
+            ours.confirming.confirm(name, sighting.sighting_id, felt_report({"felt": 1.0}, 35.6, -117.6, now, name))
+            for name in names
+        ]
+        assert all(outcome.confirmed for outcome in await asyncio.gather(*confirming_now))
+        assert {item["place"]: item["reports"] for item in await ours.items(FELT_REPORTS)} == {
+            f"event:{name}": 1 for name in names
+        }
+        found = await ours.one(sighting)
+        assert found is not None
+        assert found.confirmations == 40
+        await assert_agreement(ours)
 
 
 async def test_confirmations_of_many_sightings_at_once_do_not_mix(engine: str) -> None:

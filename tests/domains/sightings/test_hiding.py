@@ -1,8 +1,9 @@
 """A hidden sighting is there no more, on any path and at once; who has hidden it and why is kept."""
 
 import logging
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -10,9 +11,10 @@ from graph.access.callers import Scope
 from graph.core.errors import BadUserInput, NotThere
 from graph.core.paging import Paging
 from graph.domains.earthquakes.areas import Circle
-from graph.domains.sightings.entities import HIDING
+from graph.domains.sightings.entities import AREA, HIDING, SIGHTING
 from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, SIGHTINGS_WRITE
 from graph.store.contract import Database
+from graph.store.entity import Entity, Item, Key
 from graph.store.ordering import PageRequest
 from graph.store.query import Page, Query
 from tests.bearers import bearer
@@ -32,6 +34,8 @@ from tests.domains.sightings.in_store import (
 )
 from tests.service import Service, running
 from tests.settings import Settings
+
+T = TypeVar("T")
 
 FIRST = PageRequest(Paging(10))
 
@@ -139,18 +143,25 @@ async def test_a_reason_has_bounds() -> None:
 
 
 class Overtaken(WatchedDatabase):
-    """While it reads an area's sightings, something else happens."""
+    """Once it has read an area, or an area's sightings, something else happens."""
 
-    def __init__(self, database: Database, meanwhile: Any) -> None:
+    def __init__(self, database: Database, of: Entity, meanwhile: Callable[[], Awaitable[object]]) -> None:
         super().__init__(database)
-        self._meanwhile = meanwhile
+        self._of = of
+        self._meanwhile = iter([meanwhile])
+
+    async def get(self, key: Key, **options: Any) -> Item | None:
+        return await self._behind(key.entity, super().get(key, **options))
 
     async def query(self, query: Query) -> Page:
-        page = await super().query(query)
-        if meanwhile := self._meanwhile:
-            self._meanwhile = None
-            await meanwhile()
-        return page
+        return await self._behind(query.entity, super().query(query))
+
+    async def _behind(self, entity: Entity, reading: Coroutine[Any, Any, T]) -> T:
+        read = await reading
+        if entity is self._of:
+            for meanwhile in self._meanwhile:
+                await meanwhile()
+        return read
 
 
 @pytest.mark.parametrize("meanwhile", ["reported", "confirmed", "hidden"])
@@ -168,8 +179,44 @@ async def test_an_area_stays_as_long_as_what_happens_while_a_sighting_is_hidden(
             else:
                 await ours.hiding.hide(CARA, other.sighting_id, "No fire")
 
-        async with sightings_of(Overtaken(ours.database, happens), ours.clock) as hiding:
+        async with sightings_of(Overtaken(ours.database, SIGHTING, happens), ours.clock) as hiding:
             await hiding.hiding.hide(CARA, sighting.sighting_id, "Spam")
+        counted, recounted = await both_counts(ours)
+        assert counted == recounted
+
+
+@pytest.mark.parametrize("written", ["reported", "confirmed"])
+async def test_an_area_that_ends_earlier_meanwhile_lasts_as_long_as_what_is_written(written: str) -> None:
+    async with sightings("sqlite") as ours:
+        other = await ours.new(BEN, "FIRE")
+        ours.later(60)
+        sighting = await ours.new(ANNA)
+
+        async def hides() -> None:
+            await ours.hiding.hide(CARA, sighting.sighting_id, "Spam")
+
+        async with sightings_of(Overtaken(ours.database, AREA, hides), ours.clock) as writing:
+            if written == "reported":
+                await writing.new(BEN, "DAMAGE")
+            else:
+                await writing.confirm(CARA, other)
+        assert await ours.one(sighting) is None
+        counted, recounted = await both_counts(ours)
+        assert counted == recounted
+
+
+async def test_an_area_that_ends_later_meanwhile_does_not_end_earlier_again() -> None:
+    async with sightings("sqlite") as ours:
+        await ours.new(BEN, "FIRE")
+        ours.later(60)
+
+        async def reports_later() -> None:
+            ours.later(60)
+            await ours.new(ANNA)
+
+        async with sightings_of(Overtaken(ours.database, AREA, reports_later), ours.clock) as writing:
+            await writing.new(BEN, "DAMAGE")
+        assert len(await ours.ids()) == 3
         counted, recounted = await both_counts(ours)
         assert counted == recounted
 
