@@ -7,6 +7,7 @@ who confirm, and all items of the sighting. So the count is always that of the m
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
+from weakref import WeakValueDictionary
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable, NotThere
@@ -25,7 +26,6 @@ from graph.store.entity import Item
 from graph.work.together import WrittenTogether
 
 MOST_AT_ONCE = 16  # users whose confirmations are stored at once, with at most five actions each
-MOST_WAITING = 1000  # entries that are looked through for those of one sighting
 
 
 @dataclass(eq=False, slots=True)
@@ -57,7 +57,7 @@ class Confirming:
         self._felt = felt
         self._lifetimes = lifetimes
         self._clock = clock
-        self._together = WrittenTogether(self._store_some, most=MOST_WAITING)
+        self._writers: WeakValueDictionary[str, WrittenTogether[_Entry]] = WeakValueDictionary()  # by sighting
 
     async def confirm(self, user_id: str, sighting_id: str, felt: FeltReport | None = None) -> Outcome:
         """Confirm a sighting. Nothing changes if the user has confirmed or reported it.
@@ -71,15 +71,21 @@ class Confirming:
         if possible_key(SIGHTING_BY_ID, sighting_id) is None:
             raise NotThere("id", "active sighting")
         entry = _Entry(user_id, sighting_id, felt)
-        await self._together.write(entry)
+        await self._writer_of(sighting_id).write(entry)
         if entry.sighting is None:
             raise NotThere("id", "active sighting")
         return Outcome(entry.sighting, confirmed=entry.confirmed)
 
-    async def _store_some(self, waiting: Sequence[_Entry]) -> Collection[_Entry]:
-        """Store the confirmations of the sighting that is first in line. Returns those that are done."""
-        sighting_id = waiting[0].sighting_id
-        entries = [entry for entry in waiting if entry.sighting_id == sighting_id][:MOST_AT_ONCE]
+    def _writer_of(self, sighting_id: str) -> WrittenTogether[_Entry]:
+        """What writes the confirmations of a sighting, as long as somebody waits for one."""
+        writer = self._writers.get(sighting_id)
+        if writer is None:
+            writer = self._writers[sighting_id] = WrittenTogether(self._store_some, most=MOST_AT_ONCE)
+        return writer
+
+    async def _store_some(self, entries: Sequence[_Entry]) -> Collection[_Entry]:
+        """Store confirmations of one sighting."""
+        sighting_id = entries[0].sighting_id
         for _ in range(ROUNDS):
             before = await self._database.get(SIGHTING_BY_ID.key_for(sighting_id))
             if before is None:

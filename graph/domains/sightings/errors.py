@@ -8,6 +8,6 @@ class TooManyReports(RateLimited):
 
     def __init__(self, most: int, retry_after_s: int) -> None:
         GraphError.__init__(
-            self, f"You have reported {most:,} sightings in this area within this hour: try again in {retry_after_s} s."
+            self, f"You may report {most:,} times an hour in an area, and have done so: try again in {retry_after_s} s."
         )
         self.retry_after_s = retry_after_s

@@ -31,7 +31,7 @@ async def test_the_limit_is_of_a_user_an_area_and_an_hour_of_the_clock(engine: s
         with pytest.raises(TooManyReports) as refused:
             await ours.report(ANNA, "OTHER")
         assert refused.value.headers == {"Retry-After": "3"}
-        assert "2 sightings in this area within this hour: try again in 3 s." in str(refused.value)
+        assert "2 times an hour in an area, and have done so: try again in 3 s." in str(refused.value)
         assert await everything_in(ours.database) == stored
 
         await ours.new(ANNA, "OTHER", area="Elsewhere")
