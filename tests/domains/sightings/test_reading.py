@@ -39,12 +39,14 @@ from tests.domains.sightings.in_store import ANNA, BEN, CARA, LIFETIMES, NOON_S,
 from tests.effort import rounds
 from tests.work.accounts import an_account
 
-PLACES = ((0.0, 0.0), (0.05, 0.05), (35.77, -117.6), (-90.0, 0.0), (12.0, 179.99), (12.0, -179.99))
+PLACES = ((0.0, 0.0), (0.05, 0.05), (-90.0, 0.0), (12.0, 179.99), (12.0, -179.99))
+
+OLDEST_S = LIFETIMES.longest + 58  # of an active sighting, whose expiry is rounded up to a whole minute
 
 kinds = st.fixed_dictionaries(
     {
-        "reported_at": st.sampled_from([NOON_S - ago for ago in (0, 0, 1, 2, 1799, 1800, LIFETIMES.longest_kept)]),
-        "lives_s": st.sampled_from([60, 1800, 1800, LIFETIMES.longest_kept]),
+        "reported_at": st.sampled_from([NOON_S - ago for ago in (0, 0, 1, 2, 1799, 1800, OLDEST_S)]),
+        "lives_s": st.sampled_from([60, 1800, 1800, OLDEST_S + 1]),
         "userId": st.sampled_from([ANNA, ANNA, BEN]),
         "areaSlug": st.sampled_from(["downtown", "downtown", "harbour", "down"]),
         "category": st.sampled_from(["SHAKING", "SHAKING", "FIRE", "OTHER"]),
@@ -64,23 +66,29 @@ def _items(some: Sequence[dict[str, Any]]) -> list[Item]:
 items = st.lists(kinds, max_size=12).map(_items)
 
 
-def _some(*texts: str) -> st.SearchStrategy[tuple[str, ...] | None]:
-    return st.none() | st.lists(st.sampled_from(texts), max_size=3).map(tuple)
+def _some(*texts: str) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(st.sampled_from(texts), max_size=3).map(tuple)
 
 
 circles = st.builds(
     lambda place, radius: Circle(place[0], place[1], radius),
-    st.sampled_from([*PLACES, (90.0, 0.0), (1.0, 1.0)]),
+    st.sampled_from([*PLACES, (1.0, 1.0)]),
     st.sampled_from([0.0, 9.0, 150.0, 1500.0, 12_345.6, 40_000.0]),
 )
-selections = st.builds(
-    SightingSelection,
-    areas=_some("downtown", "harbour", "down", "up", ""),
-    categories=_some("SHAKING", "FIRE", "OTHER", "TSUNAMI"),
-    near=st.none() | circles,
-    event_ids=_some("us1", "ci2", "nc3"),
-    user_id=st.none() | st.sampled_from([ANNA, BEN, CARA]),
-)
+filters: dict[str, st.SearchStrategy[Any]] = {
+    "areas": _some("downtown", "downtown", "harbour", "down", "up", ""),
+    "categories": _some("SHAKING", "SHAKING", "FIRE", "OTHER", "TSUNAMI"),
+    "near": circles,
+    "event_ids": _some("us1", "us1", "ci2", "nc3"),
+    "user_id": st.sampled_from([ANNA, ANNA, BEN, CARA]),
+}
+
+
+@st.composite
+def selections(draw: st.DrawFn) -> SightingSelection:
+    """Of up to three conditions, since hardly a sighting fulfils more."""
+    names = draw(st.lists(st.sampled_from(list(filters)), max_size=3, unique=True))
+    return SightingSelection(**{name: draw(filters[name]) for name in names})
 
 
 def selects(selection: SightingSelection, item: Item, now: int = NOON_S) -> bool:
@@ -104,7 +112,7 @@ positions = st.builds(
 
 
 @settings(A_FEW, max_examples=rounds(100))
-@given(some=items, selection=selections, size=st.integers(0, 5), data=st.data())
+@given(some=items, selection=selections(), size=st.integers(0, 5), data=st.data())
 async def test_a_page_is_the_one_that_relay_defines_for_any_filter_and_cursors(
     engine: str, some: list[Item], selection: SightingSelection, size: int, data: st.DataObject
 ) -> None:
@@ -130,7 +138,7 @@ async def test_a_page_is_the_one_that_relay_defines_for_any_filter_and_cursors(
 
 
 @settings(A_FEW, max_examples=rounds(40))
-@given(some=items, selection=selections, size=st.integers(1, 4), backward=st.booleans())
+@given(some=items, selection=selections(), size=st.integers(1, 4), backward=st.booleans())
 async def test_pages_together_are_the_selected_sightings_once_each_while_others_are_reported(
     engine: str, some: list[Item], selection: SightingSelection, size: int, backward: bool
 ) -> None:
