@@ -19,6 +19,11 @@ export class Refused extends Error {
   }
 }
 
+/** What to tell people of an error. */
+export function wording(error) {
+  return error instanceof Refused ? error.message : `The service cannot be reached: ${error.message}.`;
+}
+
 /**
  * The data of the answer to a document.
  *
@@ -68,6 +73,9 @@ export function takeToken() {
   }
   return Boolean(given);
 }
+
+/** Whether there is a token to send. */
+export const hasToken = () => sessionStorage.getItem("token") !== null;
 
 function authorization() {
   const token = sessionStorage.getItem("token");

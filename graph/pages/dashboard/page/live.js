@@ -1,7 +1,6 @@
-// Follows the subscription for as long as the page likes: over connections that break, fall silent or are refused, each
+// Follows a subscription for as long as the page likes: over connections that break, fall silent or are refused, each
 // new one resumes behind the last cursor. Every change of its state is told, for the page to show.
 
-import { LIVE } from "./documents.js";
 import { messages } from "./event_stream.js";
 import { post, Refused, refusal } from "./graph.js";
 
@@ -22,11 +21,10 @@ const PASSING = new Set([
 ]);
 
 /**
+ * What the one field of the subscription brings.
+ *
  * @typedef {object} Notice
- * @property {?import("./documents.js").QuakeEvent} event  null where some were left out
- * @property {?string} kind  what made this version of it: CREATED, REVISED, DELETED, …
  * @property {string} cursor  where to resume
- * @property {number} lost  how many were left out, as this client read too slowly
  *
  * @typedef {{name: "connecting"} | {name: "live", isResumed: boolean}
  *   | {name: "waiting", seconds: number, reason: string} | {name: "off", reason: string}} State
@@ -36,12 +34,13 @@ const PASSING = new Set([
  * Follows what is stored from now on, until it is aborted, or refused for good.
  *
  * @param {object} what
- * @param {object} what.filter  an EventFilter
+ * @param {string} what.document  a subscription of one field, with the variable `after`
+ * @param {object} what.variables  its others
  * @param {(notice: Notice) => void} what.onNotice
  * @param {(state: State) => void} what.onState
  * @param {AbortSignal} what.signal
  */
-export async function follow({ filter, onNotice, onState, signal }) {
+export async function follow({ document, variables, onNotice, onState, signal }) {
   let cursor = null; // of the last notice
   let failures = 0; // one after the other
   while (!signal.aborted) {
@@ -53,7 +52,7 @@ export async function follow({ filter, onNotice, onState, signal }) {
     };
     let failure;
     try {
-      for await (const notice of notices({ filter, after: cursor }, signal, opened)) {
+      for await (const notice of notices(document, { ...variables, after: cursor }, signal, opened)) {
         cursor = notice.cursor;
         failures = 0;
         onNotice(notice);
@@ -79,7 +78,7 @@ export async function follow({ filter, onNotice, onState, signal }) {
 }
 
 /** What one connection brings. */
-async function* notices(variables, signal, onOpen) {
+async function* notices(document, variables, signal, onOpen) {
   const silence = new AbortController();
   let timer;
   const heard = () => {
@@ -88,7 +87,7 @@ async function* notices(variables, signal, onOpen) {
   };
   heard();
   try {
-    const response = await post(LIVE, variables, "text/event-stream", AbortSignal.any([signal, silence.signal]));
+    const response = await post(document, variables, "text/event-stream", AbortSignal.any([signal, silence.signal]));
     if (!response.ok || !response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
       throw refusal(response, await response.json().catch(() => null));
     }
@@ -98,10 +97,11 @@ async function* notices(variables, signal, onOpen) {
         return;
       }
       const answer = JSON.parse(data);
-      if (!answer.data?.events) {
+      const [notice] = Object.values(answer.data ?? {});
+      if (!notice) {
         throw refusal(response, answer);
       }
-      yield answer.data.events;
+      yield notice;
     }
   } finally {
     clearTimeout(timer);

@@ -1,9 +1,9 @@
 // One choice of events while it is shown: asked for, drawn, and followed live until the page goes elsewhere.
 
 import { batched } from "./batched.js";
-import { EVENTS, LIST, NEWEST, STATISTICS, TOTAL } from "./documents.js";
+import { EVENTS, LIST, LIVE, NEWEST, STATISTICS, TOTAL } from "./documents.js";
 import { ROWS } from "./event_list.js";
-import { ask, Refused } from "./graph.js";
+import { ask, wording } from "./graph.js";
 import { follow } from "./live.js";
 import { byAge, byDepth, extent } from "./scales.js";
 import { arrivals, summary } from "./sentences.js";
@@ -110,8 +110,7 @@ export class Watch {
       if (signal.aborted) {
         return;
       }
-      const text = error instanceof Refused ? error.message : `The service cannot be reached: ${error.message}.`;
-      this.views.problems.tell(part, [text], { canRetry: true });
+      this.views.problems.tell(part, [wording(error)], { canRetry: true });
       if (part === "events" && !this.#isFollowed) {
         this.views.state({ name: "off", reason: "the events could not be loaded" });
       }
@@ -192,7 +191,8 @@ export class Watch {
       };
       setTimeout(goOn, BEGINNING_MS);
       follow({
-        filter,
+        document: LIVE,
+        variables: { filter },
         signal: this.#ended.signal,
         onNotice: (notice) => this.#hear(notice),
         onState: (state) => {
@@ -227,7 +227,13 @@ export class Watch {
     }
   }
 
-  /** @param {import("./live.js").Notice} notice */
+  /**
+   * @param {object} notice
+   * @param {?import("./documents.js").QuakeEvent} notice.event  null where some were left out
+   * @param {?string} notice.kind  what made this version of it: CREATED, REVISED, DELETED, …
+   * @param {string} notice.cursor
+   * @param {number} notice.lost  how many were left out, as this client read too slowly
+   */
   #hear({ event, kind, cursor, lost }) {
     if (lost) {
       this.startAgain();
