@@ -82,6 +82,10 @@ class DomainNames(SettingsPart):
         (), description="Names of the domains to serve, separated by commas; all by default."
     )
 
+    def serves(self, domain: str) -> bool:
+        """Whether a domain is on, if the service has it at all."""
+        return not self.domains or domain in self.domains
+
 
 class Settings(DomainNames):
     """The settings of the service that belong to no domain."""

@@ -71,7 +71,7 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
     own = settings.part(EarthquakeSettings)
     return [
         *export_routes(settings),
-        *(dashboard.routes(settings.max_page_size) if own.dashboard else ()),
+        *(dashboard.routes(settings.max_page_size, sightings=settings.serves("sightings")) if own.dashboard else ()),
         *(fdsn_routes(settings) if own.fdsn else ()),
     ]
 

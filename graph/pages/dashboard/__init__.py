@@ -42,13 +42,14 @@ def _version() -> str:
 VERSION = _version()
 
 
-def routes(most_on_page: int) -> list[BaseRoute]:
+def routes(most_on_page: int, *, sightings: bool) -> list[BaseRoute]:
     """The routes of the web page at the root, and of its files.
 
     Args:
         most_on_page: the most events on a page of the graph's connections.
+        sightings: whether the graph has sightings.
     """
-    html = _html(min(PAGE_SIZE, most_on_page))
+    html = _html(min(PAGE_SIZE, most_on_page), sightings=sightings)
     etag = f'"{sha256(html.encode()).hexdigest()[:16]}"'
     return [
         Route("/", partial(_page, html, etag)),
@@ -56,7 +57,7 @@ def routes(most_on_page: int) -> list[BaseRoute]:
     ]
 
 
-def _html(page_size: int) -> str:
+def _html(page_size: int, *, sightings: bool) -> str:
     """The HTML, with the values of this release and deployment."""
     preloads = "\n".join(
         f'<link rel="modulepreload" href="{PATH[1:]}/{VERSION}/{name}">' for name in FILES if name.endswith(".js")
@@ -66,6 +67,7 @@ def _html(page_size: int) -> str:
         "<!-- modules -->": preloads,  # the browser loads all modules at once
         "{files}": f"{PATH[1:]}/{VERSION}",
         "{page_size}": str(page_size),
+        "{sightings}": " data-sightings" if sightings else "",
     }.items():
         html = html.replace(placeholder, value)
     return html

@@ -13,6 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from graph.app import create_app
+from graph.core.clock import Clock, now_ms
 from tests.bearers import SECRET
 from tests.domains.earthquakes.usgs.usgs_server import running_usgs, week_features
 from tests.pages.dashboard.subscription import Subscription
@@ -26,7 +27,7 @@ EVERY = 20  # one of so many weak events is in the sparse week
 Opener = Callable[..., tuple[str, Subscription]]
 
 
-def app_on(store: Path, **others: object) -> Subscription:
+def app_on(store: Path, *, clock: Clock = now_ms, **others: object) -> Subscription:
     """The service on a SQLite file."""
     settings = Settings.model_validate(
         {
@@ -36,7 +37,7 @@ def app_on(store: Path, **others: object) -> Subscription:
             **others,
         }
     )
-    return Subscription(create_app(without_timeouts(settings)))
+    return Subscription(create_app(without_timeouts(settings), clock=clock))
 
 
 @pytest.fixture(scope="session")
@@ -77,11 +78,11 @@ def opened(tmp_path: Path, sparse_file: Path) -> Iterator[Opener]:
     """Starts a service of the test's own: by default with the sparse week, and with what settings it likes."""
     with ExitStack() as stack:
 
-        def start(*, empty: bool = False, **settings: object) -> tuple[str, Subscription]:
+        def start(*, empty: bool = False, clock: Clock = now_ms, **settings: object) -> tuple[str, Subscription]:
             store = tmp_path / "own.db"
             if not empty:
                 shutil.copy(sparse_file, store)
-            app = app_on(store, **settings)
+            app = app_on(store, clock=clock, **settings)
             url = stack.enter_context(serving(app))
             stack.callback(app.close)
             return url, app

@@ -9,5 +9,8 @@ def documents() -> dict[str, str]:
     """The page's documents, put together as its module does, by the names of their operations."""
     source = FILES["documents.js"].read_text()
     texts = dict(re.findall(r"const (\w+) = `(.*?)`;", source, re.DOTALL))
-    whole = (text.replace("${EVENT}", texts["EVENT"]) for name, text in texts.items() if name != "EVENT")
+    fragments = {name: text for name, text in texts.items() if text.startswith("fragment")}
+    for name, text in fragments.items():
+        source = source.replace(f"${{{name}}}", text)
+    whole = [text for text in re.findall(r"const \w+ = `(.*?)`;", source, re.DOTALL) if text not in fragments.values()]
     return {re.split(r"\W", text)[1]: text for text in whole}

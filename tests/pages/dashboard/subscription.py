@@ -1,4 +1,4 @@
-"""The subscription as a test likes it: answers, before the real service, what asks for `text/event-stream`.
+"""The subscription of events as a test likes it: it answers before the real service, which has that of sightings.
 
 So a connection can break, fall silent, be refused or be told of losses at the moment that a test chooses. What it says
 is sent as it is, to all who listen.
@@ -28,6 +28,7 @@ class Subscription:
     headers: list[dict[str, str]] = field(default_factory=list)
     refusals: deque[tuple[int, dict[str, Any]]] = field(default_factory=deque)  # status and error, one a connection
     _listeners: list[tuple[asyncio.AbstractEventLoop, "asyncio.Queue[str | None]"]] = field(default_factory=list)
+    _passed_on: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = field(default_factory=list)
     _closed: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,7 +37,11 @@ class Subscription:
             await self.app(scope, receive, send)
             return
         request = Request(scope, receive)
-        self.asked.append((await request.json())["variables"])
+        body = await request.json()
+        if "LiveSightings" in body["query"] and not self._closed:
+            await self._pass_on(await request.body(), scope, receive, send)
+            return
+        self.asked.append(body["variables"])
         self.headers.append(dict(request.headers))
         if self._closed or self.refusals:
             status, error = (503, {"message": "It ends."}) if self._closed else self.refusals.popleft()
@@ -48,6 +53,15 @@ class Subscription:
             await _stream(listener[1], receive, send)
         finally:
             self._listeners.remove(listener)
+
+    async def _pass_on(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        """Leave it to the real service, until this closes."""
+        closing = asyncio.get_running_loop(), asyncio.Event()
+        self._passed_on.append(closing)
+        try:
+            await self.app(scope, _again(body, receive, closing[1]), send)
+        finally:
+            self._passed_on.remove(closing)
 
     def send(self, text: str | None) -> None:
         """Send this to all who listen."""
@@ -69,10 +83,30 @@ class Subscription:
         """Let go of who listens, since the server waits for that at its end."""
         self._closed = True
         self.send(_ENDS)
+        for loop, closing in self._passed_on:
+            loop.call_soon_threadsafe(closing.set)
 
     def break_off(self) -> None:
         """End the connections as a network has it."""
         self.send(_BREAKS)
+
+
+def _again(body: bytes, receive: Receive, closing: asyncio.Event) -> Receive:
+    """A request's messages, where its body has been read. Its client is gone once this closes."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        if messages:
+            return messages.pop()
+        ends = [asyncio.ensure_future(_gone(receive)), asyncio.ensure_future(closing.wait())]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for end in ends:
+                end.cancel()
+        return {"type": "http.disconnect"}
+
+    return received
 
 
 async def _stream(queue: "asyncio.Queue[str | None]", receive: Receive, send: Send) -> None:

@@ -1,6 +1,7 @@
 """The dashboard for those who see it otherwise, or not: names, contrast, narrow and enlarged pages, axe's rules."""
 
 import re
+from datetime import UTC, datetime
 from itertools import product
 
 import pytest
@@ -8,7 +9,10 @@ from playwright.async_api import Page, expect
 
 from scripts.npm_package import NpmPackage
 from tests.browser import Visit
+from tests.pages.dashboard.conftest import Opener
 from tests.pages.dashboard.looking import settled
+from tests.pages.dashboard.reports import ANNA, RIDGECREST, People, address
+from tests.store.samples import NOON, NOON_SECONDS, HeldClock
 
 AXE = NpmPackage(
     "axe-core",
@@ -148,3 +152,92 @@ async def test_colours_stand_out(visit: Visit, shared: str, scheme: str) -> None
         steps = [luminance[name] for name in ramp]
         assert steps in (sorted(steps), sorted(steps, reverse=True))
     assert (luminance["page"] < 0.1) == (scheme == "dark")
+
+
+# What people report
+
+
+async def reported(page: Page, opened: Opener, *, scheme: str = "light") -> None:
+    """Open a page that shows a fresh, a fading and a stale report, and the whole form."""
+    clock = HeldClock()
+    url, _ = opened(clock=clock)
+    for category, minutes in {"FIRE": 25, "DAMAGE": 15, "SHAKING": 1}.items():
+        clock.now = NOON - 60_000 * minutes
+        People(url).report(ANNA, **RIDGECREST, category=category, text="x" * 280)
+    clock.now = NOON
+    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await page.clock.install(time=datetime.fromtimestamp(NOON_SECONDS, UTC))
+    await page.goto(address(url, search="?minMagnitude=4.5"))
+    await settled(page, 81)
+    await expect(page.locator("#sightings .state")).to_contain_text(["Fresh", "Fading", "Stale"])
+    await page.locator(".report > summary").click()
+    await page.locator(".questionnaire summary").click()
+
+
+@pytest.mark.needs("npm")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_in_what_people_report(own_visit: Visit, opened: Opener, scheme: str) -> None:
+    page = own_visit.page
+    await reported(page, opened, scheme=scheme)
+    await page.get_by_role("button", name="Report", exact=True).click()
+    await expect(page.locator("#sighting-problems p")).to_have_count(1)
+    await page.evaluate((AXE.fetched() / "axe.min.js").read_text())
+
+    found = await page.evaluate("axe.run().then(({ violations }) => violations)")
+
+    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+
+
+async def test_every_control_for_reports_has_a_name(own_visit: Visit, opened: Opener) -> None:
+    page = own_visit.page
+    await reported(page, opened)
+
+    for control in await page.locator("#sightings :is(input, select, textarea, button)").all():
+        await expect(control).to_have_accessible_name(re.compile(r"\w"))
+    await expect(page.get_by_role("region", name="What people report")).to_have_count(1)
+    await expect(page.get_by_role("form", name="Report")).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [320, 360])
+async def test_reports_are_not_scrolled_sideways_on_a_narrow_page(own_visit: Visit, opened: Opener, width: int) -> None:
+    page = own_visit.page
+    await page.set_viewport_size({"width": width, "height": 640})
+    await reported(page, opened)
+
+    assert await page.evaluate("document.documentElement.scrollWidth") == width
+    for part in ("form", ".reports"):
+        assert await page.locator(f"#sightings {part}").evaluate("part => part.scrollWidth <= part.clientWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_rings_stand_out_also_where_they_are_faintest(own_visit: Visit, opened: Opener, scheme: str) -> None:
+    """By 3:1 from land, sea and page: the ring itself, or its casing, from which the ring then stands out."""
+    page = own_visit.page
+    await reported(page, opened, scheme=scheme)
+    contrasts = await page.evaluate(
+        """() => {
+          const light = (parts) => {
+            const linear = parts.map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+            return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+          };
+          const contrast = (one, other) => {
+            const [dark, bright] = [light(one), light(other)].sort((a, b) => a - b);
+            return (bright + 0.05) / (dark + 0.05);
+          };
+          const rgb = (text) => text.match(/\\d+/g).slice(0, 3).map((part) => part / 255);
+          const ground = (name) => {
+            const hex = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+            return hex.match(/[0-9a-f]{2}/g).map((part) => parseInt(part, 16) / 255);
+          };
+          const rings = [...document.querySelectorAll("#map .sightings g")];
+          return ["land", "sea", "page"].map(ground).flatMap((under) => rings.map((group) => {
+            const opacity = Number(group.getAttribute("opacity"));
+            const [casing, ring] = [...group.querySelectorAll("circle")].map((circle) =>
+              rgb(getComputedStyle(circle).stroke).map((part, n) => opacity * part + (1 - opacity) * under[n]));
+            return Math.max(contrast(ring, under), Math.min(contrast(casing, under), contrast(ring, casing)));
+          }));
+        }"""
+    )
+
+    assert len(contrasts) == 9
+    assert min(contrasts) >= 3

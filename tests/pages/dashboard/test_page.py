@@ -16,7 +16,10 @@ from tests.settings import Settings
 PAGE = Path(dashboard.__file__).parent / "page"
 
 
-@pytest.mark.parametrize("name", ["Newest", "Events", "List", "Total", "Statistics"])
+@pytest.mark.parametrize(
+    "name",
+    ["Newest", "Events", "List", "Total", "Statistics", "Sightings", "Reporter", "Report", "Confirm", "Felt"],
+)
 def test_every_document_is_one_of_the_schema(name: str) -> None:
     assert validate(build_schema(printed()), parse(documents()[name])) == []
 

@@ -13,6 +13,21 @@
  * @property {?string} url  the event's page at USGS
  */
 
+/**
+ * @typedef {object} Sighting
+ * @property {string} id  global id
+ * @property {string} sightingId
+ * @property {string} category
+ * @property {string} area  slug
+ * @property {?string} text  plain text
+ * @property {string} reportedAt
+ * @property {string} expiresAt
+ * @property {number} confirmations
+ * @property {"BRONZE" | "SILVER" | "GOLD"} reporterTier
+ * @property {boolean} own  whether the caller has reported it
+ * @property {?{lat: number, lon: number}} position  rounded; null where the reporter gave none
+ */
+
 const EVENT = `fragment Shown on Event { eventId eventTsMs mag place lat lon depth type url }`;
 
 /** The time of the newest event, from which "recent" is counted. */
@@ -63,3 +78,44 @@ export const LIVE = `subscription Live($filter: EventFilter, $after: String) {
   }
 }
 ${EVENT}`;
+
+const SIGHTING = `fragment Sighted on Sighting {
+  id sightingId category area text reportedAt expiresAt confirmations reporterTier own position { lat lon }
+}`;
+
+/** The newest sightings, and what can be reported. */
+export const SIGHTINGS = `query Sightings($first: Int!) {
+  sightings(first: $first) { nodes { ...Sighted } }
+  sightingCategories
+}
+${SIGHTING}`;
+
+/** Answered only to those who may report and confirm. */
+export const REPORTER = `query Reporter { profile { tier } }`;
+
+/** Reports a sighting. */
+export const REPORT = `mutation Report($input: ReportSightingInput!) {
+  reportSighting(input: $input) { sighting { ...Sighted } created confirmed }
+}
+${SIGHTING}`;
+
+/** Confirms a sighting. */
+export const CONFIRM = `mutation Confirm($id: ID!) {
+  confirmSighting(input: { id: $id }) { sighting { ...Sighted } confirmed }
+}
+${SIGHTING}`;
+
+/** How strongly people felt an earthquake, by their reports here and at USGS. */
+export const FELT = `query Felt($eventId: String!) {
+  event(eventId: $eventId) { feltIntensity { reports cdi usgsCdi cells { reports } } }
+}`;
+
+/** What happens to sightings from now on, and since a cursor. */
+export const LIVE_SIGHTINGS = `subscription LiveSightings($after: String) {
+  sightings(after: $after) {
+    cursor
+    dropped
+    node { kind sightingId sighting { ...Sighted } }
+  }
+}
+${SIGHTING}`;

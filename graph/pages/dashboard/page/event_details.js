@@ -1,15 +1,16 @@
 // The event that is selected, in full.
 
-import { coordinates, kilometres, magnitude, time } from "./format.js";
+import { coordinates, counted, decimal, kilometres, magnitude, time } from "./format.js";
 import { element } from "./html.js";
 
 /**
  * @param {HTMLElement} place
  * @param {import("./documents.js").QuakeEvent} event
+ * @returns {HTMLDListElement} what is said of it
  */
 export function showDetails(place, event) {
   const list = document.createElement("dl");
-  for (const [term, value] of [
+  describe(list, [
     ["Magnitude", magnitude(event.mag)],
     ["Where", event.place],
     ["Time", `${time(event.eventTsMs)} UTC`],
@@ -17,11 +18,35 @@ export function showDetails(place, event) {
     ["Coordinates", coordinates(event)],
     ["Type", event.type ?? "not known"],
     ["Id", event.eventId],
-  ]) {
-    list.append(element("dt", term), element("dd", value));
-  }
+  ]);
   const link = usgsLink(event, "The event at USGS");
   place.replaceChildren(list, ...(link ? [link] : []));
+  return list;
+}
+
+/**
+ * Adds how strongly people felt the event, if anybody has reported it here.
+ *
+ * @param {HTMLDListElement} facts
+ * @param {object} felt  FeltIntensity
+ */
+export function addFelt(facts, { reports, cdi, usgsCdi, cells }) {
+  if (reports) {
+    describe(facts, [
+      ["Felt here", `${intensity(cdi)}, by ${counted(reports, "report")} from ${counted(cells.length, "place")}`],
+      ["Felt by USGS's reports", intensity(usgsCdi)],
+    ]);
+  }
+}
+
+function intensity(cdi) {
+  return cdi === null ? "intensity not known" : `intensity ${decimal(cdi, 1)}`;
+}
+
+function describe(list, facts) {
+  for (const [term, value] of facts) {
+    list.append(element("dt", term), element("dd", value));
+  }
 }
 
 /** A link to the event's own page, where it has one. Its address came with the event: only the web's are followed. */

@@ -1,22 +1,23 @@
 // The page: puts its parts together, and goes where its address says. The address holds everything that can be chosen,
 // so that any state of the page can be shared, and the browser's back and forward lead through them.
 
-import { showDetails } from "./event_details.js";
+import { addFelt, showDetails } from "./event_details.js";
 import { eventList } from "./event_list.js";
 import * as filters from "./filters.js";
 import { takeToken } from "./graph.js";
 import { magnitudeFrequency } from "./magnitude_frequency.js";
 import { magnitudeTime } from "./magnitude_time.js";
 import { problemList } from "./problem_list.js";
+import { sightings } from "./sightings.js";
 import { Watch } from "./watch.js";
 import { worldMap } from "./world_map.js";
 
 const byId = (id) => document.getElementById(id);
 const form = byId("filters");
-const problems = problemList(byId("problems"), show);
+const problems = problemList(byId("problems"), showAll);
 
 const views = {
-  map: worldMap(byId("map"), select),
+  map: worldMap(byId("map"), select, (sightingId) => reports?.select(sightingId)),
   timeline: magnitudeTime(byId("magnitude-time"), select),
   frequency: magnitudeFrequency(byId("magnitude-frequency")),
   list: eventList(byId("list"), select, addressOf),
@@ -24,6 +25,7 @@ const views = {
   state: (state) => showState(byId("connection"), state),
   problems,
 };
+const reports = "sightings" in document.documentElement.dataset ? sightings(byId("sightings"), views) : null;
 
 let said = null; // of the filters, by the address, when the form was filled from it
 let filter = null; // what the form was then: what has been typed since is not yet chosen
@@ -50,6 +52,12 @@ function show() {
   watch?.end();
   watch = new Watch(filter, Number(document.documentElement.dataset.pageSize), views, show);
   turn();
+}
+
+/** Asks for what people report, too, which no filter and no address changes. */
+function showAll() {
+  show();
+  reports?.show();
 }
 
 /** Shows what the address says besides the filters: the colouring, and the page of the list. */
@@ -82,7 +90,8 @@ function select(eventId) {
     views.map.select(eventId);
     views.timeline.select(eventId);
     views.list.select(eventId);
-    showDetails(byId("selected").querySelector(".content"), event);
+    const facts = showDetails(byId("selected").querySelector(".content"), event);
+    reports?.felt(eventId, (felt) => addFelt(facts, felt));
   }
 }
 
@@ -135,7 +144,7 @@ document.addEventListener("click", (click) => {
 });
 
 addEventListener("popstate", () => open());
-addEventListener("hashchange", () => takeToken() && show());
+addEventListener("hashchange", () => takeToken() && showAll());
 
 fetch(new URL("coastline.json", import.meta.url))
   .then((answer) => answer.json())
@@ -143,3 +152,4 @@ fetch(new URL("coastline.json", import.meta.url))
   .catch(() => problems.tell("land", ["The coastline could not be loaded."]));
 takeToken();
 open();
+reports?.show();

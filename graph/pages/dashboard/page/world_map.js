@@ -1,10 +1,12 @@
-// The map: events as circles, sized by magnitude and coloured by age or depth, over the world's land.
+// The map: events as circles, sized by magnitude and coloured by age or depth, over the world's land, and what people
+// report as rings.
 
 import { EventCircles } from "./event_circles.js";
 import { counted, magnitude } from "./format.js";
 import { element } from "./html.js";
 import { fromEdge, project, WEST, WORLD } from "./projection.js";
 import { radius } from "./scales.js";
+import { SightingRings } from "./sighting_rings.js";
 import { onSize, svg } from "./svg.js";
 
 const MARGIN = 2; // px around the world
@@ -14,17 +16,20 @@ const SIZES = [2, 4, 6]; // magnitudes that the legend shows
 /**
  * @param {HTMLElement} figure
  * @param {(eventId: string) => void} onSelect
+ * @param {(sightingId: string) => void} onSelectSighting
  */
-export function worldMap(figure, onSelect) {
+export function worldMap(figure, onSelect, onSelectSighting) {
   const drawing = figure.querySelector("svg");
   const circles = new EventCircles(drawing, onSelect);
+  const sightingRings = new SightingRings(onSelectSighting);
   const sea = svg("path", { class: "sea" });
   const land = svg("path", { class: "land", "fill-rule": "evenodd" });
   const grid = svg("path", { class: "grid" });
-  drawing.append(sea, land, grid, circles.group);
+  drawing.append(sea, land, grid, circles.group, sightingRings.group);
 
   let rings = [];
   let shown = { events: [], colouring: null };
+  let reported = { sightings: [], now: 0 };
   let scale = 0; // px a radius of the globe
   let middle = [0, 0];
 
@@ -56,6 +61,19 @@ export function worldMap(figure, onSelect) {
     drawLegends(figure.querySelector(".legends"), shown.colouring, factor);
   }
 
+  function drawSightings() {
+    if (scale) {
+      const { sightings, now } = reported;
+      sightingRings.draw(sightings, now, ({ position: { lat, lon } }) => at(fromEdge(lon), lat));
+    }
+  }
+
+  function describe() {
+    if (shown.colouring) {
+      figure.querySelector("figcaption").textContent = caption(shown.events, reported.sightings);
+    }
+  }
+
   onSize(
     drawing,
     (width) => ((width - 2 * MARGIN) * WORLD.height) / WORLD.width + 2 * MARGIN,
@@ -64,6 +82,7 @@ export function worldMap(figure, onSelect) {
       middle = [width / 2, height / 2];
       drawWorld();
       drawEvents();
+      drawSightings();
     },
   );
 
@@ -75,8 +94,18 @@ export function worldMap(figure, onSelect) {
     },
     show(events, colouring) {
       shown = { events, colouring };
-      figure.querySelector("figcaption").textContent = caption(events);
+      describe();
       drawEvents();
+    },
+    /** Rings the sightings that have a position, as they look at a time, epoch milliseconds. */
+    showSightings(sightings, now) {
+      const before = reported.sightings.length;
+      reported = { sightings: sightings.filter(({ position }) => position), now };
+      if (reported.sightings.length !== before) {
+        describe();
+        figure.querySelector(".sightings-legend").hidden = !reported.sightings.length;
+      }
+      drawSightings();
     },
     select: (eventId) => circles.select(eventId),
     ring: (eventId) => circles.ring(eventId),
@@ -84,12 +113,13 @@ export function worldMap(figure, onSelect) {
 }
 
 /** What the map shows, in words. */
-function caption(events) {
+function caption(events, sightings) {
+  const ringed = sightings.length ? ` ${counted(sightings.length, "report")} by people as rings.` : "";
   if (!events.length) {
-    return "No event to show.";
+    return `No event to show.${ringed}`;
   }
   const largest = events.reduce((one, other) => (other.mag > one.mag ? other : one));
-  return `${counted(events.length, "event")}; the largest of magnitude ${magnitude(largest.mag)}, ${largest.place}.`;
+  return `${counted(events.length, "event")}; the largest of magnitude ${magnitude(largest.mag)}, ${largest.place}.${ringed}`;
 }
 
 function path(rings, at) {

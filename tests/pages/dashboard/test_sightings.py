@@ -1,0 +1,507 @@
+"""What people report, on the dashboard: rings that fade, a list, confirmations and a form."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, Request, Route, expect
+
+from graph.domains.earthquakes.scopes import EVENTS_READ
+from graph.domains.sightings.confidence import Confidence, Freshness
+from graph.domains.sightings.scopes import SIGHTINGS_READ
+from graph.domains.sightings.tiers import TrustTier
+from tests.browser import Visit
+from tests.pages.dashboard.conftest import Opener
+from tests.pages.dashboard.looking import STRONG, settled
+from tests.pages.dashboard.reports import ANNA, BEN, RIDGECREST, TESTER, People, address
+from tests.store.samples import NOON, NOON_SECONDS, HeldClock
+
+pytestmark = pytest.mark.needs("chromium")
+
+RINGS = "#map .sightings g[data-sighting-id]"
+ITEMS = "#sightings li"
+NOON_TIME = datetime.fromtimestamp(NOON_SECONDS, UTC)  # 2023-11-14 22:13:20; a report of then expires at 22:44
+PALMIRA = "us6000kxnn"  # an earthquake in Colombia
+IMPORT = 'import(document.querySelector("script").src.replace("main", "confidence"))'
+
+
+async def shown(page: Page, where: str, *, reports: int = 0) -> None:
+    """Open the page at the time at which the service's clock stands, and wait for what people report."""
+    await page.clock.install(time=NOON_TIME)
+    await page.goto(where)
+    await expect(page.locator("#sightings")).to_be_visible()
+    await expect(page.locator(ITEMS)).to_have_count(reports)
+
+
+def sent(page: Page, operation: str) -> list[dict[str, Any]]:
+    """The variables of each time that the page sends an operation, from now on."""
+    found: list[dict[str, Any]] = []
+
+    def note(request: Request) -> None:
+        body = request.post_data_json if request.method == "POST" else None
+        if isinstance(body, dict) and f" {operation}" in body["query"]:
+            found.append(body["variables"])
+
+    page.on("request", note)
+    return found
+
+
+# The formula
+
+
+async def test_the_page_has_the_confidence_of_the_service_at_any_time(visit: Visit, shared: str) -> None:
+    cases = [
+        {"expiresAt": NOON_TIME.isoformat(), "confirmations": number, "reporterTier": tier.value, "left": left}
+        for number, tier, left in product(
+            [0, 1, 2, 3, 4], TrustTier, [-60, 0, 1, 500, 594, 600, 1188, 1189, 1800, 9000]
+        )
+    ]
+    await visit.page.goto(shared)
+    found = await visit.page.evaluate(
+        f"""async (cases) => {{
+          const {{ confidence, freshness }} = await {IMPORT};
+          return cases.map((each) => confidence(each, Date.parse(each.expiresAt) - 1000 * each.left))
+            .map((trusted) => [trusted, freshness(trusted).toUpperCase()]);
+        }}""",
+        cases,
+    )
+
+    def expected(case: dict[str, Any]) -> tuple[object, str]:
+        trusted = Confidence.at(
+            NOON_SECONDS - case["left"],
+            expires_at=NOON_SECONDS,
+            confirmations=case["confirmations"],
+            tier=TrustTier(case["reporterTier"]),
+        )
+        return pytest.approx(trusted.total, abs=1e-12), Freshness.of(trusted.total).value
+
+    assert [tuple(each) for each in found] == [expected(case) for case in cases]
+
+
+async def test_the_page_agrees_with_what_the_service_answers(visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    people = People(url)
+    people.confirm(BEN, people.report(ANNA, area="Downtown"))
+    times = [(NOON_TIME + timedelta(minutes=minutes)).isoformat() for minutes in (0, 7, 12, 20, 25, 31)]
+    at_times = " ".join(f'at{n}: confidence(at: "{time}") {{ total }}' for n, time in enumerate(times))
+    query = f"{{ sightings {{ nodes {{ expiresAt confirmations reporterTier {at_times} }} }} }}"
+    [sighting] = people.ask(ANNA, query)["sightings"]["nodes"]
+
+    await visit.page.goto(url)
+    found = await visit.page.evaluate(
+        f"""async ([sighting, times]) => {{
+          const {{ confidence }} = await {IMPORT};
+          return times.map((time) => confidence(sighting, Date.parse(time)));
+        }}""",
+        [sighting, times],
+    )
+
+    assert found == [pytest.approx(sighting[f"at{n}"]["total"], abs=1e-12) for n in range(len(times))]
+    assert found[0] == 1
+    assert found[-1] == 0
+
+
+# Rings and list
+
+
+async def test_a_report_of_another_user_appears_while_the_page_is_open(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    page = own_visit.page
+    await shown(page, address(url))
+    await expect(page.get_by_text("Nobody reports anything now.")).to_be_visible()
+    await expect(page.locator("#connection")).to_have_text("Live")
+
+    People(url).report(ANNA, **RIDGECREST, category="POWER_OUTAGE", text='Lamps swing: a & b "c", &lt;b&gt; & more')
+
+    item = page.locator(ITEMS)
+    await expect(item.locator(".what")).to_have_text("Power outage 35.77° N 117.60° W")
+    await expect(item.locator(".state")).to_have_text("Fresh, 100 %")
+    await expect(item.locator(".text")).to_have_text('Lamps swing: a & b "c", &lt;b&gt; & more')
+    await expect(item.locator(".facts")).to_have_text("Reported at 22:13 UTC, not confirmed yet.")
+    await expect(page.locator(RINGS)).to_have_class("fresh")
+    await expect(page.locator(f"{RINGS} title")).to_have_text("Power outage, 35.77° N 117.60° W: Fresh, 100 %")
+    await expect(page.locator("#sighting-news")).to_have_text("New: Power outage, 35.77° N 117.60° W.")
+    await expect(page.get_by_role("list", name="What people report")).to_be_visible()
+    await expect(page.locator("#sightings .none")).to_be_hidden()
+    assert own_visit.complaints == []
+
+
+async def test_a_ring_fades_by_itself_and_is_gone_when_the_sighting_expires(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    People(url).report(ANNA, **RIDGECREST)
+    page = own_visit.page
+    await shown(page, address(url), reports=1)
+    await page.route("**/graphql", lambda route: route.abort())  # the service is not asked again
+    await page.evaluate("window.isStill = true")
+    ring, look = page.locator(RINGS), page.locator(f"{ITEMS} .state")
+    opacities = [float(await ring.get_attribute("opacity") or "")]
+    await expect(ring).to_have_class("fresh")
+
+    await page.clock.fast_forward("15:00")
+    await expect(ring).to_have_class("fading")
+    await expect(look).to_have_text(re.compile(r"^Fading, 5[12] %$"))
+    opacities.append(float(await ring.get_attribute("opacity") or ""))
+    await page.clock.fast_forward("10:00")
+    await expect(ring).to_have_class("stale")
+    await expect(look).to_have_text(re.compile(r"^Stale, 1[89] %$"))
+    opacities.append(float(await ring.get_attribute("opacity") or ""))
+    await page.clock.fast_forward("06:00")
+
+    await expect(ring).to_have_count(0)
+    await expect(page.locator(ITEMS)).to_have_count(0)
+    await expect(page.get_by_text("Nobody reports anything now.")).to_be_visible()
+    assert opacities == sorted(opacities, reverse=True)
+    assert await page.evaluate("window.isStill")
+
+
+async def test_the_rings_of_a_cell_are_told_apart_and_counted(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    people = People(url)
+    for category in ("SHAKING", "DAMAGE", "FIRE", "LANDSLIDE", "OTHER"):
+        people.report(ANNA, **RIDGECREST, category=category)
+    people.report(ANNA, lat=-33.4, lon=-70.6)
+    people.report(ANNA, area="Nowhere on the map")
+    page = own_visit.page
+    await shown(page, address(url), reports=7)
+
+    radii = await page.locator(f"{RINGS} .ring").evaluate_all("rings => rings.map(({ r }) => r.baseVal.value)")
+    assert sorted(radii) == [7, 7, 13, 19, 25]
+    await expect(page.locator("#map .sightings text")).to_have_text(["×5"])
+    await expect(page.locator("#map-caption")).to_have_text("No event to show. 6 reports by people as rings.")
+    await expect(page.locator(ITEMS, has_text="Shaking Nowhere On The Map")).to_be_visible()
+
+
+async def test_a_ring_leads_to_its_sighting_in_the_list(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    sighting_id = People(url).report(ANNA, **RIDGECREST)
+    page = own_visit.page
+    await shown(page, address(url), reports=1)
+
+    await page.locator(f"{RINGS} .ring").dispatch_event("click", {"bubbles": True})
+
+    await expect(page.locator(f"#sightings li[data-sighting-id='{sighting_id}']")).to_be_focused()
+
+
+async def test_a_hidden_sighting_is_removed(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    people = People(url)
+    spam, other = people.report(ANNA, **RIDGECREST, category="FIRE"), people.report(BEN, lat=10, lon=10)
+    page = own_visit.page
+    await shown(page, address(url), reports=2)
+    await page.get_by_role("button", name="I see it, too: Fire").focus()
+
+    people.hide(spam)
+
+    await expect(page.locator(ITEMS)).to_have_count(1)
+    await expect(page.locator(ITEMS)).to_have_attribute("data-sighting-id", other)
+    await expect(page.locator(RINGS)).to_have_attribute("data-sighting-id", other)
+    await expect(page.locator("#sightings")).to_be_focused()
+
+
+async def test_it_resumes_where_its_connection_broke(own_visit: Visit, opened: Opener) -> None:
+    """What was reported meanwhile comes by the subscription: nothing else is asked for again."""
+    url, _ = opened(empty=True, clock=HeldClock())
+    people, page = People(url), own_visit.page
+    followed, asked = sent(page, "LiveSightings"), sent(page, "Sightings(")
+    await shown(page, address(url))
+    await expect(page.locator("#connection")).to_have_text("Live")
+    people.report(ANNA, **RIDGECREST)
+    await expect(page.locator(ITEMS)).to_have_count(1)
+
+    async def refuse(route: Route) -> None:
+        await route.abort()
+
+    await page.route("**/graphql", refuse)
+    await page.clock.fast_forward(41_000)  # in silence
+    await expect(page.locator("#connection")).to_have_text(re.compile("^Reconnecting"))
+    people.report(BEN, area="Downtown")
+    await page.unroute("**/graphql")
+    await page.clock.fast_forward(61_000)
+
+    await expect(page.locator(ITEMS)).to_have_count(2)
+    assert len(asked) == 1
+    assert followed[0]["after"] is None
+    assert followed[-1]["after"]
+
+
+# Confirming
+
+
+async def test_a_sighting_is_confirmed_by_keyboard_alone(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    people = People(url)
+    people.report(ANNA, area="Downtown")
+    people.report(TESTER, area="Harbour")
+    page = own_visit.page
+    await shown(page, address(url), reports=2)
+    await expect(page.locator(f"{ITEMS} button")).to_have_count(1)  # none for one's own
+    await page.locator(".reports").focus()
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("button", name="I see it, too: Shaking, Downtown")).to_be_focused()
+
+    await page.keyboard.press("Enter")
+
+    item = page.locator(ITEMS, has_text="Downtown")
+    await expect(item.locator(".facts")).to_have_text("Reported at 22:13 UTC, confirmed by 1.")
+    await expect(page.locator("#sighting-outcome")).to_have_text(
+        "Shaking, Downtown: confirmed by 1, and shown until 22:44 UTC."
+    )
+    await expect(item.get_by_role("button")).to_have_count(0)
+    await expect(item).to_be_focused()
+    await expect(page.locator(ITEMS, has_text="Harbour").locator(".facts")).to_contain_text("Reported by you at")
+    assert own_visit.complaints == []
+
+
+async def test_a_confirmation_that_fails_is_told(own_visit: Visit, opened: Opener) -> None:
+    clock = HeldClock()
+    url, _ = opened(empty=True, clock=clock)
+    People(url).report(ANNA, area="Downtown")
+    page = own_visit.page
+    await shown(page, address(url), reports=1)
+    clock.now = NOON + 3_600_000  # it has expired for the service, and not yet for the page
+
+    await page.get_by_role("button", name="I see it, too").click()
+
+    await expect(page.locator("#sighting-problems p")).to_have_text(
+        "There is no active sighting with the id that `id` names."
+    )
+    await expect(page.locator("#sighting-outcome")).to_be_empty()
+
+
+# Reporting
+
+
+async def test_a_report_is_made_by_keyboard_alone(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock(), sighting_categories="FLOOD")
+    page, keyboard = own_visit.page, own_visit.page.keyboard
+    reports = sent(page, "Report(")
+    await shown(page, address(url))
+    await page.locator(".report > summary").focus()
+
+    await keyboard.press("Enter")
+    await keyboard.press("Tab")
+    await keyboard.type("Flood")
+    for typed in ("", "35.7712", "-117.6034"):
+        await keyboard.press("Tab")
+        await keyboard.type(typed)
+    await keyboard.press("Tab")
+    await expect(page.get_by_role("button", name="Use my position")).to_be_focused()
+    await keyboard.press("Tab")
+    await keyboard.type('a & b "c"')
+    await keyboard.press("Tab")
+    await keyboard.press("Enter")  # opens the questions
+    for answer in ("yes", "strong", "very f", "", "a few", "", "", "windows"):
+        await keyboard.press("Tab")
+        await keyboard.type(answer)
+    await keyboard.press("Tab")
+    await expect(page.get_by_role("button", name="Report", exact=True)).to_be_focused()
+    await keyboard.press("Enter")
+
+    await expect(page.locator("#sighting-outcome")).to_have_text(
+        "Reported: Flood, 35.77° N 117.60° W. It is shown until 22:44 UTC, and longer if others confirm it."
+    )
+    await expect(page.locator(f"{ITEMS} .text")).to_have_text('a & b "c"')
+    await expect(page.locator(RINGS)).to_have_count(1)
+    await expect(page.locator("#sightings textarea")).to_have_value("")
+    assert [report["input"] for report in reports] == [
+        {
+            "category": "FLOOD",
+            "area": None,
+            "lat": 35.7712,
+            "lon": -117.6034,
+            "text": 'a & b "c"',
+            "questionnaire": {"felt": 1, "motion": 4, "reaction": 4, "shelf": 1, "damage": 2},
+        }
+    ]
+    assert own_visit.complaints == []
+
+
+async def test_a_report_of_what_is_known_counts_as_a_confirmation(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    People(url).report(ANNA, area="Downtown")
+    page = own_visit.page
+    await shown(page, address(url), reports=1)
+
+    for sentence in (
+        "Others have reported this: your report counts as a confirmation of “Shaking, Downtown”.",
+        "You have reported or confirmed this already: Shaking, Downtown.",
+    ):
+        await fill_in(page, category="SHAKING", area="Downtown")
+        await page.get_by_role("button", name="Report", exact=True).click()
+        await expect(page.locator("#sighting-outcome")).to_have_text(sentence)
+
+    await expect(page.locator(f"{ITEMS} .facts")).to_contain_text("confirmed by 1")
+
+
+@pytest.mark.parametrize(
+    ("report", "problem", "field"),
+    [
+        ({"area": "Downtown"}, re.compile("^What: "), "category"),
+        ({"category": "FIRE"}, "Where: give an area, or latitude and longitude.", "area"),
+        ({"category": "FIRE", "lat": "3"}, "Where: give both latitude and longitude, or neither.", "lon"),
+        ({"category": "FIRE", "lat": "91", "lon": "3"}, re.compile("^latitude: .*90"), "lat"),
+        (
+            {"category": "SHAKING", "area": "Downtown", "felt": "1"},
+            "Where: what you felt counts with latitude and longitude only.",
+            "lat",
+        ),
+    ],
+)
+async def test_what_is_wrong_with_a_report_is_told_and_its_field_marked(
+    own_visit: Visit, opened: Opener, report: dict[str, str], problem: str | re.Pattern[str], field: str
+) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    page = own_visit.page
+    reports = sent(page, "Report(")
+    await shown(page, address(url))
+    await fill_in(page, **report)
+    await page.get_by_role("button", name="Report", exact=True).click()
+
+    await expect(page.locator("#sighting-problems p")).to_have_text(problem)
+    await expect(page.locator(f".report [name={field}]")).to_be_focused()
+    await expect(page.locator(f".report [name={field}]")).to_have_attribute("aria-invalid", "true")
+    assert reports == []
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "problem"),
+    [
+        ("<b>now</b>", {}, "`text` must not have `<` or `>`: markup is not shown."),
+        ("now", {"sighting_reports": 1}, re.compile("^You have reported 1 sightings in this area within this hour")),
+    ],
+)
+async def test_a_refused_report_is_told_and_stays_in_the_form(
+    own_visit: Visit, opened: Opener, text: str, settings: dict[str, Any], problem: str | re.Pattern[str]
+) -> None:
+    url, _ = opened(empty=True, clock=HeldClock(), **settings)
+    People(url).report(TESTER, area="Downtown")
+    page = own_visit.page
+    await shown(page, address(url), reports=1)
+    await fill_in(page, category="FIRE", area="Downtown", text=text)
+    await page.get_by_role("button", name="Report", exact=True).click()
+
+    await expect(page.locator("#sighting-problems p")).to_have_text(problem)
+    await expect(page.locator(".report textarea")).to_have_value(text)
+    await expect(page.locator(ITEMS)).to_have_count(1)
+
+
+async def test_the_browsers_position_can_be_used(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    page = own_visit.page
+    await page.context.grant_permissions(["geolocation"])
+    await page.context.set_geolocation({"latitude": 35.77123456, "longitude": -117.6})
+    await shown(page, address(url))
+    await page.locator(".report > summary").click()
+    await page.get_by_role("button", name="Use my position").click()
+
+    await expect(page.get_by_label("latitude")).to_have_value("35.7712")
+    await expect(page.get_by_label("longitude")).to_have_value("-117.6000")
+
+
+async def fill_in(page: Page, **values: str) -> None:
+    """Open the form, and fill in its fields by their names."""
+    if not await page.locator(".report form").is_visible():
+        await page.locator(".report > summary").click()
+    await page.locator(".questionnaire").evaluate("details => details.open = true")
+    for name, value in values.items():
+        field = page.locator(f".report [name={name}]")
+        await (field.select_option(value) if name in {"category", "felt"} else field.fill(value))
+
+
+# Without the domain, or scopes of it
+
+
+async def test_a_service_without_sightings_is_asked_for_none(visit: Visit, opened: Opener) -> None:
+    url, _ = opened(domains=("earthquakes",))
+    page = visit.page
+    asked = [sent(page, operation) for operation in ("Sightings(", "LiveSightings", "Reporter", "Felt(")]
+    await page.goto(address(url))
+    await settled(page)
+    await page.locator("tr[data-event-id] button").first.click()
+
+    await expect(page.get_by_role("region", name="Selected event")).to_contain_text("Depth")
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await expect(page.locator("#sightings")).to_be_hidden()
+    await expect(page.get_by_role("alert")).to_be_empty()
+    assert asked == [[], [], [], []]
+    assert visit.complaints == []
+
+
+async def test_who_may_not_read_sightings_sees_none_and_all_else(visit: Visit, opened: Opener) -> None:
+    url, _ = opened(public_read=False)
+    page = visit.page
+    async with page.expect_response(lambda answer: "query Sightings" in (answer.request.post_data or "")):
+        await page.goto(address(url, EVENTS_READ))
+    await settled(page)
+    await page.locator("tr[data-event-id] button").first.click()
+
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await expect(page.locator("#sightings")).to_be_hidden()
+    await expect(page.get_by_role("alert")).to_be_empty()
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+async def test_who_may_only_read_sightings_is_told_how_to_write(
+    own_visit: Visit, opened: Opener, *, is_known: bool
+) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    People(url).report(ANNA, **RIDGECREST)
+    page = own_visit.page
+    await shown(page, address(url, SIGHTINGS_READ) if is_known else url, reports=1)
+    await page.locator(".report > summary").click()
+
+    await expect(page.locator(".report .unable")).to_contain_text("sightings:write")
+    await expect(page.locator(".report form")).to_be_hidden()
+    await expect(page.locator(f"{ITEMS} button")).to_have_count(0)
+    await expect(page.locator(RINGS)).to_have_count(1)
+
+
+async def test_what_could_not_be_loaded_is_told_and_asked_for_again(own_visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True, clock=HeldClock())
+    People(url).report(ANNA, **RIDGECREST)
+    page = own_visit.page
+
+    async def refuse(route: Route) -> None:
+        if "query Sightings" in (route.request.post_data or ""):
+            await route.fulfill(status=503, json={"errors": [{"message": "No sightings now."}]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.clock.install(time=NOON_TIME)
+    await page.goto(address(url))
+    await expect(page.get_by_role("alert").locator("p")).to_have_text("No sightings now.")
+    await page.unroute("**/graphql")
+    await page.get_by_role("button", name="Try again").click()
+
+    await expect(page.locator(RINGS)).to_have_count(1)
+    await expect(page.get_by_role("alert")).to_be_empty()
+
+
+# Of an earthquake
+
+
+async def test_an_earthquake_tells_how_it_was_felt_here(visit: Visit, opened: Opener) -> None:
+    url, _ = opened()
+    people, page = People(url), visit.page
+    answers = {"felt": 1, "motion": 2, "reaction": 1}  # DYFI's own example: 2.7
+    for who in (ANNA, BEN):
+        people.report(who, lat=3.5, lon=-76.2, eventId=PALMIRA, questionnaire=answers)
+    await page.goto(address(url, search="?minMagnitude=4.5"))
+    await settled(page, STRONG)
+
+    await page.locator(f"tr[data-event-id={PALMIRA}] button").click()
+    details = page.get_by_role("region", name="Selected event")
+    await expect(details.locator("dt", has_text="Felt here")).to_have_count(1)
+    await expect(details.locator("dd", has_text="2 reports")).to_have_text("intensity 2.7, by 2 reports from 1 place")
+    await expect(details).to_contain_text("Felt by USGS's reports")
+
+    felt = sent(page, "Felt(")
+    async with page.expect_response(lambda answer: "query Felt" in (answer.request.post_data or "")) as answered:
+        await page.locator("tr[data-event-id=us6000kxp7] button").click()
+    await (await answered.value).finished()
+    await expect(details.locator("dt", has_text="Felt")).to_have_count(0)
+    assert len(felt) == 1
+    assert visit.complaints == []
