@@ -1,5 +1,6 @@
 """How many sightings of each category are active, from the tallies. No sighting is read for it."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -40,7 +41,9 @@ class Trending:
         now = self._clock() // 1000
         since = (now // HOUR_S - window_hours) * HOUR_S
         hours = _hours_between(since, now)
-        trends = [Trend(each, since, await self._count(each, now, hours)) for each in self._categories.names]
+        names = self._categories.names
+        counts = await asyncio.gather(*[self._count(each, now, hours) for each in names])
+        trends = [Trend(each, since, count) for each, count in zip(names, counts, strict=True)]
         return sorted(trends, key=lambda trend: -trend.count)
 
     async def _count(self, category: str, now: int, hours: list[str]) -> int:
