@@ -20,10 +20,10 @@ CHUNK = 2**16
 
 
 class Reads(NamedTuple):
-    """Reads from DynamoDB."""
+    """Calls of DynamoDB, most of which read."""
 
     calls: float
-    units: float  # of read capacity
+    units: float  # of capacity
 
 
 class Traffic:
@@ -33,11 +33,16 @@ class Traffic:
         self.url = ""
         self._calls: Counter[str] = Counter()
         self._units: dict[str, float] = defaultdict(float)
+        self._of_table: dict[str, list[Reads]] = defaultdict(list)
 
     @property
     def reads(self) -> Reads:
         """The sum over all operations that read."""
         return Reads(sum(self._calls[each] for each in READS), sum(self._units[each] for each in READS))
+
+    def of_table(self, name: str) -> Reads:
+        """The calls that read or changed a table, and their units of either capacity."""
+        return Reads(len(self._of_table[name]), sum(each.units for each in self._of_table[name]))
 
     def count(self, operation: str, answer: bytes) -> None:
         """Count one call."""
@@ -47,6 +52,8 @@ class Traffic:
         )  # a list for operations that may use several tables
         self._calls[operation] += 1
         self._units[operation] += sum(table["CapacityUnits"] for table in each)
+        for table in each:
+            self._of_table[table["TableName"]].append(Reads(1, table["CapacityUnits"]))
 
 
 class ProxiedConnection:

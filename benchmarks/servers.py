@@ -83,13 +83,13 @@ class Connection:
         self._http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
         self._headers = JSON | dict(headers or {})
 
-    def post(self, body: bytes) -> bytes:
-        """Send a request. Returns the bytes of its answer.
+    def post(self, body: bytes, headers: Mapping[str, str] | None = None) -> bytes:
+        """Send a request, with further headers. Returns the bytes of its answer.
 
         Raises:
             Refused: Its status is not 200.
         """
-        self._http.request("POST", "/graphql", body, self._headers)
+        self._http.request("POST", "/graphql", body, self._headers | dict(headers or {}))
         response = self._http.getresponse()
         answer = response.read()
         if response.status != http.client.OK:
@@ -104,13 +104,13 @@ class Connection:
                 return float(line.rpartition(" ")[2])
         return None
 
-    def ask(self, body: bytes) -> Any:
-        """Send a request. Returns the data of its answer.
+    def ask(self, body: bytes, headers: Mapping[str, str] | None = None) -> Any:
+        """Send a request, with further headers. Returns the data of its answer.
 
         Raises:
             Refused: The answer has errors.
         """
-        answer = orjson.loads(self.post(body))
+        answer = orjson.loads(self.post(body, headers))
         if answer.get("errors"):
             raise Refused(str(answer["errors"])[:300])
         return answer["data"]
