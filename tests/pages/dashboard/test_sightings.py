@@ -369,7 +369,7 @@ async def test_what_is_wrong_with_a_report_is_told_and_its_field_marked(
     ("text", "settings", "problem"),
     [
         ("<b>now</b>", {}, "`text` must not have `<` or `>`: markup is not shown."),
-        ("now", {"sighting_reports": 1}, re.compile("^You have reported 1 sightings in this area within this hour")),
+        ("now", {"sighting_reports": 1}, re.compile("^You may report 1 times an hour in an area")),
     ],
 )
 async def test_a_refused_report_is_told_and_stays_in_the_form(
