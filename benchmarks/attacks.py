@@ -24,6 +24,7 @@ import websockets
 
 from benchmarks import log_requests
 from benchmarks.log_requests import stream
+from benchmarks.sightings import attacks as sightings
 from benchmarks.triggers import attacks as triggers
 
 CONNECTIONS = 50  # kept busy by an attack
@@ -80,9 +81,9 @@ class Attack:
                 writer.write(request(query))
                 self.answers[await _answer(reader)] += 1
 
-    async def post_variables(self, query: str, variables: Mapping[str, Any]) -> None:
+    async def post_variables(self, query: str, variables: Mapping[str, Any], token: str = TOKEN) -> None:
         """Send a query with variables over a new connection, and wait for the answer."""
-        await self.send_raw(request_of(orjson.dumps({"query": query, "variables": variables}), JSON))
+        await self.send_raw(request_of(orjson.dumps({"query": query, "variables": variables}), JSON, token=token))
 
     async def once(self, name: str, prepare: Callable[[], Awaitable[Any]]) -> Any:
         """Prepare what an attack needs, the first time. Returns what came of it."""
@@ -171,7 +172,9 @@ def request(query: str) -> bytes:
     return request_of(orjson.dumps({"query": query}), JSON)
 
 
-def request_of(body: bytes, media_type: str, path: str = "/graphql", encoding: str = "identity") -> bytes:
+def request_of(
+    body: bytes, media_type: str, path: str = "/graphql", encoding: str = "identity", token: str = TOKEN
+) -> bytes:
     """An HTTP request."""
     head = {
         "Host": "x",
@@ -179,7 +182,7 @@ def request_of(body: bytes, media_type: str, path: str = "/graphql", encoding: s
         "Content-Encoding": encoding,
         "Accept": "*/*",
         "Content-Length": len(body),
-        **({"Authorization": f"Bearer {TOKEN}"} if TOKEN else {}),
+        **({"Authorization": f"Bearer {token}"} if token else {}),
     }
     lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
     return f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body
@@ -255,6 +258,18 @@ ATTACKS: dict[str, Action] = {
     "triggers: an inbox filter that matches nothing": lambda a: a.post(ten(triggers.NOTHING)),
     "triggers: replays of everything": triggers.replays,
     "triggers: idempotency keys": triggers.idempotency_keys,
+    "sightings: reports at one place": sightings.reports_at_one_place,
+    "sightings: reports in one area": sightings.reports_in_one_area,
+    "sightings: confirmations of one sighting": sightings.confirmations,
+    "sightings: near a point, the whole earth": lambda a: a.post(ten(sightings.LARGEST)),
+    "sightings: near a point, few of a crowd": lambda a: a.post(ten(sightings.DENSEST)),
+    "sightings: near a point beside a crowd": lambda a: a.post(ten(sightings.BESIDE)),
+    "sightings: candidates and event of a hundred": lambda a: a.post(sightings.CANDIDATES),
+    "sightings: trending with all rankings": lambda a: a.post(sightings.RANKINGS),
+    "sightings: a crowd paged backwards": sightings.backwards,
+    "sightings: a thousand of a hundred areas": lambda a: a.post(sightings.OF_MANY_AREAS),
+    "sightings: subscribers while others report": sightings.subscribers,
+    "sightings: odd inputs": sightings.odd_inputs,
 }
 
 

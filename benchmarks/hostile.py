@@ -2,23 +2,24 @@
 
     python -m benchmarks.hostile [--store sqlite:///FILE] [--seconds 5] [--only WORDS]
 
-attacks `quakegraph serve` on the usual catalogue of a million events, with 100,000 service logs and 100,000 trigger
-events: first with each attack of `benchmarks.attacks`, then with a random mixture of them. Webhooks go to a receiver
-that answers in hostile ways. The normal client connects from another address of this machine. It requests pages,
-events, counts and areas, and never the same one twice. The command ends with status 1 if the client's p99 exceeds 100
-ms or the service's memory 250 MB. The service has one CPU and the load another; the machine should do nothing else.
+attacks `quakegraph serve` on the usual catalogue of a million events, with 100,000 service logs, 100,000 trigger
+events and 100,000 sightings at one place: first with each attack of `benchmarks.attacks`, then with a random mixture of
+them. Webhooks go to a receiver that answers in hostile ways. The normal client connects from another address of this
+machine. It requests pages, events, counts and areas, and never the same one twice. The command ends with status 1 if
+the client's p99 exceeds 100 ms or the service's memory 250 MB. The service has one CPU and the load another; the
+machine should do nothing else.
 """
 
 import http.client
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
-from time import monotonic, perf_counter, sleep, time_ns
+from time import monotonic, perf_counter, sleep, time, time_ns
 from typing import Any
 
 import click
@@ -32,10 +33,12 @@ from benchmarks.contenders import clean_environment, our_service
 from benchmarks.cpus import Cpus, on_cpu
 from benchmarks.servers import JSON, Server, running
 from benchmarks.service_logs import batches, encoded, sent
+from benchmarks.sightings.crowd import Crowd, store_crowd
+from benchmarks.sightings.users import tokens
 from benchmarks.stores import import_ours
 from benchmarks.triggers.attacks import FILLED_TYPE
 from benchmarks.triggers.programs import USER
-from benchmarks.triggers.receiver import Receiver, receiving
+from benchmarks.triggers.receiver import receiving
 from benchmarks.triggers.stores import ENVIRONMENT, InboxOf, done, store_inbox
 from benchmarks.workload import iso
 
@@ -49,7 +52,8 @@ NO_ATTACK = "no attack"
 LOGS = 100_000
 LOGS_PER_REQUEST = 1000
 INBOX = 100_000
-SCOPES = "servicelogs:read,servicelogs:write,events:write,triggers:read,triggers:write"
+USERS = 1000  # of an attack on sightings
+SCOPES = "servicelogs:read,servicelogs:write,events:write,triggers:read,triggers:write,sightings:read,sightings:write"
 
 PAGE = """query ($first: Int, $filter: EventFilter) {
   events(first: $first, filter: $filter) { nodes { eventId time mag place lat lon depth } pageInfo { endCursor } }
@@ -136,22 +140,28 @@ def main(store: str | None, seconds: float, only: str) -> None:
         if not store:
             import_ours(USUAL.events, path, cpus.server)
         done(store_inbox(path, InboxOf(USER, INBOX, time_ns() // 1000, types=(FILLED_TYPE,), statuses=("received",))))
+        done(store_crowd(path, Crowd(int(time()))))
         ours = our_service(path, scopes=SCOPES)
         service = replace(ours, environment={**ours.environment, **ENVIRONMENT})
+        users = Path(folder) / "users"
+        users.write_text("\n".join(tokens(service, USERS)))
         with receiving(cpus.load) as receiver, running(service, cpus.server, Path(folder)) as server:
             click.echo(f"{cpus}.\n")
             sent(server, [encoded(batch) for batch in batches(LOGS, LOGS_PER_REQUEST, time_ns())])
             client = NormalClient(server.port)
             names = [name for name in (NO_ATTACK, *ATTACKS, MIXTURE) if only in name]
-            rows = [measured(name, server, client, seconds, cpus, receiver) for name in names]
+            given = {"ATTACK_TOKEN": token_of(server), "ATTACK_RECEIVER": receiver.url(""), "ATTACK_USERS": str(users)}
+            rows = [measured(name, server, client, seconds, cpus, given) for name in names]
     head = ["attack", "requests", "p50 ms", "p99 ms", "worst ms", "most MB", "answers to the attacker"]
     click.echo(markdown.table(head, [row.cells() for row in rows]))
     if failed := [row.attack for row in rows if not row.holds]:
         raise click.ClickException(f"beyond {MOST_P99_MS:g} ms or {MOST_MEMORY_MB:g} MB: {', '.join(failed)}")
 
 
-def measured(name: str, server: Server, client: NormalClient, seconds: float, cpus: Cpus, receiver: Receiver) -> Row:
-    """Measure the normal client during one attack."""
+def measured(
+    name: str, server: Server, client: NormalClient, seconds: float, cpus: Cpus, given: Mapping[str, str]
+) -> Row:
+    """Measure the normal client during one attack, whose environment has what is given."""
     sleep(QUIET_S)
     process = server.process.pid
     Path(f"/proc/{process}/clear_refs").write_text("5")  # resets the high-water mark of memory
@@ -164,7 +174,7 @@ def measured(name: str, server: Server, client: NormalClient, seconds: float, cp
             attacker = subprocess.Popen(
                 [sys.executable, "-m", "benchmarks.attacks", *arguments],
                 cwd=CHECKOUT,
-                env=clean_environment() | {"ATTACK_TOKEN": token_of(server), "ATTACK_RECEIVER": receiver.url("")},
+                env={**clean_environment(), **given},
                 stdout=subprocess.PIPE,
             )
         while monotonic() < end or (attacker and attacker.poll() is None and monotonic() < end + TIMEOUT_S):
@@ -177,7 +187,7 @@ def measured(name: str, server: Server, client: NormalClient, seconds: float, cp
 
 
 def token_of(server: Server) -> str:
-    """The token of the attacker, which may read and write service logs, triggers and events."""
+    """The token of the attacker, which may read and write everything but hide sightings."""
     return server.contender.headers["Authorization"].removeprefix("Bearer ")
 
 
