@@ -2,8 +2,8 @@
 
     python -m benchmarks.sightings [--quick] [--sightings 1000000] [--requests 300]
 
-fills a store of ours and a plain table, and keeps what has expired in both. Then it asks both servers the same questions
-in turn, none of them twice, and compares the answers. At the end users report and confirm.
+fills a store of ours and a plain table, and keeps what has expired in both. Then it asks both servers the same
+questions in turn, none of them twice, and compares the answers. At the end users report and confirm.
 
 The servers have one CPU and the client another. The machine should do nothing else.
 """
