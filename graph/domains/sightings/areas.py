@@ -2,21 +2,23 @@
 
 import csv
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from anyascii import anyascii
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.areas import distance_km
+from graph.domains.earthquakes.areas import Circle, distance_km
 from graph.domains.sightings.checking import check_line
 from graph.domains.sightings.entities import LONGEST_NAME, LONGEST_SLUG
-from graph.domains.sightings.grid import KM10, Point
+from graph.domains.sightings.grid import KM10, KM100, Point
 from graph.settings import Misconfigured
 
 NEAR_KM = 25.0  # a position further from every known area is in an area of its own cell
+MOST_CELLS = 16  # more than any circle of 25 km touches
 COLUMNS = ("slug", "name", "lat", "lon")
 
 
@@ -66,7 +68,12 @@ class KnownAreas:
     """Areas that a service knows, with their centres."""
 
     def __init__(self, areas: Iterable[NamedArea] = ()) -> None:
+        """Prepare to find these areas, which have centres."""
         self._by_slug = {area.slug: area for area in areas}
+        self._by_cell: defaultdict[str, list[_Centred]] = defaultdict(list)
+        for area in self._by_slug.values():
+            if area.centre:
+                self._by_cell[KM100.cell(*area.centre)].append(_Centred(area, area.centre))
 
     @classmethod
     def of_setting(cls, path: Path | None) -> Self:
@@ -97,11 +104,23 @@ class KnownAreas:
 
     def at(self, lat: float, lon: float) -> NamedArea:
         """The nearest known area, or that of the cell."""
-        here = {"lat": lat, "lon": lon}
-        nearest = min(self._by_slug.values(), key=lambda area: _km(area, here), default=None)
-        if nearest is not None and _km(nearest, here) <= NEAR_KM:
-            return nearest
+        circle = Circle(lat, lon, NEAR_KM)
+        around = [each for cell in KM100.cells_around(circle, MOST_CELLS) or () for each in self._by_cell.get(cell, ())]
+        nearest = min(around, key=lambda each: each.km_to(lat, lon), default=None)
+        if nearest and nearest.km_to(lat, lon) <= NEAR_KM:
+            return nearest.area
         return NamedArea.of_cell(KM10.cell(lat, lon))
+
+
+class _Centred(NamedTuple):
+    """An area with its centre."""
+
+    area: NamedArea
+    centre: Point
+
+    def km_to(self, lat: float, lon: float) -> float:
+        """The distance from its centre."""
+        return distance_km(lat, lon, self.centre._asdict())
 
 
 def _read(path: Path) -> list[NamedArea]:
@@ -118,8 +137,3 @@ def _centre(lat: str, lon: str) -> Point:
     if not (-90 <= point.lat <= 90 and -180 <= point.lon <= 180):
         raise ValueError(f"{lat}, {lon} is nowhere on the earth")
     return point
-
-
-def _km(area: NamedArea, item: dict[str, float]) -> float:
-    assert area.centre is not None  # noqa: S101 - known areas have one
-    return distance_km(area.centre.lat, area.centre.lon, item)
