@@ -29,9 +29,9 @@ class Namespace:
         self.values[name] = value
         return name
 
-    def define(self, parameter: str, lines: Sequence[str]) -> Callable[[Any], Any]:
-        """Compile a function of one argument with these lines as its body."""
+    def define(self, parameters: str, lines: Sequence[str]) -> Callable[..., Any]:
+        """Compile a function of these parameters with these lines as its body."""
         scope: dict[str, Any] = {}
-        exec("\n    ".join((f"def compiled({parameter}):", *lines)), self.values, scope)  # noqa: S102
-        function: Callable[[Any], Any] = scope["compiled"]
+        exec("\n    ".join((f"def compiled({parameters}):", *lines)), self.values, scope)  # noqa: S102
+        function: Callable[..., Any] = scope["compiled"]
         return function

@@ -5,7 +5,7 @@ a path and an `info`, calls a resolver that reads an attribute, and walks throug
 plain selection all of that is known before the first record, and a function such as this completes
 the page in 0.1 ms:
 
-    def complete(record):
+    def complete(record, asked):
         item = record.item
         v0 = item["eventId"]
         if v0.__class__ is not str: v0 = leaf0(get0(record))
@@ -13,8 +13,9 @@ the page in 0.1 ms:
         return {"id": v0, …}
 
 A selection is plain if its types are objects, lists and leaves, and each field's resolver takes only
-the parent: Strawberry's default resolver, or a function of the record such as an edge's `cursor`.
-The executor handles arguments, `info`, coroutines, extensions, interfaces and introspection.
+the parent and perhaps `info`, of which it uses the context: Strawberry's default resolver, or a function
+such as that of an edge's `cursor`. An optional argument may be left out. The executor handles given
+arguments, the rest of `info`, coroutines, extensions, interfaces and introspection.
 
 A compiled function never reports an error. If a value does not fit its type (null in a non-null
 place, an exception, an awaitable, a float for an Int), the function raises `Unplain` or what the
@@ -25,7 +26,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from inspect import Parameter, getattr_static
+from inspect import getattr_static
 from operator import attrgetter
 from types import CoroutineType, GeneratorType, NoneType
 from typing import Any, cast
@@ -51,8 +52,17 @@ from strawberry.types.field import StrawberryField
 from graph.api.fast.compilation import PASSING, Namespace
 from graph.store.records import Stored
 
-Complete = Callable[[Any], Any]
-"""A resolver's value → the value in the answer. Raises if it is in doubt."""
+PARAMETERS = "value, asked"  # of a compiled function
+
+Complete = Callable[[Any, "Asked"], Any]
+"""A resolver's value, and how it was asked for → the value in the answer. Raises if it is in doubt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What there is of `info` without an executor."""
+
+    context: Any
 
 
 class NotPlain(Exception):
@@ -99,7 +109,7 @@ class _Compilation:
     def function(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
         """Compile the function that completes one value."""
         namespace = Namespace(Unplain=Unplain)
-        return namespace.define("value", [*self.completion(namespace, of, fields, "value", "value"), "return value"])
+        return namespace.define(PARAMETERS, [*self.completion(namespace, of, fields, "value", "value"), "return value"])
 
     def completion(
         self, namespace: Namespace, of: GraphQLOutputType, fields: list[FieldDetails], name: str, reading: str
@@ -115,7 +125,7 @@ class _Compilation:
                 return [*lines, f"if not ({listed}): raise Unplain", f"{given}{name} = [{each} for each in {name}]"]
             case GraphQLObjectType():
                 records = namespace.constant("records", _Records(self, named, fields))
-                return [f"{given}{name} = {records}[{name}.__class__]({name})"]
+                return [f"{given}{name} = {records}[{name}.__class__]({name}, asked)"]
             case GraphQLScalarType() | GraphQLEnumType():
                 leaf = namespace.constant("leaf", partial(_leaf, named))
                 test = _passing(named).format(name)
@@ -126,9 +136,9 @@ class _Compilation:
         """The expression that completes `each` element of a list."""
         named = get_nullable_type(of)
         if not isinstance(named, GraphQLObjectType):
-            return f"{namespace.constant('element', self.function(of, fields))}(each)"
+            return f"{namespace.constant('element', self.function(of, fields))}(each, asked)"
         records = _Records(self, named, fields)
-        record = f"{namespace.constant('records', records)}[each.__class__](each)"
+        record = f"{namespace.constant('records', records)}[each.__class__](each, asked)"
         return record if named is not of else f"None if each is None else {record}"
 
 
@@ -152,7 +162,7 @@ class _Records(dict[type, Complete]):
                 self._members.append(f"{response_name!r}: {of.name!r}")
                 continue
             definition = executor.schema.get_field(of, name)
-            if definition is None or definition.args:
+            if definition is None or any(each.node.arguments for each in details):
                 raise NotPlain
             variable = f"v{len(self._fields)}"
             self._members.append(f"{response_name!r}: {variable}")
@@ -166,7 +176,7 @@ class _Records(dict[type, Complete]):
         if self._is_type_of:
             lines.append(f"if {self._is_type_of}(value, None) is not True: raise Unplain")
         lines += [*readings, f"return {{{', '.join(self._members)}}}"]
-        function = self._namespace.define("value", lines)
+        function = self._namespace.define(PARAMETERS, lines)
         self[record_class] = function
         return function
 
@@ -183,8 +193,8 @@ class _Field:
         details: list[FieldDetails],
     ) -> None:
         self._variable = variable
-        self._attribute, resolve = _resolution(definition)
-        self._resolved = f"{namespace.constant('resolve', resolve)}(value)"
+        self._attribute, resolve, given = _resolution(definition)
+        self._resolved = f"{namespace.constant('resolve', resolve)}({given})"
         self._completion = compilation.completion(namespace, definition.type, details, variable, self._resolved)
 
     def lines(self, record_class: type) -> list[str]:
@@ -202,24 +212,30 @@ class _Field:
         return f"value.{self._attribute}"
 
 
-def _resolution(definition: GraphQLField) -> tuple[str | None, Complete]:
-    """How a field is resolved from its parent: by an attribute of that name, or None and a function.
+def _resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any], str]:
+    """How a field is resolved: by an attribute of that name or None, and by a function of these parameters.
 
     Raises:
-        NotPlain: The resolver takes more than its parent.
+        NotPlain: The resolver takes more than its parent and `info`, or arguments with defaults.
     """
     field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
     if not isinstance(field, StrawberryField) or definition.resolve is None:
         raise NotPlain
     if getattr(definition.resolve, "_is_default", False) and field.default_resolver is getattr:
-        return field.python_name, attrgetter(field.python_name)
+        return field.python_name, attrgetter(field.python_name), "value"
     resolver = field.base_resolver
-    if resolver is None or field.extensions or field.is_async or field.arguments:
+    if resolver is None or field.extensions or field.is_async:
         raise NotPlain
-    taken: list[Parameter] = [parameter for parameter in resolver.reserved_parameters.values() if parameter]
-    if taken != [resolver.parent_parameter] or len(resolver.signature.parameters) != 1:
+    if any(each.default_value not in (None, Undefined) for each in definition.args.values()):
         raise NotPlain
-    return None, cast("Complete", resolver.wrapped_func)
+    taken = [parameter for parameter in resolver.reserved_parameters.values() if parameter]
+    parent, info = resolver.parent_parameter, resolver.info_parameter
+    if parent is None or [each for each in taken if each not in (parent, info)]:
+        raise NotPlain
+    if len(resolver.signature.parameters) != len(taken) + len(definition.args):
+        raise NotPlain
+    given = f"{parent.name}=value" + (f", {info.name}=asked" if info else "")
+    return None, cast("Callable[..., Any]", resolver.wrapped_func), given
 
 
 def _passing(leaf: GraphQLLeafType) -> str:

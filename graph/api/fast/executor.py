@@ -28,6 +28,7 @@ from graphql.pyutils import AwaitableOrValue, Path
 from strawberry.execution import optimized_is_awaitable
 
 from graph.api.fast.coercion import Doubtful
+from graph.api.fast.completion import Asked
 from graph.api.fast.plan import Plan
 from graph.work.account import give_way
 
@@ -219,7 +220,7 @@ class PlainExecutor(Executor[Any]):
             complete = self._plan.function(self, self._switched, return_type, field_details_list)
             if complete:
                 try:
-                    return complete(result)
+                    return complete(result, Asked(self.context_value))
                 except Exception:  # noqa: S110 — the executor finds the error again, and reports its place
                     pass
         return super().complete_value(return_type, field_details_list, info, path, result, position_context)

@@ -97,6 +97,16 @@ class Stone(Named):
 
     @strawberry.field
     @staticmethod
+    def among(record: strawberry.Parent[Any], info: Info["Quarry", None], more: int | None = None) -> int:
+        return len(info.context.stones) + (more or 0)
+
+    @strawberry.field
+    @staticmethod
+    def asked(record: strawberry.Parent[Any], info: Info["Quarry", None]) -> str:
+        return f"{info.field_name} of {record.name}"  # which only the executor knows
+
+    @strawberry.field
+    @staticmethod
     def itself(record: strawberry.Parent[Any]) -> "Stone":
         return record  # type: ignore[no-any-return]
 
@@ -222,7 +232,10 @@ def quarries() -> st.SearchStrategy[Quarry]:
     return st.builds(lambda some, others: Quarry([*some, *others]), stones, st.just([]) | st.just([]) | odd)
 
 
-LEAVES = ("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "tags", "shout", "whisper")
+LEAVES = (
+    *("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "tags"),
+    *("shout", "whisper", "among", "asked"),
+)
 SWITCHES = ("$yes", "$no", "true", "false")
 
 
@@ -241,7 +254,7 @@ def selections(draw: st.DrawFn, of: str = "Stone", depth: int = 0) -> str:
         leaf = draw(st.sampled_from(LEAVES if of == "Stone" else ("name",)))
         kinds = ["leaf", "leaf", "leaf", "alias", "typename", "inline"]
         kinds += ["on", "spread"] if depth < 2 else []
-        kinds += ["below", "beside", "itself", "times"] if of == "Stone" and depth < 2 else []
+        kinds += ["below", "beside", "itself", "times", "more"] if of == "Stone" and depth < 2 else []
         kind = draw(st.sampled_from(kinds))
         tail = draw(directives())
         match kind:
@@ -260,6 +273,9 @@ def selections(draw: st.DrawFn, of: str = "Stone", depth: int = 0) -> str:
             case "times":
                 number = draw(st.integers(1, 2))
                 parts.append(f"times{number}: times(n: {number}){tail}")
+            case "more":
+                number = draw(st.integers(1, 2))
+                parts.append(f"more{number}: among(more: {number}){tail}")
             case _:
                 parts.append(f"{kind}{tail} {{ {draw(selections('Stone', depth + 1))} }}")
     return " ".join(parts)
