@@ -31,7 +31,7 @@ def authentication(settings: Settings, scopes: Collection[Scope], http: httpx.As
 
 
 def shared_secret(settings: Settings, scopes: Collection[Scope] = ()) -> SharedSecret:
-    """The configured secret, or the service's own.
+    """What signs and checks tokens by the configured secret, or the service's own.
 
     Args:
         scopes: the known scopes; a token's other scopes are ignored.
@@ -39,9 +39,17 @@ def shared_secret(settings: Settings, scopes: Collection[Scope] = ()) -> SharedS
     Raises:
         UnusableSecret: The service's own secret cannot be trusted.
     """
+    return SharedSecret(secret_of(settings), claims_of(settings, scopes))
+
+
+def secret_of(settings: Settings) -> str:
+    """The configured secret, or the service's own.
+
+    Raises:
+        UnusableSecret: The service's own secret cannot be trusted.
+    """
     configured = settings.jwt_secret
-    secret = configured.get_secret_value() if configured else own_secret(StoreLocation.of(settings.store))
-    return SharedSecret(secret, claims_of(settings, scopes))
+    return configured.get_secret_value() if configured else own_secret(StoreLocation.of(settings.store))
 
 
 def claims_of(settings: Settings, scopes: Collection[Scope]) -> Claims:

@@ -4,7 +4,6 @@ No exact position is stored. Reports of the same thing are told by a keyed hash 
 deleted after ten minutes, and whose key is not in the store.
 """
 
-import secrets
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -32,9 +31,14 @@ class ReportedPlace:
 class Places:
     """Reads where reports are from."""
 
-    def __init__(self, known: KnownAreas, key: bytes | None = None) -> None:
+    def __init__(self, known: KnownAreas, secret: str) -> None:
+        """Prepare to read.
+
+        Args:
+            secret: by which places are told apart, the same for all processes.
+        """
         self._known = known
-        self._key = key or secrets.token_bytes(32)
+        self._key = blake2b(secret.encode(), person=b"sightings").digest()
 
     def read(self, area: str | None, lat: float | None, lon: float | None) -> ReportedPlace:
         """The place of a report.

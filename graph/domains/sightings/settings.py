@@ -34,13 +34,8 @@ class SightingSettings(SettingsPart):
         None,
         min_length=16,
         description="Secret by which places of recent reports are told apart, the same for all processes; by default "
-        "each process has its own.",
+        "it follows from the secret of tokens.",
     )
-
-    @property
-    def key(self) -> bytes | None:
-        """The secret by which places are told apart."""
-        return self.sighting_key.get_secret_value().encode() if self.sighting_key else None
 
     @field_validator("sighting_longest")
     @classmethod

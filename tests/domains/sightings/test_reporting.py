@@ -26,8 +26,8 @@ from tests.domains.sightings.in_store import (
     ANNA,
     BEN,
     CARA,
-    KEY,
     NOON_S,
+    SECRET,
     SightingStore,
     held_clock,
     sightings,
@@ -208,7 +208,7 @@ def moved(lat: float, lon: float, metres: float, bearing: float) -> tuple[float,
 
 def same(lat: float, lon: float, other_lat: float, other_lon: float) -> bool:
     """Whether two positions count as the same place, which must not depend on their order."""
-    places = Places(KnownAreas(), KEY)
+    places = Places(KnownAreas(), SECRET)
     here, there = places.read(None, lat, lon), places.read(None, other_lat, other_lon)
     assert (there.own in here.alike) == (here.own in there.alike)
     return there.own in here.alike
