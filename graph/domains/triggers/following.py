@@ -85,8 +85,8 @@ class Follower:
     async def catch_up(self) -> None:
         """Make all events that the feed and the watches give now."""
         since = await self._source.since()
-        if since is None:
-            return
+        if since is None or await self._source.sequence.latest() <= self._position.number:
+            return  # as nearly always: what changes in the store is mostly something else
         await self._read_position()
         while since is not None:
             self._position = max(self._position, Position(since))

@@ -218,6 +218,7 @@ async def test_a_watch_that_is_made_while_changes_are_read_is_told_of_what_is_st
                 await station.source.say(a_record("us1"))
             return await super().query(query)
 
+    await station.source.say(a_record("us0"))  # so that there is something to read
     watches = [await station.watch()]
     await station.watcher(MakesAWatch(station.database)).catch_up()
 
