@@ -31,18 +31,18 @@ class NamedArea:
     centre: Point | None = None
 
     @classmethod
-    def of_name(cls, name: str) -> Self:
-        """The area of a name that a user has written.
+    def of_name(cls, name: str, argument: str = "area") -> Self:
+        """The area of a name or slug that a user has written.
 
         Raises:
             BadUserInput: No area can have it.
         """
-        check_line("area", name)
         if len(name) > LONGEST_NAME:
-            raise BadUserInput(f"`area` must have at most {LONGEST_NAME} characters.")
+            raise BadUserInput(f"`{argument}` must have at most {LONGEST_NAME} characters.")
+        check_line(argument, name)
         slug = slug_of(name)
         if not slug:
-            raise BadUserInput("`area` must have a letter or a digit.")
+            raise BadUserInput(f"`{argument}` must have a letter or a digit.")
         return cls(slug, name)
 
     @classmethod

@@ -9,7 +9,6 @@ What the partitions do not say is tested on the sightings that are read.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.areas import Circle
 from graph.domains.sightings.entities import LISTED_SIGHTING, SIGHTING, TRENDING
 from graph.domains.sightings.grid import KM10, KM100, KM1000
@@ -58,10 +57,6 @@ class SightingSelection:
     near: Circle | None = None
     event_ids: tuple[str, ...] | None = None  # of one earthquake
     user_id: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.areas is not None and len(self.areas) > MOST_AREAS:
-            raise BadUserInput(f"`areas` takes at most {MOST_AREAS} areas.")
 
     def source(self, categories: Iterable[str]) -> Source:
         """Where the sightings are read, if these are all categories."""

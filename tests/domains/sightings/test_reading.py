@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
-from graph.core.errors import BadUserInput, InvalidCursor, QueryTooComplex
+from graph.core.errors import InvalidCursor, QueryTooComplex
 from graph.core.paging import Paging, encode_cursor
 from graph.domains.earthquakes.areas import Circle, distance_km
 from graph.domains.sightings.categories import USUAL
@@ -294,10 +294,3 @@ async def test_a_filter_that_few_of_many_sightings_pass_costs_what_it_reads(engi
         for selection in (SightingSelection(categories=("FIRE",)), SightingSelection(near=Circle(0.045, 0.045, 1))):
             with charged_to(an_account(most=20)):
                 assert ids(await page_of(ours, selection, Paging(5))) == ids_of([rare])
-
-
-def test_a_filter_names_at_most_a_hundred_areas() -> None:
-    areas = tuple(map(str, range(101)))
-    SightingSelection(areas=areas[:100])
-    with pytest.raises(BadUserInput, match="`areas` takes at most 100"):
-        SightingSelection(areas=areas)

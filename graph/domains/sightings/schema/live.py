@@ -11,7 +11,7 @@ from graph.api.context import Context
 from graph.api.scalars import describe_enum
 from graph.api.scopes import RequiresScope
 from graph.domains.sightings import model
-from graph.domains.sightings.areas import slug_of
+from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.live import SightingBroadcast
 from graph.domains.sightings.model import ChangeKind
@@ -67,5 +67,5 @@ class SightingSubscriptions:
     ) -> Any:
         if category is not None:
             info.context.service(Categories).check("category", category)
-        slug = None if area is None else slug_of(area)
+        slug = None if area is None else NamedArea.of_name(area).slug
         return await info.context.service(SightingBroadcast).changes(slug, category, after, info.context.charge_replay)

@@ -13,6 +13,7 @@ from graph.api.context import Context
 from graph.api.scopes import RequiresScope
 from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
+from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.earthquakes import model as earthquakes
 from graph.domains.earthquakes.areas import Circle
@@ -21,7 +22,7 @@ from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import CircleInput
 from graph.domains.sightings import confidence as confidences
 from graph.domains.sightings import model
-from graph.domains.sightings.areas import slug_of
+from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.entities import ID_LENGTH
@@ -30,7 +31,7 @@ from graph.domains.sightings.felt.candidates import Candidate as CandidateRecord
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.values import Confidence, RoundedPosition, SightingCategory, rounded
 from graph.domains.sightings.scopes import SIGHTINGS_READ
-from graph.domains.sightings.selection import SightingSelection
+from graph.domains.sightings.selection import MOST_AREAS, SightingSelection
 from graph.domains.sightings.tiers import TrustTier
 from graph.store.ordering import PageRequest
 
@@ -170,11 +171,18 @@ async def selection_of(context: Context, filter: SightingFilter | None) -> Sight
         context.service(Categories).check("categories", category)
     near = filter.near
     return SightingSelection(
-        areas=None if filter.areas is None else tuple(map(slug_of, filter.areas)),
+        areas=None if filter.areas is None else _slugs_of(filter.areas),
         categories=None if filter.categories is None else tuple(filter.categories),
         near=Circle(near.lat, near.lon, near.radius_km) if near else None,
         event_ids=None if filter.event_id is None else await _ids_of(context, filter.event_id),
     )
+
+
+def _slugs_of(areas: Sequence[str]) -> tuple[str, ...]:
+    """The slugs of areas that are named by their names or slugs."""
+    if len(areas) > MOST_AREAS:
+        raise BadUserInput(f"`areas` takes at most {MOST_AREAS} areas.")
+    return tuple(NamedArea.of_name(each, "areas").slug for each in areas)
 
 
 async def _ids_of(context: Context, event_id: str) -> tuple[str, ...]:
