@@ -20,6 +20,7 @@ RANKED = 10  # of a category
 LEAST_PLAIN = 3  # questions of a kind to the plain server
 MOST_PLAIN_MS = 20_000  # after which it is not asked further ones
 IDLE_MS = 1000  # after which a connection may have been closed
+TICK_MS = 0.01  # the least processor time; the system counts it in ticks, of which a quick run may take none
 NEAREST_KM, FURTHEST_KM = 5, 500
 PLAIN_FIELDS = """sightingId category area text reportedAt expiresAt position { lat lon precisionKm } confirmations
   reporterTier"""
@@ -110,7 +111,7 @@ def _row(name: str, asked: Iterable[Question], server: Server, plain_server: Ser
     if not plain_ms:
         return [*cells, *[""] * 5]
     plain_cpu = 1000 * (plain_server.cpu_seconds() - plain_cpu) / len(plain_ms)
-    ratios = [median(plain_ms) / median(ours_ms), plain_cpu / ours_cpu]
+    ratios = [median(plain_ms) / median(ours_ms), plain_cpu / max(ours_cpu, TICK_MS)]
     return [*cells, *_cells(plain_ms, plain_cpu), *(f"{ratio:,.1f} ×" for ratio in ratios)]
 
 

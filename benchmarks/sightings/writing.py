@@ -41,7 +41,8 @@ class Taken:
 def measured(server: Server, reports: int) -> str:
     """So many reports, and all users' confirmations of one sighting. Returns a table."""
     users = tokens(server.contender, USERS)
-    hot = _ask(server, users[0], REPORT, {"input": {"category": "FIRE", "area": "The hot place"}})["reportSighting"]
+    given = {"input": {"category": "FIRE", "area": "The hot place"}}
+    hot = _asked(Connection(server), users[0], REPORT, given)["reportSighting"]
     rng = Random(6)  # noqa: S311 - reproducible on purpose
 
     def report(number: int) -> None:
@@ -56,7 +57,8 @@ def measured(server: Server, reports: int) -> str:
     rows = [["reports, each somewhere else", *_all(server, report, range(reports)).cells, f"{server.memory_mb():.0f}"]]
     taken = _all(server, confirm, range(1, USERS))
     rows.append([f"confirmations of one sighting by {USERS - 1} users", *taken.cells, f"{server.memory_mb():.0f}"])
-    again = _ask(server, users[1], CONFIRM, {"id": hot["sighting"]["sightingId"]})["confirmSighting"]
+    # The service has closed the connection of the report, which nobody used meanwhile.
+    again = _asked(Connection(server), users[1], CONFIRM, {"id": hot["sighting"]["sightingId"]})["confirmSighting"]
     if again["confirmed"] or again["sighting"]["confirmations"] != USERS - 1:
         raise RuntimeError(f"the confirmations were miscounted: {again}")
     return table([f"{CONNECTIONS} connections", "a second", "per CPU second", "MB"], rows)
@@ -70,6 +72,10 @@ def _ask(server: Server, token: str, query: str, variables: dict[str, Any]) -> A
     if getattr(_connections, "server", None) is not server:
         _connections.server, _connections.of_thread = server, Connection(server)
     connection: Connection = _connections.of_thread
+    return _asked(connection, token, query, variables)
+
+
+def _asked(connection: Connection, token: str, query: str, variables: dict[str, Any]) -> Any:
     body = orjson.dumps({"query": query, "variables": variables})
     return connection.ask(body, {"Authorization": f"Bearer {token}"})
 
