@@ -57,7 +57,7 @@ def measured(server: Server, reports: int) -> str:
     rows = [["reports, each somewhere else", *_all(server, report, range(reports)).cells, f"{server.memory_mb():.0f}"]]
     taken = _all(server, confirm, range(1, USERS))
     rows.append([f"confirmations of one sighting by {USERS - 1} users", *taken.cells, f"{server.memory_mb():.0f}"])
-    # The service has closed the connection of the report, which nobody used meanwhile.
+    # The service has closed the first connection by now, since it was idle.
     again = _asked(Connection(server), users[1], CONFIRM, {"id": hot["sighting"]["sightingId"]})["confirmSighting"]
     if again["confirmed"] or again["sighting"]["confirmations"] != USERS - 1:
         raise RuntimeError(f"the confirmations were miscounted: {again}")

@@ -92,6 +92,11 @@ _OPERATORS: dict[Operator, Callable[[Any, Any], bool]] = {
 }
 
 
+def unchanged(before: Mapping[str, Any] | None, attribute: str) -> SimpleCondition:
+    """The attribute is as it was in an item that was read; None if there was no item."""
+    return Compare(attribute, "=", before[attribute]) if before and attribute in before else Absent(attribute)
+
+
 def all_of(*conditions: Condition | None) -> Condition | None:
     """The given conditions joined by AND; None without any."""
     given = tuple(c for c in conditions if c is not None)

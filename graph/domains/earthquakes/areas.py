@@ -106,7 +106,7 @@ class Circle:
         return distance_km(self.lat, self.lon, item) <= self.radius_km
 
     @property
-    def reach(self) -> "Reach":
+    def reach(self) -> Reach:
         """How far it reaches, and slightly further."""
         radius = degrees(self.radius_km / EARTH_RADIUS_KM) + MARGIN
         south, north = self.lat - radius, self.lat + radius

@@ -13,7 +13,7 @@ from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, R
 from graph.domains.earthquakes.facets import ATTRIBUTES
 from graph.domains.earthquakes.summaries import Counts, Tally, facets_key, year_of
 from graph.domains.earthquakes.summary_state import forget_differences
-from graph.store.conditions import Absent, Compare, Condition, Present
+from graph.store.conditions import Present, unchanged
 from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
 
@@ -85,8 +85,8 @@ def _corrections(key: Key, counted: Counts, stored: Mapping[Key, Item]) -> list[
     ):
         return []
     return [
-        Update(key, set=summary | {"revision": revision + 1}, condition=_unchanged(of_summary)),
-        Update(facets, set=names | {"revision": revision + 1}, condition=_unchanged(of_facets)),
+        Update(key, set=summary | {"revision": revision + 1}, condition=unchanged(of_summary, "revision")),
+        Update(facets, set=names | {"revision": revision + 1}, condition=unchanged(of_facets, "revision")),
     ]
 
 
@@ -94,8 +94,3 @@ def _wanted(counted: Mapping[str, int], stored: Item) -> dict[str, int]:
     """Every count that there is or should be."""
     counts = {name for name in stored if name == "events" or name.startswith(BINS) or ":" in name}
     return {name: counted.get(name, 0) for name in counts | counted.keys()}
-
-
-def _unchanged(stored: Item) -> Condition:
-    """Holds while an item is what was read."""
-    return Compare("revision", "=", stored["revision"]) if "revision" in stored else Absent("revision")

@@ -64,7 +64,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     known = KnownAreas.of_setting(settings.sighting_areas)
     lifetimes = Lifetimes(settings.sighting_lifetime, settings.sighting_refresh, settings.sighting_longest)
     places = Places(known, place_secret(resources.settings))
-    reporting = Reporting.into(
+    reporting = Reporting.of_database(
         database, catalogue, categories, places, lifetimes, clock, most=settings.sighting_reports
     )
     areas, changes = reporting.areas, reporting.changes

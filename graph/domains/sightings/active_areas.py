@@ -1,7 +1,7 @@
 """The areas that have active sightings. An area is active as long as the last of its sightings to expire.
 
-Each change of an area's sightings counts in the area's item. So a sighting is not hidden while another one, which may
-keep the area active, is stored.
+Each change of an area's sightings counts in the area's item. If one is stored while a sighting is hidden, the hiding is
+tried again, since the other sighting may keep the area active.
 """
 
 from graph.core.clock import Clock

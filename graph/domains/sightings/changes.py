@@ -11,7 +11,6 @@ from graph.store.contract import Action, Database
 from graph.store.entity import Item
 
 ROUNDS = 50  # for one transaction; a further round is due to other processes that store changes
-ACTIONS = 3  # that a change adds to a transaction
 
 
 class SightingChanges:

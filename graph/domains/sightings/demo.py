@@ -143,6 +143,6 @@ async def report_demo(reporting: Reporting, now: int) -> None:
 
 def _at(now: int, like: Reporting) -> Reporting:
     """What stores reports as another one does, by a clock that stands at a time."""
-    return Reporting.into(
+    return Reporting.of_database(
         like.database, like.catalogue, like.categories, like.places, like.lifetimes, lambda: now, most=1
     )

@@ -1,10 +1,10 @@
 """Hides sightings that a moderator objects to: they are not there any more, on no path."""
 
 from graph.core.clock import Clock
-from graph.core.errors import NotThere
+from graph.core.errors import DatabaseUnavailable, NotThere
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
-from graph.domains.sightings.changes import SightingChanges
+from graph.domains.sightings.changes import ROUNDS, SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.entities import HIDING, SIGHTING_BY_ID
 from graph.domains.sightings.iso import iso_of
@@ -34,7 +34,9 @@ class Hiding:
         """
         check_text(HIDING, "reason", reason)
         key = possible_key(SIGHTING_BY_ID, sighting_id)
-        while key and (before := await self._database.get(key)):
+        for _ in range(ROUNDS):
+            if key is None or (before := await self._database.get(key)) is None:
+                raise NotThere("id", "active sighting")
             now = self._clock() // 1000
             hiding = {
                 "sightingId": sighting_id,
@@ -53,4 +55,4 @@ class Hiding:
             if await self._changes.store(ChangeKind.HIDDEN, after, actions):
                 logger.info("A sighting is hidden", sighting_id=sighting_id, moderator_id=moderator_id, reason=reason)
                 return
-        raise NotThere("id", "active sighting")
+        raise DatabaseUnavailable("other processes kept changing the same sighting")

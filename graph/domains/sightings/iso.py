@@ -10,6 +10,11 @@ def iso_of(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def hour_of(iso: str) -> str:
+    """The hour of such a text, `2026-06-25T14`."""
+    return iso[:13]
+
+
 def minute_of(seconds: int) -> str:
     """The minute of epoch seconds, `2026-06-25T14:30Z`."""
     return f"{datetime_of(1000 * seconds).isoformat()[:16]}Z"

@@ -12,7 +12,7 @@ from graph.store.records import records_at
 
 
 class SightingBroadcast(Broadcast[SightingChange]):
-    """Sends changes of sightings as any process stores them. What is hidden since then is not sent with its report."""
+    """Sends changes of sightings as any process stores them. A sighting that was hidden later is left out."""
 
     def __init__(self, database: Database, sequence: ChangeSequence) -> None:
         async def load(keys: Sequence[str]) -> Mapping[str, SightingChange]:

@@ -1,6 +1,6 @@
 """The records of the sightings. No I/O."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
 from typing import NamedTuple, Self
 
@@ -11,7 +11,6 @@ from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import (
     AREA,
     AREA_WATCH,
-    PROFILE,
     SIGHTING_BY_ID,
     SIGHTING_CHANGE,
     TRENDING,
@@ -26,7 +25,7 @@ BY_TIME = "sightings"  # the lists of sightings in order of time, in their curso
 
 
 def _time(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+    return datetime_of(1000 * seconds)
 
 
 class Sighting(EntityRecord):
@@ -159,9 +158,6 @@ class Profile(Record):
             ("reports", "confirmations", "confirmationsReceived", "streakDays", "longestStreakDays"), 0
         )
         return cls({"userId": user_id, **numbers})
-
-
-PROFILE_KEY = PROFILE.key_for
 
 
 class Area(EntityRecord):

@@ -3,12 +3,11 @@
 from graph.core.clock import Clock
 from graph.domains.sightings.entities import REPORT_COUNT
 from graph.domains.sightings.errors import TooManyReports
-from graph.domains.sightings.iso import iso_of
-from graph.store.conditions import Absent, Compare
+from graph.domains.sightings.iso import hour_of, iso_of
+from graph.store.conditions import unchanged
 from graph.store.contract import Database, Update
 
 HOUR_S = 3600
-HOUR_LENGTH = len("2026-06-25T14")
 
 
 class ReportRates:
@@ -32,9 +31,8 @@ class ReportRates:
         """
         now = self._clock() // 1000
         ends = (now // HOUR_S + 1) * HOUR_S
-        key = REPORT_COUNT.key_for(user_id, area_slug, iso_of(now)[:HOUR_LENGTH])
+        key = REPORT_COUNT.key_for(user_id, area_slug, hour_of(iso_of(now)))
         item = await self._database.get(key)
         if item and item["number"] >= self._most:
             raise TooManyReports(self._most, ends - now)
-        unchanged = Compare("number", "=", item["number"]) if item else Absent("number")
-        return Update(key, set={"expiresAt": ends}, add={"number": 1}, condition=unchanged)
+        return Update(key, set={"expiresAt": ends}, add={"number": 1}, condition=unchanged(item, "number"))

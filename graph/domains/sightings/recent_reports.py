@@ -41,7 +41,7 @@ class Recent:
         self._item = item  # of a report at this very place, whose sighting is there no more
         self._expires_at = expires_at
 
-    def replaced(self, sighting: Item, place: ReportedPlace) -> Put:
+    def with_new(self, sighting: Item, place: ReportedPlace) -> Put:
         """The change by which a new sighting is found by further reports, if no other is found meanwhile."""
         new = {
             "category": sighting["category"],

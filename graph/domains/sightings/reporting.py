@@ -65,7 +65,7 @@ class Reporting:
     clock: Clock
 
     @classmethod
-    def into(
+    def of_database(
         cls,
         database: Database,
         catalogue: Catalogue,
@@ -162,7 +162,7 @@ class Reporting:
             sighting,
             [
                 *copies.puts(sighting),
-                recent.replaced(sighting, place),
+                recent.with_new(sighting, place),
                 await self.rates.one_more(user_id, place.area.slug),
                 profiles.reported(profile, self.clock()),
                 *await self.areas.with_new(sighting, place.area),

@@ -115,7 +115,9 @@ async def sightings_of(
     """The sightings of a database."""
     categories = categories or Categories()
     places = Places(known or KnownAreas(), SECRET)
-    reporting = Reporting.into(database, Catalogue(database), categories, places, lifetimes, clock, most=most_reports)
+    reporting = Reporting.of_database(
+        database, Catalogue(database), categories, places, lifetimes, clock, most=most_reports
+    )
     async with SightingBroadcast(database, reporting.changes.sequence) as broadcast:
         yield SightingStore(
             database=database,

@@ -21,7 +21,7 @@ from graph.domains.earthquakes.revisions.versions import (
     survivor_of,
 )
 from graph.domains.earthquakes.summaries import Tally
-from graph.store.conditions import Absent, AllOf, Compare, Condition
+from graph.store.conditions import AllOf, Condition, unchanged
 from graph.store.contract import Action, Put
 from graph.store.entity import Item
 
@@ -40,11 +40,7 @@ class Step:
     @property
     def conditions(self) -> Condition:
         """Holds while the stored event is what was read. An update in place changes only `updated`."""
-        stored = self.stored or {}
-        same = [
-            Compare(name, "=", stored[name]) if name in stored else Absent(name) for name in ("revision", "updated")
-        ]
-        return AllOf(tuple(same))
+        return AllOf((unchanged(self.stored, "revision"), unchanged(self.stored, "updated")))
 
     @property
     def is_counted(self) -> bool:

@@ -2,7 +2,7 @@
 
 All reports count at once for their cell of 10 km. For a cell of 1 km they count by whole minutes that have passed, and
 three people or more at a time. So what is served of such a cell, and by how much it changes, is of three people or
-more. Nobody learns more finely than to 10 km where a sighting is that appears just now.
+more. Whoever sees a new sighting appear learns its place to 10 km, and no better.
 """
 
 from collections import defaultdict
@@ -63,7 +63,7 @@ async def felt_cells(reports: Sequence[Collected], now_s: float, expected: Calla
 
 
 def served(reports: Sequence[Collected]) -> Community:
-    """The people of a cell of 1 km that are served: minute by minute, as long as three or more are together."""
+    """The served people of a cell of 1 km: whole minutes in order of time, three people or more at a time."""
     everybody, waiting = Community(), Community()
     for _, minute in groupby(sorted(reports, key=_time), key=_time):
         waiting.add(Community.of_all([each.community for each in minute]))

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from graph.domains.sightings.entities import FELT_REPORTS
 from graph.domains.sightings.felt.questionnaire import Answers, Community
 from graph.domains.sightings.grid import KM1, KM1000
-from graph.domains.sightings.iso import minute_of
+from graph.domains.sightings.iso import hour_of, minute_of
 from graph.store.contract import Update
 from graph.store.entity import Key
-
-HOUR_LENGTH = 13  # characters of `2026-06-25T14`
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def place_of_event(event_id: str) -> str:
 
 def place_of_region(cell: str, minute: str) -> str:
     """The place of a cell's reports that name no earthquake; `cell` is of 1,000 km."""
-    return f"{cell}:{minute[:HOUR_LENGTH]}"
+    return f"{cell}:{hour_of(minute)}"
 
 
 def added(reports: Iterable[FeltReport]) -> list[Update]:

@@ -1,4 +1,4 @@
-"""How strongly an earthquake was felt, by the answers of those who name it and of those whom it explains best."""
+"""How strongly an earthquake was felt, by those who name it, and by those whose reports it explains best."""
 
 import asyncio
 from collections.abc import Sequence

@@ -4,14 +4,16 @@ Each answer is averaged over those who gave it, so that a missing answer is not 
 gives the intensity:
 
     CWS = 5·felt + motion + reaction + 2·stand + 5·shelf + 2·picture + 3·furniture + 5·damage
-    CDI = 3.3996 · ln(CWS) - 4.3781, at least 2; 1 if nobody felt anything
+    CDI = 3.3996 · ln(CWS) - 4.3781
+
+The CDI is at least 2 where somebody felt something, and 1 where nobody did.
 
 Sources: Wald et al. (1999), https://doi.org/10.1785/gssrl.70.4.445; the code of DYFI, version 4.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import floor, log
+from math import log
 from typing import Self
 
 from graph.core.errors import BadUserInput
@@ -111,9 +113,3 @@ def intensity_of(weighted_sum: float) -> float:
     if weighted_sum <= 0:
         return NOT_FELT
     return max(round(round(3.3996 * log(weighted_sum) - 4.3781, 4), 1), LEAST_FELT)
-
-
-def roman(intensity: float) -> str:
-    """An intensity as a Roman numeral."""
-    whole = 1 if intensity <= 1 else max(2, floor(intensity + 0.5))  # a half is rounded up, which round() does not
-    return ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")[min(whole, 10) - 1]

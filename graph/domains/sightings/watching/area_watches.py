@@ -12,7 +12,7 @@ from graph.domains.sightings.model import AREA_WATCHES, AreaWatch
 from graph.feed.sequence import ChangeSequence
 from graph.store.between import Between
 from graph.store.client_input import check_input
-from graph.store.conditions import Absent, Compare
+from graph.store.conditions import unchanged
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.merging import MergedPartitions
@@ -122,5 +122,4 @@ class AreaWatches:
         """The change that counts a new watch of a user, if the user has made no other until then."""
         key = AREA_WATCHES_MADE.key_for(user_id)
         made = await self._database.get(key)
-        unchanged = Compare("number", "=", made["number"]) if made else Absent("number")
-        return Update(key, add={"number": 1}, condition=unchanged)
+        return Update(key, add={"number": 1}, condition=unchanged(made, "number"))

@@ -5,7 +5,7 @@ from math import nan
 import pytest
 
 from graph.core.errors import BadUserInput
-from graph.domains.sightings.felt.questionnaire import Answers, Community, checked, intensity_of, roman
+from graph.domains.sightings.felt.questionnaire import Answers, Community, checked, intensity_of
 
 
 @pytest.mark.parametrize(
@@ -48,17 +48,6 @@ def test_answers_are_averaged_before_they_are_weighted() -> None:
     community = Community.of_all(map(Community.of, people))
 
     assert community.weighted_sum == pytest.approx(5 * 1.36 / 3 + 5 * 3.5 / 2)
-
-
-@pytest.mark.parametrize(
-    ("intensity", "numeral"),
-    [
-        *((1, "I"), (2.0, "II"), (2.4, "II"), (2.5, "III"), (3.4, "III"), (4.5, "V"), (5.4, "V"), (6.5, "VII")),
-        *((7.9, "VIII"), (9.1, "IX"), (10.0, "X"), (12.0, "X")),
-    ],
-)
-def test_a_roman_numeral_is_that_of_the_nearest_degree(intensity: float, numeral: str) -> None:
-    assert roman(intensity) == numeral
 
 
 def test_only_given_answers_are_kept() -> None:
