@@ -91,6 +91,13 @@ class Whole(Attribute):
     # numbers. Without it, each engine has an order of its own.
     digits: int | None = None
 
+    @property
+    def may_exceed_digits(self) -> bool:
+        """Whether its bounds allow a number that has no text of so many digits."""
+        if self.digits is None:
+            return False
+        return self.least is None or self.greatest is None or not 0 <= self.least <= self.greatest < 10**self.digits
+
     def check(self, value: Any) -> None:
         if value.__class__ is not int and (isinstance(value, bool) or not isinstance(value, int)):
             raise self._refuse("a whole number")

@@ -1,10 +1,10 @@
-"""Checks an item's declared attributes, for every item that is written.
+"""Checks the declared attributes of every item that is written, and the values of every key that is read.
 
 The common case is tested here, in one loop over the attributes that the item has. Any other value goes to
 the attribute's own `check`, which knows all cases and reports the error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any
@@ -16,11 +16,15 @@ _ANY_LENGTH = 1 << 62
 _GREATEST_REAL = MAGNITUDE_END / 2  # any bound below the end: a larger value is checked by the attribute
 
 
+Check = tuple[Any, Any, Any, Attribute]
+"""The class of a common value, its least and its greatest one; of a text, lengths."""
+
+
 @dataclass(frozen=True, slots=True)
 class AttributeChecks:
     """The attributes of an entity, with what a common value is compared with."""
 
-    by_name: Mapping[str, tuple[Any, Any, Any, Attribute]]  # class, least and greatest value; of a text, lengths
+    by_name: Mapping[str, Check]
     required: frozenset[str]
 
     @classmethod
@@ -52,8 +56,16 @@ class AttributeChecks:
             raise InvalidItem(f"an item lacks `{min(self.required - item.keys())}`")
         return found
 
+    def check_each(self, names: Sequence[str], values: Iterable[Any]) -> None:
+        """Raise `InvalidItem` unless these attributes can have these values."""
+        for name, value in zip(names, values, strict=True):
+            kind, least, greatest, attribute = self.by_name[name]
+            if kind is str and value.__class__ is str and least <= len(value) <= greatest and value.isascii():
+                continue
+            attribute.check(value)
 
-def _check_of(attribute: Attribute) -> tuple[Any, Any, Any, Attribute]:
+
+def _check_of(attribute: Attribute) -> Check:
     match attribute:
         case Text(plain=False):
             return str, attribute.shortest, _longest(attribute), attribute

@@ -16,6 +16,7 @@ keys, since the templates derive them.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from graph.store.attributes import Attribute, Document, Real, Text, Whole
@@ -128,6 +129,11 @@ class Entity:
         except KeyError as error:
             raise InvalidItem(f"{self.name} lacks `{error.args[0]}`, which is part of its key") from None
 
+    def keys_of(self, items: Sequence[Mapping[str, Any]]) -> Iterable[Key]:
+        """The primary keys of items that have them. For many items, this takes half the time of `key_of`."""
+        columns = [[item[name] for item in items] for name in self.key_names]
+        return map(Key, repeat(self), zip(*columns, strict=True))
+
     def key_for(self, *values: Any) -> Key:
         """The primary key with these values of `key_names`, in the same order."""
         if len(values) != len(self.key_names):
@@ -231,21 +237,18 @@ class Entity:
 
     def check_key(self, values: Sequence[Any]) -> None:
         """Raise `InvalidItem` unless these values of `key_names` make a key."""
-        attributes, templates = self._key_checks
-        for attribute, value in zip(attributes, values, strict=True):
-            attribute.check(value)
-        for template, positions in templates:
+        self._checks.check_each(self.key_names, values)
+        for template, positions in self._key_templates_to_check:
             template.render([values[at] for at in positions])
 
     @cached_property
-    def _key_checks(self) -> tuple[list[Attribute], list[tuple[Template, list[int]]]]:
-        """The primary key's attributes, and the templates that a value may not fit, with the values' positions."""
-        templates = [
+    def _key_templates_to_check(self) -> list[tuple[Template, list[int]]]:
+        """The templates of the primary key that a value may not fit, with the values' positions."""
+        return [
             (template, [self.key_names.index(name) for name in template.names])
             for template in self.templates[self.table.primary]
             if not _is_possible(template)
         ]
-        return [self.named[name] for name in self.key_names], templates
 
     def _check_undeclared(self, name: object) -> None:
         """Raise `InvalidItem` if an item cannot have this undeclared attribute."""
@@ -315,7 +318,7 @@ def _is_possible(template: Template) -> bool:
     return (
         is_never_empty
         and longest + literals <= template.most_bytes
-        and not any(isinstance(each, Whole) and each.digits is not None for each in template.fields)
+        and not any(isinstance(each, Whole) and each.may_exceed_digits for each in template.fields)
     )
 
 

@@ -29,7 +29,7 @@ from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.query import Partition, Query
 from graph.store.records import Record
-from graph.store.time_walk import Place, Promises, Walk
+from graph.store.time_walk import Keep, Place, Promises, Walk
 
 CURSOR_VERSION = 1
 SOME = 100  # the assumed number of a partition's records, so that a page seldom reads unneeded partitions
@@ -65,11 +65,13 @@ class Ordering:
         request: "PageRequest",
         partitions: Sequence[Partition],
         record: type[R],
+        keep: Keep | None = None,
     ) -> Page[R]:
         """A page of the connection.
 
         Args:
             partitions: the partitions to read, in ascending order, by the values that their template names.
+            keep: a filter that stores cannot test.
 
         Raises:
             BadUserInput: A partition cannot exist.
@@ -83,7 +85,7 @@ class Ordering:
             if place is not None and self.entity.partition_of(self.index, place) not in partitions:
                 raise InvalidCursor(argument)
         query = Query(entity=self.entity, index=self.index, attributes=attributes)
-        return await Walk(database, query, partial(each_of, partitions)).page(
+        return await Walk(database, query, partial(each_of, partitions), keep).page(
             paging,
             forward=not self.descending,
             place_of=_itself,

@@ -136,5 +136,7 @@ def _pattern_of(field: Attribute, literal: str) -> str:
             return f".{{{length}}}"
         case Text(plain=True):
             return PLAIN
+        case Text(shortest=1):
+            return ".+?" if literal else ".+"
         case _:
             return ".*?" if literal else ".*"

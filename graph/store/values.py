@@ -124,7 +124,11 @@ def item_bytes(item: Mapping[str, Any]) -> int:
     Source: "DynamoDB item sizes and formats" of the Developer Guide. The rule for numbers is
     DynamoDB Local's, which stores their digits in pairs on either side of the decimal point.
     """
-    return sum(len(name.encode()) + value_bytes(value) for name, value in item.items())
+    size = 0
+    for name, value in item.items():
+        size += _text_bytes(name)
+        size += _text_bytes(value) if value.__class__ is str else value_bytes(value)  # most values are texts
+    return size
 
 
 def value_bytes(value: Any) -> int:
@@ -133,7 +137,7 @@ def value_bytes(value: Any) -> int:
         case None | bool():
             return 1
         case str():
-            return len(value.encode())
+            return _text_bytes(value)
         case int() | float():
             # repr is the shortest text that reads back the same, and is what is stored.
             digits = Decimal(repr(value) if isinstance(value, float) else value).normalize().as_tuple()
@@ -142,3 +146,7 @@ def value_bytes(value: Any) -> int:
             return _NEST_BYTES + len(value) + item_bytes(value)
         case _:
             return _NEST_BYTES + sum(1 + value_bytes(element) for element in value)
+
+
+def _text_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())

@@ -96,7 +96,8 @@ class SqliteDatabase(Database):
         columns = projection(entity, None if attributes is None else frozenset(attributes).union(names))
         values = [value for key in keys for value in key.values]
         rows = fetch(db, columns, table.get_many(columns, len(keys)), (*values, *table.live_at(self._now())))
-        found = {entity.key_of(item): item for item in columns.items(rows)}
+        items = columns.items(rows)
+        found = dict(zip(entity.keys_of(items), items, strict=True))
         if attributes is not None and (not_wanted := [name for name in names if name not in attributes]):
             for item in found.values():
                 for name in not_wanted:
