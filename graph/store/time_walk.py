@@ -9,7 +9,7 @@ here. If a reading must end before a given position, a query finds the items of 
 first.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +26,7 @@ P = TypeVar("P")
 Place = Mapping[str, Any]
 """An item, or only the attributes of its position in the index."""
 
-READ_AT_LEAST = 200  # items at a time, if a part of the filter is tested here and may drop most of them
+READ_AT_LEAST = 200  # items at a time, if a part of the filter is tested here at once and may drop most of them
 ITEMS_PER_PIECE = 100  # more items take long enough to give way before they are used
 ITEMS_IN_MEMORY = 500  # at a time, when all items are read
 ROWS_PER_BATCH = 20_000  # a store tests a filter on them in some milliseconds, before other callers are served
@@ -60,10 +60,11 @@ class Keep(NamedTuple):
 
     holds: Callable[[Item], bool]
     reads: frozenset[str]  # the attributes that it reads
+    learn: Callable[[Sequence[Item]], Awaitable[None]] | None = None  # reads what it needs to know of some items
 
 
 def keep_all(keeps: Sequence[Keep]) -> Keep | None:
-    """All of the parts as one; None without any."""
+    """All of the parts as one; None without any. Only one that is alone may have to learn something."""
     if len(keeps) < 2:
         return keeps[0] if keeps else None
     tests = tuple(keep.holds for keep in keeps)
@@ -139,11 +140,12 @@ class Walk:
                 while batch and len(items) < wanted:
                     rest = wanted - len(items)
                     if self._keep:
-                        rest = max(rest, READ_AT_LEAST)
+                        rest = rest if self._keep.learn else max(rest, READ_AT_LEAST)
                         await charge_rows(read=rest)
                     page = await self._database.query(
                         replace(query, partitions=batch, between=between, forward=forward, start=behind, limit=rest)
                     )
+                    await self._learn(page.items)
                     items += filter(admitted, page.items) if admitted else page.items
                     partitions += page.partitions
                     behind = page.last_key
@@ -175,8 +177,13 @@ class Walk:
         if not lies_within(at, self._query.between):
             return False
         tie = await self._database.query(replace(self._query, partitions=[self._partition(place)], between=(at, at)))
+        await self._learn(tie.items)
         key, keep = self._entity.key_of(place), self._keep
         return any(self._entity.key_of(item) == key and (not keep or keep.holds(item)) for item in tie.items)
+
+    async def _learn(self, items: Sequence[Item]) -> None:
+        if self._keep and self._keep.learn:
+            await self._keep.learn(items)
 
     async def _batches(
         self, wanted: int, forward: bool, start: Place | None, stop: Place | None
