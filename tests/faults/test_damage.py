@@ -18,6 +18,7 @@ from tests.processes import TIMEOUT_S, Server, serving, started
 from tests.serving.test_connections import _eventually
 
 PAGE_BYTES = 4096
+BETWEEN_PINGS_S = 0.1  # the service rests for seconds between two checks of its file
 UNAVAILABLE = {"status": "unavailable", "store": "unreachable"}
 ALL = {"query": "{ events(first: 1000) { totalCount nodes { eventId place mag depth } } }"}
 INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
@@ -40,10 +41,10 @@ class Served:
         return answer.status_code, body
 
     def becomes_ready(self) -> None:
-        _eventually(lambda: self.ready() == (200, {"status": "ok", "store": "ok"}))
+        _eventually(lambda: self.ready() == (200, {"status": "ok", "store": "ok"}), every_s=BETWEEN_PINGS_S)
 
     def becomes_unready(self) -> None:
-        _eventually(lambda: self.ready() == (503, UNAVAILABLE))
+        _eventually(lambda: self.ready() == (503, UNAVAILABLE), every_s=BETWEEN_PINGS_S)
 
     def all(self) -> Any:
         return self.http.post("/graphql", json=ALL).json()

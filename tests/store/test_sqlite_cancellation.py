@@ -24,7 +24,7 @@ def connect(path: Path) -> ReadConnection:
 @pytest.fixture
 def readers(tmp_path: Path) -> Iterator[Readers]:
     """One thread that reads, which must be idle in the end, or else this never closes it."""
-    readers = Readers(lambda: connect(tmp_path / "t.db"), 1)
+    readers = Readers([connect(tmp_path / "t.db")])
     yield readers
     readers.close()
 

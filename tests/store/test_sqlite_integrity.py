@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -13,9 +14,12 @@ import pytest
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import ENTITIES, EVENT
+from graph.store.contract import Put
+from graph.store.entity import Key
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.integrity import PAUSES_PER_CHECK, Integrity, is_damage
 from graph.store.sqlite.opened_file import MAGIC, OpenedFile
+from tests.domains.earthquakes.builders import NOON, an_event
 
 PAGE_BYTES = 4096
 
@@ -169,6 +173,45 @@ try:
 except sqlite3.OperationalError as error:
     print(error)
 """
+
+
+def emptied(store: Path) -> Callable[[], None]:
+    """Empty the file. Returns what restores it."""
+    kept = store.read_bytes()
+    os.truncate(store, 0)
+
+    def restore() -> None:
+        with store.open("r+b") as file:  # the same file
+            file.write(kept)
+
+    return restore
+
+
+def log_of(store: Path) -> int:
+    """Which file the write-ahead log is: its inode."""
+    return Path(f"{store}-wal").stat().st_ino
+
+
+async def test_nothing_removes_the_log_of_a_file_that_was_emptied(store: Path) -> None:
+    """SQLite removes it at the first connection that finds the file empty. The latest writes would be lost with it."""
+    added = Put(EVENT, an_event("us1", NOON, 4.5).item)
+    async with open_sqlite(store, ENTITIES) as database:
+        await database.put(added)
+        log = log_of(store)
+        restore = emptied(store)
+
+        with suppress(DatabaseUnavailable):
+            _ = [item async for item in database.scan(EVENT)]  # on a thread
+        with pytest.raises(DatabaseUnavailable):
+            await database.ping()
+        checked = Integrity(store)
+        assert checked._finding() == "it is empty"
+        checked.close()
+        assert log_of(store) == log
+
+        restore()
+    async with open_sqlite(store, ENTITIES) as database:
+        assert await database.get(Key(EVENT, ("us1",))) == added.item
 
 
 async def test_one_database_that_closes_leaves_the_locks_of_another_in_place(store: Path) -> None:

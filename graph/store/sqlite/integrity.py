@@ -146,9 +146,13 @@ class Integrity:
     def _finding(self) -> str | None:
         """The first finding of a check of the whole file.
 
+        A connection to an empty file would remove the write-ahead log of the others, and what only the log holds.
+
         Raises:
             sqlite3.Error: The check failed, which says nothing about the file.
         """
+        if self._file.is_empty():
+            return "it is empty"
         try:
             with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True)) as db:  # never creates the file
                 db.set_progress_handler(lambda: self._is_closing, STEPS_BETWEEN_CHECKS)

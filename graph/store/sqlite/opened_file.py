@@ -90,6 +90,10 @@ class OpenedFile:
         found = os.fstat(self._shared.file.fileno())
         return found.st_size, found.st_mtime_ns
 
+    def is_empty(self) -> bool:
+        """Whether it has lost all its bytes."""
+        return os.fstat(self._shared.file.fileno()).st_size == 0
+
     def close(self) -> None:
         """Close it, after all connections of this database are closed."""
         with self._lock:

@@ -51,6 +51,7 @@ async def open_sqlite(
     try:
         db = await asyncio.to_thread(_connect, path, busy_s, sqlite3.Connection)
         short = ShortReads(await asyncio.to_thread(connect_reader))
+        reading = [await asyncio.to_thread(connect_reader) for _ in range(READERS)]
         integrity = await asyncio.to_thread(Integrity, path)
     except (sqlite3.Error, OSError) as error:
         raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
@@ -62,12 +63,14 @@ async def open_sqlite(
                 raise
             integrity.notice(error)  # a damaged file is served as far as possible
     except BaseException as error:
+        for reader in reading:
+            reader.close()
         for connection in (short, db, integrity):
             connection.close()
         if isinstance(error, sqlite3.Error | LaterLayout):
             raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
         raise
-    writer, readers = Writer(db), Readers(connect_reader, READERS)
+    writer, readers = Writer(db), Readers(reading)
     if meter:
         meter.pool("writer", 1, writer.use)
         meter.pool("readers", READERS, readers.use)
@@ -92,7 +95,7 @@ async def _prepare(db: sqlite3.Connection, path: Path, tables: Mapping[Entity, E
 
 
 def _connect(path: str | Path, busy_s: float, kind: type[C]) -> C:
-    mode = "rw" if kind is ReadConnection else "rwc"  # a reader that is opened later must not create a lost file again
+    mode = "rw" if kind is ReadConnection else "rwc"  # a reader must not create a lost file again
     uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, timeout=busy_s, isolation_level=None, check_same_thread=False, factory=kind)
     pragmas = [

@@ -8,7 +8,7 @@ time are committed together, since a durable commit costs one flush of the disk,
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -140,11 +140,12 @@ ReadJob = Callable[[ReadConnection], T]
 class Readers:
     """A few threads that read, each with a connection of its own."""
 
-    def __init__(self, connect: Callable[[], ReadConnection], threads: int) -> None:
-        self._connect = connect
+    def __init__(self, connections: Sequence[ReadConnection]) -> None:
+        """Begin, with open connections: one that is opened to an emptied file would remove the write-ahead log."""
         self._own = threading.local()
-        self._connections: list[ReadConnection] = []
-        self._threads = FairThreads(threads, "sqlite-reader")
+        self._connections = connections
+        self._unused = list(connections)
+        self._threads = FairThreads(len(connections), "sqlite-reader")
 
     async def run(self, job: ReadJob[T]) -> T:
         """Run a job and return its result. A cancelled job is interrupted, or never begins.
@@ -171,8 +172,7 @@ class Readers:
 
     def _read(self, reading: "Reading[T]") -> T:
         if not hasattr(self._own, "db"):
-            self._own.db = self._connect()
-            self._connections.append(self._own.db)
+            self._own.db = self._unused.pop()
         return reading.read(self._own.db)
 
 
