@@ -45,20 +45,23 @@ CONTRACT = Path(__file__).parent
 """The folder of the tests that moto can run."""
 
 _shared = pytest.StashKey[ExitStack]()  # what runs for all processes of pytest-xdist
-_url = pytest.StashKey[str]()
+_urls = pytest.StashKey[dict[str, str]]()
+SHARED = ("dynamodb_endpoint", "administered_dynamodb")
+"""Names of the emulators that all processes of pytest-xdist share."""
 _deselected = pytest.StashKey[list[str]]()  # names of tests of the contract
 _too_much = pytest.StashKey[int]()  # number of tests of what stands on the store
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a process of pytest-xdist where the emulator is that all of them share, and that this process ends."""
+    """Tell a process of pytest-xdist where the emulators are that all of them share, and that this process ends."""
     if lacking():
         return
     config: pytest.Config = node.config
-    if _url not in config.stash:
-        config.stash[_url] = config.stash[_shared].enter_context(dynamodb_local.running(wait=False))
-    node.workerinput["dynamodb_endpoint"] = config.stash[_url]
+    if _urls not in config.stash:
+        start = config.stash[_shared].enter_context
+        config.stash[_urls] = {name: start(dynamodb_local.running(wait=False)) for name in SHARED}
+    node.workerinput.update(config.stash[_urls])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -66,23 +69,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @contextmanager
-def shared(url: str) -> Iterator[str]:
-    """The emulator that another process has started, and will end."""
-    dynamodb_local.wait_for(url)
-    yield url
+def emulator(config: pytest.Config, name: str) -> Iterator[str]:
+    """One of the emulators of `SHARED`: another process has started it and will end it, or this one does."""
+    if url := getattr(config, "workerinput", {}).get(name):
+        dynamodb_local.wait_for(url)
+        yield url
+    else:
+        with moto() if lacking() else dynamodb_local.running() as url:
+            yield url
 
 
 @pytest.fixture(scope="session")
-def dynamodb_endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The endpoint of an emulator that runs until the last test. From here on, AWS's configuration names it.
-
-    botocore tries again at once from here on, instead of after up to two seconds.
-    """
-    if url := getattr(request.config, "workerinput", {}).get("dynamodb_endpoint"):
-        emulator = shared(url)
-    else:
-        emulator = moto() if lacking() else dynamodb_local.running()
-    with emulator as url, pytest.MonkeyPatch.context() as environment:
+def _dynamodb(request: pytest.FixtureRequest) -> Iterator[str]:
+    with emulator(request.config, "dynamodb_endpoint") as url, pytest.MonkeyPatch.context() as environment:
         for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
             environment.delenv(name, raising=False)
         for service in ("DYNAMODB", "DYNAMODB_STREAMS"):
@@ -100,6 +99,33 @@ def dynamodb_endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
             environment.setenv(name, value)
         environment.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0.0)
         yield url
+
+
+@pytest.fixture(scope="session")
+def dynamodb_endpoint(_dynamodb: str) -> str:
+    """The endpoint of an emulator that runs until the last test. From here on, AWS's configuration names it.
+
+    botocore tries again at once from here on, instead of after up to two seconds.
+    """
+    return _dynamodb
+
+
+@pytest.fixture(scope="session")
+def _administered(request: pytest.FixtureRequest, _dynamodb: str) -> Iterator[str]:
+    with emulator(request.config, "administered_dynamodb") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def administered_dynamodb(_administered: str) -> Iterator[str]:
+    """The endpoint of an emulator for tests that update tables, which AWS's configuration names during a module.
+
+    DynamoDB Local updates no table while it removes one, as it does all the time at `dynamodb_endpoint`. Such a module
+    has this one in its place. At each update, it reads all tables, of which there are few here.
+    """
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_ENDPOINT_URL", _administered)
+        yield _administered
 
 
 @pytest.fixture
@@ -169,7 +195,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _runs_on_dynamodb(item: pytest.Item) -> bool:
-    return "dynamodb_endpoint" in getattr(item, "fixturenames", ()) or "[dynamodb" in item.name
+    return "_dynamodb" in getattr(item, "fixturenames", ()) or "[dynamodb" in item.name
 
 
 def _name(item: pytest.Item) -> str:

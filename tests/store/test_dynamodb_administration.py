@@ -20,6 +20,11 @@ NOT_OFFERED = "Point-in-time recovery was left out: this endpoint does not offer
 STREAMING = "The stream of changes is now on (NEW_IMAGE)."
 
 
+@pytest.fixture(scope="module")
+def dynamodb_endpoint(administered_dynamodb: str) -> str:
+    return administered_dynamodb
+
+
 @pytest.fixture
 def prefix(dynamodb_endpoint: str) -> str:
     return f"created-{uuid4().hex}-"
@@ -48,6 +53,25 @@ async def test_an_unwanted_stream_is_not_mentioned_and_an_existing_one_stays_on(
     assert STREAMING in await create_tables([SAMPLE], prefix=prefix)
     await create_tables([SAMPLE], prefix=prefix, stream=False)
     assert "The stream of changes is on already (NEW_IMAGE)." in await create_tables([SAMPLE], prefix=prefix)
+
+
+async def test_a_table_is_created_although_the_answer_is_lost(
+    prefix: str, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    async def losing_the_first(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        answer = await forward(request)
+        asked.append(operation)
+        return None if asked.count("CreateTable") == 1 and operation == "CreateTable" else answer
+
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+        fault_proxy.rule = losing_the_first
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+        done = await create_tables([SAMPLE], prefix=prefix)
+
+    assert asked.count("CreateTable") == 2
+    assert STREAMING in done
 
 
 async def test_creating_a_table_again_changes_nothing(prefix: str, name: str) -> None:

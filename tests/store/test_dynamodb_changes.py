@@ -26,6 +26,11 @@ FIRST = Put(SAMPLE, sample())
 
 
 @pytest.fixture(scope="module")
+def dynamodb_endpoint(administered_dynamodb: str) -> str:
+    return administered_dynamodb
+
+
+@pytest.fixture(scope="module")
 def prefix(dynamodb_endpoint: str) -> str:
     """That of the table of all these tests, each of which follows it from its own beginning on."""
     prefix = f"streamed-{uuid4().hex}-"

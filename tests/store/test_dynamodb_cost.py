@@ -8,7 +8,7 @@ import pytest
 
 from graph.store.conditions import AllOf, Compare, Condition, HasText
 from graph.store.dynamodb.engine import PARTITIONS_AT_ONCE
-from tests.store.engines import create_tables, open_samples
+from tests.store.engines import make_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward
 from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, SAMPLE, sample, sks, timed
@@ -18,10 +18,9 @@ DAYS = [f"d{n:02}" for n in range(40)]
 
 @pytest.fixture
 async def table(fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[OneEntity]:
-    name = f"samples-cost-{id(fault_proxy)}"
-    await create_tables([SAMPLE], prefix=name)
+    prefix = make_tables([SAMPLE])
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-    async with open_samples(name) as table:
+    async with open_samples(prefix) as table:
         await table.put_many([timed(f"{day}-{n}", n, day, mag=n) for day in DAYS for n in range(3)])
         fault_proxy.requests.clear()
         yield table

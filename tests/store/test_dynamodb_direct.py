@@ -10,7 +10,7 @@ import pytest
 from graph.store.conditions import Compare
 from graph.store.contract import Update
 from graph.store.dynamodb.direct import BY_BOTOCORE
-from tests.store.engines import UNHURRIED, create_tables, open_samples
+from tests.store.engines import UNHURRIED, make_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, first
 from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
@@ -21,8 +21,7 @@ DIRECT, BY_BOTOCORES = False, True
 
 @pytest.fixture
 async def name(fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> str:
-    name = f"samples-direct-{id(fault_proxy)}"
-    await create_tables([SAMPLE], prefix=name)
+    name = make_tables([SAMPLE])
     async with open_samples(name) as table:
         await table.put_many([timed(f"t{n}", n, "mon", mag=n) for n in range(5)])
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)

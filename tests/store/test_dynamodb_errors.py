@@ -42,6 +42,11 @@ STREAM_OPERATIONS = ("DescribeStream", "GetShardIterator", "GetRecords")
 ONCE = replace(UNHURRIED, attempts=1, rounds=1)
 
 
+@pytest.fixture(scope="module")
+def dynamodb_endpoint(administered_dynamodb: str) -> str:
+    return administered_dynamodb
+
+
 def subclasses(of: type[BotoCoreError]) -> Iterator[type[BotoCoreError]]:
     for kind in of.__subclasses__():
         if kind.__module__ == exceptions.__name__:

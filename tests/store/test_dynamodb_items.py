@@ -115,6 +115,11 @@ def client() -> Any:
 
 
 @pytest.fixture(scope="module")
+def dynamodb_endpoint(administered_dynamodb: str) -> str:
+    return administered_dynamodb
+
+
+@pytest.fixture(scope="module")
 def prefix(dynamodb_endpoint: str) -> str:
     """That of the tables of all these tests."""
     client()

@@ -11,7 +11,7 @@ from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import Action, Put, Update
 from graph.store.entity import Item
 from graph.store.values import InvalidItem
-from tests.store.engines import UNHURRIED, create_tables, open_samples
+from tests.store.engines import UNHURRIED, make_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, always, first
 from tests.store.one_entity import OneEntity
 from tests.store.samples import SAMPLE, key, sample
@@ -27,10 +27,9 @@ async def table(
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
-    name = f"samples-{fault_proxy.url.rpartition(':')[2]}-{id(fault_proxy)}"
-    await create_tables([SAMPLE], prefix=name)
+    prefix = make_tables([SAMPLE])
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-    async with open_samples(name, retry_policy=replace(UNHURRIED, attempts=2, rounds=4, sleep=pause)) as table:
+    async with open_samples(prefix, retry_policy=replace(UNHURRIED, attempts=2, rounds=4, sleep=pause)) as table:
         yield table
 
 

@@ -24,6 +24,11 @@ CASES: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def dynamodb_endpoint(administered_dynamodb: str) -> str:
+    return administered_dynamodb
+
+
 @pytest.fixture(params=CASES)
 def region(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The region that a configuration names, which is set."""

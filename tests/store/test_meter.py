@@ -15,7 +15,7 @@ from graph.store.location import StoreLocation
 from graph.store.meter import MeteredDatabase, PoolUse
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
 from graph.store.values import InvalidItem
-from tests.store.engines import create_tables, empty_database, open_dynamodb
+from tests.store.engines import empty_database, make_tables, open_dynamodb
 from tests.store.fault_proxy import Answer, Forward, proxying
 from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
@@ -81,7 +81,7 @@ async def test_a_database_opened_with_a_meter_is_metered(tmp_path: Path) -> None
 
 
 async def test_queues_of_readers_and_writer_are_metrics() -> None:
-    readers, writer = Readers(memory, 2), Writer(memory())
+    readers, writer = Readers([memory(), memory()]), Writer(memory())
     going_on = threading.Event()
 
     def wait(db: sqlite3.Connection) -> None:
@@ -117,10 +117,10 @@ async def test_connections_to_dynamodb_and_waiting_requests_are_metered(
         await going_on.wait()
         return await forward(request)
 
-    await create_tables([SAMPLE], prefix="held-")
+    prefix = make_tables([SAMPLE])
     async with proxying(dynamodb_endpoint) as fault_proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        async with open_dynamodb([SAMPLE], prefix="held-", meter=recorder) as database:
+        async with open_dynamodb([SAMPLE], prefix=prefix, meter=recorder) as database:
             size, use = recorder.pools["connections"]
             assert (size, use()) == (CONNECTIONS, PoolUse(0, 0))
 

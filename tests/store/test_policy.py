@@ -37,6 +37,11 @@ IN_A_TRANSACTION = {
 }
 
 
+@pytest.fixture(scope="module")
+def dynamodb_endpoint(administered_dynamodb: str) -> str:
+    return administered_dynamodb
+
+
 def needed(fault_proxy: FaultProxy) -> set[str]:
     """The actions of IAM that the recorded calls need."""
     actions = set()

@@ -5,7 +5,7 @@ failure. A feature that an emulator does not offer is left out and reported.
 """
 
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -27,10 +27,12 @@ from graph.store.entity import Entity
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
 
+ANSWER_SECONDS = 60.0  # a change of a table takes longer than a request for items
 POLL_SECONDS = 1.0
 ACTIVE_TIMEOUT_SECONDS = 3600.0  # a new index is first filled from the whole table
 NOT_OFFERED = frozenset({"UnknownOperationException", "UnsupportedOperationException", "NotImplemented"})
 
+IN_USE = "ResourceInUseException"
 INVALID = "ValidationException"  # ScyllaDB's answer if its cluster does not offer streams
 
 
@@ -56,6 +58,7 @@ async def create_tables(
         DatabaseUnavailable: A table cannot be created, or exists with other keys.
     """
     names = {entity.table: table_name(entity.table, prefix=prefix, environment=environment) for entity in entities}
+    retry_policy = replace(retry_policy, read_seconds=max(retry_policy.read_seconds, ANSWER_SECONDS))
     done: list[str] = []
     async with connected(names.values(), retry_policy) as connection:
         for design, name in names.items():
@@ -88,7 +91,15 @@ class _Administration:
         try:
             found = await self._described()
         except self.client.exceptions.ResourceNotFoundException:
-            indexes: Any = [global_secondary_index(index) for index in self.design.indexes]
+            await self._create()
+            await self._until_active()
+            return f"Table {self.name} was created, billed by request."
+        self._agree("", found["KeySchema"], self._keys())
+        return f"Table {self.name} exists."
+
+    async def _create(self) -> None:
+        indexes: Any = [global_secondary_index(index) for index in self.design.indexes]
+        try:
             await self.client.create_table(
                 TableName=self.name,
                 BillingMode="PAY_PER_REQUEST",
@@ -97,10 +108,9 @@ class _Administration:
                 SSESpecification={"Enabled": True},
                 **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
             )
-            await self._until_active()
-            return f"Table {self.name} was created, billed by request."
-        self._agree("", found["KeySchema"], self._keys())
-        return f"Table {self.name} exists."
+        except ClientError as error:
+            if code_of(error) != IN_USE:  # the answer to this request was lost, or another process was faster
+                raise
 
     async def _index(self, wanted: Any) -> str:
         name = wanted["IndexName"]
