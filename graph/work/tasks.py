@@ -67,6 +67,11 @@ class BackgroundTasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    async def finish(self) -> None:
+        """Wait until all tasks have ended by themselves."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
     async def _run(self, name: str, work: Work) -> None:
         pause_s = FIRST_PAUSE_S
         while True:

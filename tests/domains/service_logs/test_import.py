@@ -7,13 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from tests.domains.earthquakes.test_ingest_command import read_terminal
+from tests.domains.entities import ENTITIES
 from tests.domains.service_logs.lines import KEPT, a_line, a_record, a_request, imported, logs, ndjson, stored
-from tests.processes import TIMEOUT_S, Child, environment, quakegraph
+from tests.processes import TIMEOUT_S, Child, environment
+from tests.store.engines import make_tables
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -146,8 +147,7 @@ def test_what_tail_prints_can_be_imported_into_another_store() -> None:
 
 
 def test_logs_are_imported_into_dynamodb(dynamodb_endpoint: str) -> None:
-    store = ("--store", f"dynamodb://{uuid4().hex}-")
-    quakegraph("tables", "create", "--no-stream", *store)
+    store = ("--store", f"dynamodb://{make_tables(ENTITIES)}")
     content = ndjson(*[a_line(str(number), metadata={"number": number}) for number in range(120)], b"{}")
 
     first = logs("import", "-", *store, stdin=content)

@@ -1,12 +1,9 @@
 """A running service that keeps its own logs: a request log leads to its lines, and each line back."""
 
-import asyncio
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -28,7 +25,7 @@ from tests.domains.service_logs.builders import NOON, held_clock
 from tests.observability.scraping import scraped
 from tests.processes import TIMEOUT_S
 from tests.service import Service, running
-from tests.store.engines import create_tables, empty_database
+from tests.store.engines import empty_database, make_tables
 from tests.store.samples import HeldClock
 
 logger = get_logger("graph.tests")
@@ -60,12 +57,7 @@ def clock() -> HeldClock:
 @pytest.fixture
 def store(engine: str, tmp_path: Path) -> str:
     """The URL of an empty store with the tables of all domains."""
-    if engine == "sqlite":
-        return f"sqlite:///{tmp_path}/links.db"
-    prefix = f"links-{uuid4().hex}-"
-    with ThreadPoolExecutor() as elsewhere:  # an event loop may stand ready for a test here
-        elsewhere.submit(asyncio.run, create_tables(ENTITIES, prefix=prefix)).result()
-    return f"dynamodb://{prefix}"
+    return f"sqlite:///{tmp_path}/links.db" if engine == "sqlite" else f"dynamodb://{make_tables(ENTITIES)}"
 
 
 @contextmanager

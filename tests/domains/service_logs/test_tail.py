@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from uuid import uuid4
 
 import pytest
 
@@ -29,9 +28,11 @@ from graph.opening import open_services
 from graph.store.ordering import PageRequest
 from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.test_ingest_command import read_terminal
+from tests.domains.entities import ENTITIES
 from tests.domains.service_logs.lines import KEPT, SECOND, a_line, imported, logs, ndjson
-from tests.processes import TIMEOUT_S, Child, environment, quakegraph, started
+from tests.processes import TIMEOUT_S, Child, environment, started
 from tests.settings import Settings
+from tests.store.engines import make_tables
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -177,8 +178,7 @@ def test_what_other_processes_store_is_printed_once_and_sigint_ends_quietly(fold
 
 
 def test_dynamodb_is_followed(folder: Path, dynamodb_endpoint: str) -> None:
-    store = ("--store", f"dynamodb://{uuid4().hex}-")
-    quakegraph("tables", "create", "--no-stream", *store)
+    store = ("--store", f"dynamodb://{make_tables(ENTITIES)}")
     logs("import", "-", *store, stdin=ndjson(a_line("old")))
     with tailing(folder, *store) as tail:
         assert tail.line() == "old"

@@ -1,7 +1,6 @@
-"""The body of a request: its format, its encoding, and its size before and after decompression."""
+"""The formats of a body."""
 
-import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Mapping
 
 from graph.core.errors import BadRequest
 from graph.domains.service_logs.otlp.formats import Format
@@ -10,10 +9,6 @@ from graph.domains.service_logs.otlp.protobuf import Protobuf
 
 JSON = Json()
 FORMATS: Mapping[str, Format] = {each.media_type: each for each in (Protobuf(), JSON)}
-MOST_MEMBERS = 1000  # of a gzip body; senders write one
-PIECE_BYTES = 64 * 1024  # decompressed at once, since what is left of a piece is copied
-
-_GZIP = 31  # zlib's number for the greatest window and gzip's own head
 
 
 def format_of(content_type: str) -> Format:
@@ -21,66 +16,3 @@ def format_of(content_type: str) -> Format:
     if found := FORMATS.get(content_type.partition(";")[0].strip().lower()):
         return found
     raise BadRequest(f"The body must be {' or '.join(FORMATS)}.", status=415)
-
-
-def is_gzip(content_encoding: str) -> bool:
-    """Whether a body is compressed; BadRequest for any other encoding than gzip."""
-    encoding = content_encoding.strip().lower()
-    if encoding not in ("", "identity", "gzip"):
-        raise BadRequest("The body must be compressed by gzip or not at all.", status=415)
-    return encoding == "gzip"
-
-
-async def received(chunks: AsyncIterator[bytes], most: int, hold: Callable[[int], None]) -> bytes:
-    """A body, as it arrives.
-
-    Args:
-        chunks: of the body.
-        most: bytes.
-        hold: told the size of each chunk before it is kept; may refuse it.
-
-    Raises:
-        BadRequest: It has more bytes.
-    """
-    body = bytearray()
-    async for chunk in chunks:
-        if len(body) + len(chunk) > most:
-            raise too_large(most)
-        hold(len(chunk))
-        body += chunk
-    return bytes(body)
-
-
-def inflated(body: bytes, most: int) -> bytes:
-    """A gzip body, decompressed. No more than `most` bytes and one are ever made of it.
-
-    Raises:
-        BadRequest: It is broken, or larger.
-    """
-    whole = bytearray()
-    at = 0
-    for _ in range(MOST_MEMBERS):
-        member = zlib.decompressobj(_GZIP)
-        while not member.eof:
-            if at == len(body):
-                raise _broken()
-            piece = body[at : at + PIECE_BYTES]
-            try:
-                whole += member.decompress(piece, most + 1 - len(whole))
-            except zlib.error as error:
-                raise _broken() from error
-            if len(whole) > most:
-                raise too_large(most)
-            at += len(piece) - len(member.unconsumed_tail) - len(member.unused_data)
-        if at == len(body):
-            return bytes(whole)
-    raise _broken()
-
-
-def too_large(most: int) -> BadRequest:
-    """The error for a body with more bytes."""
-    return BadRequest(f"The body must have at most {most:,} bytes, also when decompressed.", status=413)
-
-
-def _broken() -> BadRequest:
-    return BadRequest("The body is not valid gzip.")

@@ -11,13 +11,13 @@ from time import perf_counter
 from graph.core.clock import Clock
 from graph.core.errors import BadRequest
 from graph.domains.service_logs.model import NewLog, Rejection, WriteReport
-from graph.domains.service_logs.otlp.bodies import inflated, received
 from graph.domains.service_logs.otlp.formats import MOST_RECORDS, Format, Group, TooManyRecords
 from graph.domains.service_logs.otlp.reading import logs_of
-from graph.domains.service_logs.otlp.room import Room, Share
 from graph.domains.service_logs.otlp.values import Unreadable, WrongType
 from graph.domains.service_logs.writing import LogWriter
+from graph.transport.bodies import inflated, received
 from graph.work.account import give_way
+from graph.work.room import Room, Share
 
 ARRIVING_BYTES = 32 * 1024 * 1024  # for bodies that arrive: two of the largest, or many usual ones
 WORKING_BYTES = 64 * 1024 * 1024  # for requests that are read and written

@@ -23,14 +23,10 @@ from graph.domains.service_logs.otlp.values import (
     check_attributes,
     storable_number,
 )
+from graph.transport.bodies import memory_of_json
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
 _STANDARD_BASE64 = str.maketrans("-_", "+/")
-
-# What a parsed value takes, bytes.
-OBJECT_BYTES = 200  # with its texts
-LIST_BYTES = 70
-MEMBER_BYTES = 8
 
 Object = Mapping[str, Any]
 
@@ -42,9 +38,8 @@ class Json:
     most_bytes = 4 * 1024 * 1024  # parsing it holds the interpreter
 
     def memory_of(self, body: bytes) -> int:
-        """See `Format`. Of three bytes, JSON may make an object."""
-        objects, lists, members = (body.count(sign) for sign in (b"{", b"[", b","))
-        return 3 * len(body) + OBJECT_BYTES * objects + LIST_BYTES * lists + MEMBER_BYTES * members
+        """See `Format`."""
+        return memory_of_json(body)
 
     async def groups(self, body: bytes) -> list[Group]:
         """See `Format`. A record is any value of JSON."""

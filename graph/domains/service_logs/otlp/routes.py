@@ -15,11 +15,12 @@ from starlette.routing import BaseRoute
 from graph.core.errors import BadRequest, GraphError
 from graph.core.services import Services
 from graph.domains.service_logs.otlp.answers import code_of, headers_of, rejection_message
-from graph.domains.service_logs.otlp.bodies import JSON, format_of, is_gzip
+from graph.domains.service_logs.otlp.bodies import JSON, format_of
 from graph.domains.service_logs.otlp.formats import Format
 from graph.domains.service_logs.otlp.intake import LogIntake
 from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
 from graph.settings import Settings
+from graph.transport.bodies import is_gzip
 from graph.transport.errors import format_error
 from graph.transport.routes import route
 from graph.work.account import Account, charged_to

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.errors import BadRequest
-from graph.domains.service_logs.otlp.bodies import inflated
+from graph.transport.bodies import inflated
 
 
 @given(st.lists(st.binary(max_size=200_000), min_size=1, max_size=4))
