@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import click
 from pydantic import ValidationError
 
-from graph.core.errors import DatabaseUnavailable, GraphError
+from graph.core.errors import GraphError
 from graph.domain import Domain, Services
 from graph.opening import open_services, read_settings
 from graph.settings import Misconfigured, Settings
@@ -70,9 +70,9 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     """Run asynchronous work. An expected error ends the command with its message."""
     try:
         return asyncio.run(work)
-    except DatabaseUnavailable as error:
-        raise click.ClickException(error.detail) from None
-    except (GraphError, Misconfigured) as error:
+    except GraphError as error:
+        raise click.ClickException(error.detail or str(error)) from None
+    except Misconfigured as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 from uuid import uuid4
+from weakref import proxy
 
 from strawberry.dataloader import DataLoader
 
@@ -21,7 +22,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, weakref_slot=True)
 class Context:
     """The services that resolvers call, and the caller of the request."""
 
@@ -49,7 +50,8 @@ class Context:
         """
         key = load, argument
         if key not in self._loaders:  # a subscription asks for the same keys again, so nothing is kept
-            self._loaders[key] = DataLoader(partial(load, self, argument), cache=False)
+            # A loader keeps all that it read last. Without a cycle, that is freed with the context.
+            self._loaders[key] = DataLoader(partial(load, proxy(self), argument), cache=False)
         return self._loaders[key]
 
     def next_log_id(self) -> str:

@@ -29,11 +29,11 @@ PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges",
 """The directive of a connection field. Without `first` and `last` a page has the default size."""
 
 ID_VERSION = 1
-_ID = re.compile(r"(?P<version>\d{1,4}):(?P<type>[A-Z][A-Za-z]*):(?P<key>[^\x00-\x1f\x7f]{1,100})")
+_ID = re.compile(r"(?P<version>\d{1,4}):(?P<type>[A-Z][A-Za-z]*):(?P<key>[^\x00-\x1f\x7f]{1,500})")
 
 
 def global_id(type_name: str, key: str) -> strawberry.ID:
-    """The id of a node. It never changes, is URL-safe, and has at most 128 characters for an ASCII key."""
+    """The id of a node. It never changes, is URL-safe, and has a third more characters than its text has bytes."""
     text = f"{ID_VERSION}:{type_name}:{key}"
     return strawberry.ID(urlsafe_b64encode(text.encode()).rstrip(b"=").decode())
 

@@ -48,7 +48,7 @@ class GraphError(Exception):
     def extensions(self) -> dict[str, str]:
         """The code, and the code of a broader error, if there is one, as `classification`."""
         above = [kind for kind in type(self).__mro__[1:] if issubclass(kind, GraphError)]
-        broader = [kind.code for kind in above if "code" in vars(kind)]
+        broader = [kind.code for kind in above if "code" in vars(kind) and kind.code != self.code]
         return {"code": self.code, **({"classification": broader[0]} if broader else {})}
 
 

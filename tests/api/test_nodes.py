@@ -110,7 +110,7 @@ def test_one_request_takes_at_most_a_hundred_nodes(week: Service) -> None:
         an_id("1:Place:us1"),
         an_id("1:Query:us1"),
         an_id("1:Event:us1\n"),
-        an_id("1:Event:" + "x" * 101),
+        an_id("1:Event:" + "x" * 501),
         an_id("1:Event:us1").swapcase(),
         "x" * 100_000,
     ],

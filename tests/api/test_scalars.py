@@ -77,7 +77,7 @@ def test_every_end_of_a_time_range_says_that_it_includes_a_whole_day() -> None:
         f"{type_.name}.{name}": field.description or ""
         for type_ in inputs
         for name, field in type_.fields.items()
-        if str(field.type).startswith("DateTime") and name.startswith("end")
+        if str(field.type).startswith("DateTime") and name == "endTime"
     }
 
     assert {"EventFilter.endTime", "IngestRecentInput.endTime"} < set(ends)

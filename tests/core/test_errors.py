@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -16,7 +15,7 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
 from tests.domains.entities import ENTITIES
 from tests.service import Service, running, settings
 from tests.settings import Settings
-from tests.store.engines import create_tables
+from tests.store.engines import make_tables
 from tests.store.fault_proxy import Answer, always, proxying
 
 DOCUMENTED = {
@@ -45,6 +44,10 @@ DOCUMENTED = {
     "IDEMPOTENCY_KEY_REUSED": 409,
     "FORMAT_UNAVAILABLE": 501,
     "HISTORY_UNAVAILABLE": 400,
+    "ALREADY_GENERATED": 400,
+    "PROVENANCE_CYCLE": 400,
+    "INVALID_EVENT": 422,
+    "PAYLOAD_NOT_KEPT": 503,
     "UPSTREAM_UNAVAILABLE": 503,
     "INVALID_UPSTREAM_RESPONSE": 502,
     "DATABASE_UNAVAILABLE": 503,
@@ -190,8 +193,7 @@ TABLE_IS_GONE = Answer.error(
 async def test_a_deleted_table_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    prefix = f"{uuid4().hex}-"
-    await create_tables(ENTITIES, prefix=prefix)
+    prefix = make_tables(ENTITIES)
     async with proxying(dynamodb_endpoint) as fault_proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
 
@@ -208,8 +210,7 @@ async def test_a_deleted_table_is_an_unavailable_database(
 async def test_an_unreachable_endpoint_is_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    prefix = f"{uuid4().hex}-"
-    await create_tables(ENTITIES, prefix=prefix)
+    prefix = make_tables(ENTITIES)
     async with AsyncExitStack() as stack:
         fault_proxy = await stack.enter_async_context(proxying(dynamodb_endpoint))
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)

@@ -194,6 +194,7 @@ class _Field:
     ) -> None:
         self._variable = variable
         self._attribute, resolve, given = _resolution(definition)
+        self._is_leaf = isinstance(get_nullable_type(definition.type), GraphQLScalarType | GraphQLEnumType)
         self._resolved = f"{namespace.constant('resolve', resolve)}({given})"
         self._completion = compilation.completion(namespace, definition.type, details, variable, self._resolved)
 
@@ -205,6 +206,8 @@ class _Field:
         if self._attribute is None:
             return self._resolved
         match getattr_static(record_class, self._attribute, None):
+            case Stored(convert=convert) if convert is not None and not self._is_leaf:
+                return f"value.{self._attribute}"  # a leaf is converted only if it would not pass as it is stored
             case Stored(attribute=attribute, optional=True):
                 return f"item.get({attribute!r})"
             case Stored(attribute=attribute):

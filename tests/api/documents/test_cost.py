@@ -243,6 +243,13 @@ def test_every_list_of_the_schema_has_a_size() -> None:
     sized |= {"SightingConnection.edges", "SightingConnection.nodes", "Sighting.candidates", "FeltIntensity.cells"}
     sized |= {"AreaConnection.edges", "AreaConnection.nodes", "Query.trending", "Query.sightingCategories"}
     sized |= {"AreaWatchConnection.edges", "AreaWatchConnection.nodes"}
+    sized |= {"DataFileConnection.edges", "DataFileConnection.nodes", "DataFile.applicableDates", "DataFile.sortable"}
+    sized |= {"DataFile.additional", "DataFile.calibrations", "RegisterFilesPayload.rejections"}
+    sized |= {"DataFileRevisionConnection.edges", "DataFileRevisionConnection.nodes", "DataFileRevision.derivedFrom"}
+    sized |= {"CalibrationConnection.edges", "CalibrationConnection.nodes", "Run.used", "Run.generated"}
+    sized |= {"Run.openLineage", "RunConnection.edges", "RunConnection.nodes"}
+    sized |= {"Lineage.nodes", "Lineage.edges", "LineageTruncation.frontier", "ReprocessingPlan.stages"}
+    sized |= {"ReprocessingPlan.calibrations", "ReprocessingStage.groups", "ReprocessingGroup.files"}
     lists = {
         f"{named.name}.{name}"
         for named in schema.type_map.values()

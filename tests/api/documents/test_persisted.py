@@ -11,7 +11,7 @@ import pytest
 
 from graph.api.documents.persisted import KEPT_BYTES, LONGEST_KEPT, AutomaticDocuments
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import TIMEOUT_S, started
+from tests.forking import ended
 from tests.service import Service, running, settings
 
 JSON, GRAPHQL_JSON = "application/json", "application/graphql-response+json"
@@ -190,10 +190,9 @@ def test_a_list_that_cannot_be_served_ends_the_start_with_a_line(tmp_path: Path,
     if text is not None:
         file.write_text(text)
     given = {"GRAPH_ALLOWED_DOCUMENTS": str(file)}
-    with started("serve", "--port", "0", folder=tmp_path, settings=given) as process:
-        _, said = process.communicate(timeout=TIMEOUT_S)
+    status, said = ended("serve", "--port", "0", folder=tmp_path, settings=given)
 
-    assert process.returncode == 1
+    assert status == 1
     assert says in said
     assert said.startswith("Error: ")
     assert said.count("\n") == 1

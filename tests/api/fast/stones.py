@@ -23,6 +23,10 @@ class Colour(Enum):
     RED = "red"
 
 
+def _louder(texts: list[str]) -> list[str]:
+    return [text.upper() for text in texts]
+
+
 class StoneRecord(Record):
     """A stone as a store holds it. What it stands on is another item inside of its own."""
 
@@ -37,6 +41,7 @@ class StoneRecord(Record):
     when = Stored[Any]("when", optional=True)
     colour = Stored[Any]("colour")
     tags = Stored[Any]("tags", optional=True)
+    marks = Stored[Any]("marks", _louder, optional=True)
     grain = Stored[Any]("grain", optional=True)
 
     @property
@@ -72,6 +77,7 @@ class Stone(Named):
     when: datetime | None
     colour: Colour
     tags: list[str] | None
+    marks: list[str] | None
     grain: Grain | None
     below: "Stone | None"
     beside: "list[Stone | None]"
@@ -205,6 +211,7 @@ RIGHT: dict[str, st.SearchStrategy[Any]] = {
     "when": st.just(datetime(2023, 8, 3, 2, 52, 13, tzinfo=UTC)),
     "colour": st.sampled_from(Colour),
     "tags": st.lists(st.text(max_size=2), max_size=2),
+    "marks": st.lists(st.text(max_size=2), max_size=2),
 }
 
 
@@ -233,7 +240,7 @@ def quarries() -> st.SearchStrategy[Quarry]:
 
 
 LEAVES = (
-    *("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "tags"),
+    *("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "tags", "marks"),
     *("shout", "whisper", "among", "asked"),
 )
 SWITCHES = ("$yes", "$no", "true", "false")
@@ -369,6 +376,7 @@ def right_stone(**changes: Any) -> StoneRecord:
         "millis": 1,
         "when": None,
         "tags": ["t"],
+        "marks": ["m"],
         "colour": Colour.GREY,
         "grain": grain,
         "below": None,

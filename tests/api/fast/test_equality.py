@@ -134,6 +134,26 @@ def test_a_record_keeps_no_document_alive() -> None:
     assert len(quarry.stones) == 1
 
 
+def test_one_wrong_element_makes_no_other_compile_anew() -> None:
+    made: list[object] = []
+
+    class Noting(Plan):
+        def function(self, *arguments: Any) -> Any:
+            function = super().function(*arguments)
+            if not any(function is each for each in made):
+                made.append(function)
+            return function
+
+    text = "{ stones { name weight key tags } }"
+    quarry = Quarry([right_stone(weight="heavy"), *(right_stone() for _ in range(30))])
+    plan = plan_of(text)
+    noting = Noting(SHORTENED, Coercions(), plan.document, plan.operation, most_fields=5)
+    with asyncio.Runner() as runner:
+        both_ways_agree(runner, noting, text, {}, quarry)
+
+    assert len(made) < 10
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_both_executions_answer_any_attribute_alike(place: str) -> None:
     text = f"{{ stones {{ key {PLACES[place]} }} perhaps {{ {PLACES[place]} }} first {{ {PLACES[place]} }} }}"

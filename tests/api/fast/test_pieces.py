@@ -1,0 +1,70 @@
+"""A long list is completed by its compiled function in pieces, with the answer that it has without pieces."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import strawberry
+from graphql import ExecutionResult, parse
+from strawberry.schema.config import StrawberryConfig
+
+from graph.api.fast.coercion import Coercions
+from graph.api.fast.executor import RECORDS_PER_PIECE, PlainExecutor
+from graph.api.fast.plan import Plan
+from graph.api.fast.resolvers import shorten
+from graph.work.account import Work, charged_to
+from tests.domains.earthquakes.test_giving_way import CountedPace
+from tests.work.accounts import an_account
+
+PIECES = 5
+PEBBLES = PIECES * RECORDS_PER_PIECE
+QUERY = "{ pebbles { number } }"
+
+
+@dataclass
+class Stored:
+    number: Any
+
+
+@strawberry.type
+class Pebble:
+    number: int
+
+
+@strawberry.type
+class Query:
+    @strawberry.field(graphql_type=list[Pebble] | None)
+    async def pebbles(self) -> Any:
+        return [Stored(number) for number in range(PEBBLES)]
+
+    @strawberry.field(graphql_type=list[Pebble] | None)
+    async def broken(self) -> Any:
+        return [Stored(number if number < PEBBLES - 1 else "no number") for number in range(PEBBLES)]
+
+
+SCHEMA = strawberry.Schema(Query, config=StrawberryConfig(auto_camel_case=False))._schema
+shorten(SCHEMA.type_map.values())
+
+
+async def answered(text: str, pace: CountedPace, *, compiled: bool = True) -> ExecutionResult:
+    document = parse(text)
+    plan = Plan(SCHEMA, Coercions(), document, document.definitions[0], compiled=compiled)  # type: ignore[arg-type]
+    variables = plan.variables({}, max_errors=5, hide_suggestions=True)
+    assert not isinstance(variables, list)
+    with charged_to(an_account(Work(pace=pace))):
+        return await PlainExecutor(plan, variables, None, hide_suggestions=True).execute()
+
+
+def test_a_long_list_offers_to_give_way_before_each_piece() -> None:
+    pace = CountedPace()
+    answer = asyncio.run(answered(QUERY, pace))
+    assert answer.data == {"pebbles": [{"number": number} for number in range(PEBBLES)]}
+    assert pace.offers == PIECES
+
+
+@pytest.mark.parametrize("text", [QUERY, "{ broken { number } }"])
+def test_a_list_in_pieces_answers_as_one_that_is_not_compiled(text: str) -> None:
+    compiled, plain = (asyncio.run(answered(text, CountedPace(), compiled=each)) for each in (True, False))
+    assert compiled.data == plain.data
+    assert [error.formatted for error in compiled.errors or ()] == [error.formatted for error in plain.errors or ()]
