@@ -12,14 +12,23 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Self
 
-from graph.store.attributes import Document, Whole
+from graph.store.attributes import Attribute, Document, Text, Whole
 from graph.store.conditions import Absent, Compare
 from graph.store.contract import Database, Put, Update
-from graph.store.design import TableDesign
+from graph.store.design import Index, TableDesign
 from graph.store.entity import Entity, Item
 from graph.store.query import Query
 
 DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """What changes may come from, such as a request: an id, by which an index lists the changes."""
+
+    attribute: str  # of a change; its name in capitals begins the partitions of the index
+    index: Index
+    longest: int = 36  # characters, as of a UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +39,36 @@ class SequenceEntities:
     latest: Entity  # `number` of the latest change
     keys: str  # attribute of a change: the keys of its records
     number: str  # attribute of a record: the number of its change; the record's entity declares it
+    origins: Origins | None = None
 
     @classmethod
     def of(
-        cls, table: TableDesign, partition: str, name: str, *, keys: str, number: str, expires: bool = False
+        cls,
+        table: TableDesign,
+        partition: str,
+        name: str,
+        *,
+        keys: str,
+        number: str,
+        expires: bool = False,
+        origins: Origins | None = None,
     ) -> Self:
         """Declare a sequence: its changes are in one partition, the latest number in another.
 
         Args:
             name: of the entity of a change.
             expires: whether a change expires with its records, by the table's TTL.
+            origins: what changes may come from. A change without an origin is in no index.
         """
-        key = Whole("number", least=1, digits=DIGITS, in_key_alone=True)
-        ttl = [Whole(table.ttl, unit="epoch seconds", optional=True)] if expires and table.ttl else []
+        attributes: list[Attribute] = [Whole("number", least=1, digits=DIGITS, in_key_alone=True), Document(keys)]
+        indexes = {}
+        if expires and table.ttl:
+            attributes.append(Whole(table.ttl, unit="epoch seconds", optional=True))
+        if origins:
+            attributes.append(Text(origins.attribute, shortest=1, longest=origins.longest, optional=True))
+            indexes[origins.index] = (f"{origins.attribute.upper()}#{{{origins.attribute}}}", "{number}")
         return cls(
-            Entity(name, table, key=(partition, "{number}"), attributes=(key, Document(keys), *ttl)),
+            Entity(name, table, key=(partition, "{number}"), attributes=tuple(attributes), indexes=indexes),
             Entity(
                 f"LATEST_{name}",
                 table,
@@ -54,6 +78,7 @@ class SequenceEntities:
             ),
             keys,
             number,
+            origins,
         )
 
     def number_of(self, item: Item) -> int:
@@ -100,15 +125,17 @@ class Reservation:
         """The records' items with the number of their change."""
         return [{**record, self.entities.number: self.number} for record in records]
 
-    def actions(self, keys: Sequence[str], *, ttl: int | None = None) -> tuple[Put, Update]:
+    def actions(self, keys: Sequence[str], *, ttl: int | None = None, origin: str | None = None) -> tuple[Put, Update]:
         """The actions that take the number for these records. They belong into the transaction of the puts.
 
         Args:
             ttl: when the last of the records expires, epoch seconds; None for never.
+            origin: what the change comes from; None if that is unknown.
         """
         of = self.entities
         expiry = {} if ttl is None else {str(of.change.table.ttl): ttl}
-        change = Put(of.change, {"number": self.number, of.keys: list(keys), **expiry})
+        source = {of.origins.attribute: origin} if of.origins and origin else {}
+        change = Put(of.change, {"number": self.number, of.keys: list(keys), **expiry, **source})
         before = Compare("number", "=", self.number - 1) if self.number > 1 else Absent("number")
         return change, Update(of.latest.key_for(), set={"number": self.number}, condition=before)
 
@@ -133,7 +160,30 @@ class ChangeSequence:
 
     async def since(self, number: int, most: int) -> list[Change]:
         """At most so many changes after a number, in order."""
-        query = Query(entity=self._entities.change, between=(number + 1, None), limit=most)
+        return await self._changes(Query(entity=self._entities.change, between=(number + 1, None), limit=most))
+
+    async def origins_of(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Number of a change → what it came from. Changes of unknown origin are left out."""
+        origins, change = self._origins, self._entities.change
+        keys = {change.key_for(number) for number in numbers}
+        found = await self._database.get_many(keys, attributes=(origins.attribute,)) if keys else {}
+        return {int(key.values[0]): item[origins.attribute] for key, item in found.items() if origins.attribute in item}
+
+    async def changes_from(
+        self, origin: str, between: tuple[int | None, int | None], most: int, *, forward: bool = True
+    ) -> list[Change]:
+        """At most so many changes of one origin with numbers within bounds, both inclusive, in order or in reverse."""
+        change, index = self._entities.change, self._origins.index
+        query = Query(entity=change, index=index, partitions=((origin,),), between=between, forward=forward, limit=most)
+        return await self._changes(query)
+
+    @property
+    def _origins(self) -> Origins:
+        if self._entities.origins is None:
+            raise ValueError(f"changes of {self._entities.change.name} have no origins")
+        return self._entities.origins
+
+    async def _changes(self, query: Query) -> list[Change]:
         page = await self._database.query(query)
         return [Change(int(item["number"]), tuple(item[self._entities.keys])) for item in page.items]
 

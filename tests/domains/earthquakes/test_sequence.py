@@ -72,7 +72,15 @@ async def test_the_items_have_the_documented_names(station: Station) -> None:
     await store(station.database, events_at(10))
 
     (change,) = [documented(EVENT_SEQUENCE.change, item) async for item in station.database.scan(EVENT_SEQUENCE.change)]
-    assert change == {"pk": "ARRIVALS", "sk": "000000000001", "entity": "ARRIVAL", "eventIds": ["e000"]}
+    assert change == {
+        "pk": "ARRIVALS",
+        "sk": "000000000001",
+        "entity": "ARRIVAL",
+        "eventIds": ["e000"],
+        "payload": change["payload"],
+        "gsi1pk": f"PAYLOAD#{change['payload']}",
+        "gsi1sk": 1,
+    }
     latest = await station.database.get(EVENT_SEQUENCE.latest.key_for())
     assert documented(EVENT_SEQUENCE.latest, latest or {}) == {
         "pk": "ARRIVALS#LATEST",
