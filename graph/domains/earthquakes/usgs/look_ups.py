@@ -4,7 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from graph.domains.earthquakes.usgs.client import UsgsClient, UsgsEvent
+from graph.domains.earthquakes.usgs.answers import UsgsEvent
+from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.work.tasks import Sleep
 
 LOOK_UPS_AT_ONCE = 4

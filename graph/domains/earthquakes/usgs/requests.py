@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from math import isfinite
+from urllib.parse import urlencode
 
 from graph.core.errors import BadUserInput
+
+PUBLIC_SERVICE = "https://earthquake.usgs.gov"
 
 MAX_EVENTS = 20_000  # in one answer of the FDSN service
 DEFAULT_EVENTS = 100
@@ -143,6 +146,12 @@ class EventLookUp:
 
 
 UsgsRequest = EventQuery | UsgsFeed
+
+
+def public_url(request: UsgsRequest) -> str:
+    """The address of a request at USGS's public service, whichever server is asked in its place."""
+    parameters = f"?{urlencode(request.parameters)}" if request.parameters else ""
+    return f"{PUBLIC_SERVICE}{request.path}{parameters}"
 
 
 def changes_since(updated_after: int, *, limit: int = MAX_EVENTS) -> EventQuery:

@@ -20,7 +20,8 @@ from graph.core.errors import (
     UpstreamFailure,
     UpstreamUnavailable,
 )
-from graph.domains.earthquakes.usgs.client import MAX_DETAIL_BYTES, UsgsClient, UsgsCount, UsgsEvent, Validators
+from graph.domains.earthquakes.usgs.answers import MAX_DETAIL_BYTES, UsgsCount, UsgsEvent, Validators
+from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.geojson import UnreadableFeature
 from graph.domains.earthquakes.usgs.requests import EventQuery, UsgsFeed, UsgsRequest, changes_since
 from tests.domains.earthquakes.usgs.usgs_server import (
