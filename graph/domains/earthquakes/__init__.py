@@ -26,6 +26,10 @@ from graph.domains.earthquakes.metrics import (
     measure_ingest_status,
     measure_summaries,
 )
+from graph.domains.earthquakes.payloads.commands import rebuild_catalogue
+from graph.domains.earthquakes.payloads.keeping import PayloadFolder
+from graph.domains.earthquakes.payloads.receiving import Payloads
+from graph.domains.earthquakes.payloads.versions import PayloadVersions
 from graph.domains.earthquakes.schema.events import Event, EventQueries, events_by_key
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
 from graph.domains.earthquakes.schema.live import EventSubscriptions
@@ -48,7 +52,10 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         most_days_counted=settings.max_days_counted,
         most_statistics_events=settings.max_statistics_events,
     )
-    usgs = UsgsClient(resources.http, settings.usgs_url, timeout_s=settings.usgs_timeout, clock=clock)
+    kept = settings.keep_payloads
+    usgs = UsgsClient(
+        resources.http, settings.usgs_url, timeout_s=settings.usgs_timeout, copies=kept is not None, clock=clock
+    )
     broadcast = EventBroadcast(database)
     status = IngestStatusReader(database, catalogue, clock, polls=settings.poll > 0)
     measure_broadcast(broadcast, metrics)
@@ -57,13 +64,19 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     measure_summaries(summaries, metrics)
     resources.endings.add(broadcast.end)
     revises = settings.revisions == "keep"
-    ingest = Ingest(database, usgs, resources.recording, clock, IngestMetrics(metrics).add, revises=revises)
+    payloads = Payloads(clock, PayloadFolder(kept, revises=revises) if kept else None)
+    observe = IngestMetrics(metrics).add
+    ingest = Ingest(database, usgs, resources.recording, clock, observe, revises=revises, payloads=payloads)
     try:
         reconciler = Reconciler(database, catalogue, usgs, ingest, clock)
         exports = Exports(database, catalogue, clock)
-        yield catalogue, ingest, reconciler, broadcast, status, summaries, exports, ExportMetrics(metrics)
+        yield (
+            *(catalogue, ingest, reconciler, broadcast, status, summaries, exports, ExportMetrics(metrics)),
+            *(payloads, PayloadVersions(database)),
+        )
     finally:
         await broadcast.close()
+        await payloads.close()
 
 
 def routes(settings: Settings) -> Sequence[BaseRoute]:
@@ -101,7 +114,7 @@ DOMAIN = Domain(
         Task("checking the summaries", background.check_summaries),
         Task("reading the status of the summaries", background.read_summary_status),
     ),
-    commands=(ingest, reconcile, export, rebuild),
+    commands=(ingest, reconcile, export, rebuild, rebuild_catalogue),
     options=(poll_option, demo_option),
     examples=Path(__file__).parent / "examples",
     prepare=background.prepare,

@@ -1,7 +1,7 @@
 """The catalogue's entities in the table `earthquake-events`."""
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
-from graph.feed.sequence import SequenceEntities
+from graph.feed.sequence import Origins, SequenceEntities
 from graph.runtime.lease import LEASE_ATTRIBUTES
 from graph.store.attributes import Document, Real, Text, Whole
 from graph.store.entity import Entity
@@ -141,7 +141,14 @@ YEAR_FACETS = Entity(
     label="FACETS",
 )
 
-EVENT_SEQUENCE = SequenceEntities.of(EARTHQUAKE_EVENTS, "ARRIVALS", "ARRIVAL", keys="eventIds", number="arrival")
+EVENT_SEQUENCE = SequenceEntities.of(
+    EARTHQUAKE_EVENTS,
+    "ARRIVALS",
+    "ARRIVAL",
+    keys="eventIds",
+    number="arrival",
+    origins=Origins("payload", TIME_ORDERED),  # a payload's id; changes of earlier versions have none
+)
 
 _ATTEMPTS = (
     Whole("lastSuccess", unit="epoch ms", optional=True),

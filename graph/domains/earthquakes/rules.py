@@ -4,13 +4,13 @@ USGS data does not always fit the documented item. `checked_event` is the one pl
 which values are clamped, cut, left out or refused.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from graph.core.days import DAY_MS, FIRST_MS, day_bucket
 from graph.domains.earthquakes.entities import EVENT, GREATEST_MAG, LEAST_MAG, LONGEST_ID, LONGEST_LIST
-from graph.domains.earthquakes.model import SOURCE, Event, SourceDeletion, listed, possible_id
+from graph.domains.earthquakes.model import DELETED, SOURCE, Event, Incoming, SourceDeletion, listed, possible_id
 from graph.store.attributes import Text
 from graph.store.entity import Item
 
@@ -117,6 +117,17 @@ def checked_deletion(event_id: Any, *, ids: Any = None, updated: Any = None) -> 
         RejectedFeature: The id is missing or not possible.
     """
     return SourceDeletion(_checked_id(event_id), listed(_names(ids) or ""), _millis(updated))
+
+
+def given_record(values: Mapping[str, Any], *, ingested_at: int) -> Incoming:
+    """Read the arguments of `checked_event`, or those of a deletion, as a caller gives them.
+
+    Raises:
+        RejectedFeature: As these.
+    """
+    if values.get("status") == DELETED:
+        return checked_deletion(values["event_id"], ids=values.get("ids"), updated=values.get("updated"))
+    return checked_event(**values, ingested_at=ingested_at)
 
 
 def _checked_id(value: Any) -> str:

@@ -1,10 +1,12 @@
 """The settings of the catalogue."""
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from graph.domains.earthquakes.fdsn.public_ids import AUTHORITY
+from graph.domains.earthquakes.usgs.requests import PUBLIC_SERVICE
 from graph.settings import SettingsPart, Url
 
 MOST_STATISTICS_EVENTS = 30_000  # SQLite reads so many in a tenth of a second
@@ -22,8 +24,13 @@ class EarthquakeSettings(SettingsPart):
         "keep",
         description="`keep` stores what USGS revises as a new version. With `ignore` the first write of an event wins.",
     )
+    keep_payloads: Path | None = Field(
+        None,
+        description="Folder in which everything that is ingested is kept, compressed, so that the catalogue can be "
+        "rebuilt from it.",
+    )
     usgs_url: Url = Field(
-        "https://earthquake.usgs.gov",
+        PUBLIC_SERVICE,
         description="Address of USGS. Redirects to another origin are not followed.",
     )
     usgs_timeout: float = Field(30.0, gt=0, le=600, description="Seconds for one attempt on USGS.")
@@ -59,6 +66,13 @@ class EarthquakeSettings(SettingsPart):
     fdsn_max_events: int = Field(
         200_000, ge=1, le=100_000_000, description="Maximum number of events in one answer of `/fdsnws/event/1/query`."
     )
+
+    @field_validator("keep_payloads")
+    @classmethod
+    def _is_a_folder(cls, path: Path | None) -> Path | None:
+        if path and path.exists() and not path.is_dir():
+            raise ValueError("must be a folder, and is a file")
+        return path
 
     @field_validator("poll")
     @classmethod

@@ -13,13 +13,15 @@ from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidUpstreamResponse, UpstreamFailure, outcome_of
 from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
-from graph.domains.earthquakes.ingest.intake import Intake
+from graph.domains.earthquakes.ingest.intake import Intake, Read, without_progress
 from graph.domains.earthquakes.ingest.old_features import without_unknown
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.model import DELETED, Incoming
-from graph.domains.earthquakes.rules import checked_deletion, checked_event
-from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, UsgsAnswer, UsgsClient, Validators
-from graph.domains.earthquakes.usgs.geojson import Fingerprinted, InvalidGeoJson, Readable, read_features
+from graph.domains.earthquakes.payloads.model import ANY_FILE, JSON, Body, json_body
+from graph.domains.earthquakes.payloads.receiving import Payloads
+from graph.domains.earthquakes.rules import given_record
+from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, UsgsAnswer, Validators
+from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, Readable, read_features
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
 from graph.store.contract import Database
 
@@ -50,10 +52,12 @@ class Ingest:
         observe: Observer = unobserved,
         *,
         revises: bool = True,
+        payloads: Payloads | None = None,
     ) -> None:
         """Prepare to ingest.
 
         Args:
+            payloads: receives what is ingested; by default, nobody else is told of it.
             revises: whether stored events are revised; otherwise the first write of an event wins.
         """
         self._database = database
@@ -62,6 +66,7 @@ class Ingest:
         self._recording = recording
         self._clock = clock
         self._observe = observe
+        self._payloads = payloads or Payloads(clock)
 
     async def recent(self, request: RecentEvents) -> IngestReport:
         """Fetch from USGS and store.
@@ -141,11 +146,10 @@ class Ingest:
                     return
                 report.upstream_hash = answer.sha256 if report.upstream_size is None else None
                 report.upstream_size = (report.upstream_size or 0) + answer.size
-                features = answer.features
+                places = None
                 if only_stored_before is not None:
-                    features = await without_unknown(self._database, features, only_stored_before)
-                    report.count("skipped", len(answer.features) - len(features))
-                await self.intake.features(report, features, lambda: report_progress)
+                    places = await without_unknown(self._database, answer.features, only_stored_before)
+                await self.take(RECENT_ROUTE, report.part(), answer, lambda: report_progress, places)
 
             def report_progress() -> None:
                 if advanced:
@@ -170,15 +174,14 @@ class Ingest:
         """
         ingested_at = self._clock()
 
-        def check(values: Mapping[str, Any]) -> Incoming:
-            if values.get("status") == DELETED:
-                return checked_deletion(values["event_id"], ids=values.get("ids"), updated=values.get("updated"))
-            return checked_event(**values, ingested_at=ingested_at)
-
         async def work(report: IngestReport) -> None:
             if len(events) > MOST_EVENTS_PER_CALL:
                 raise BadUserInput(f"`events` takes at most {MOST_EVENTS_PER_CALL:,} events a call.")
-            await self.intake.values(report, events, check)
+            body = partial(json_body, events)
+            async with self._payloads.receive(
+                EVENTS_ROUTE, report, body=body, media_type=JSON, received_at=ingested_at
+            ) as payload:
+                await self.intake.values(report, payload, events, partial(given_record, ingested_at=ingested_at))
 
         return await self._recorded(EVENTS_ROUTE, work)
 
@@ -192,7 +195,6 @@ class Ingest:
         Raises:
             InvalidUpstreamResponse: The file is not GeoJSON, or breaks off; the complete features are stored.
         """
-        raw = Fingerprinted(stream)
 
         async def work(report: IngestReport) -> None:
             def stored(size: int) -> None:
@@ -200,12 +202,14 @@ class Ingest:
                 if advanced:
                     advanced(report)
 
-            try:
-                await self.intake.features(report, read_features(raw), lambda: partial(stored, raw.size))
-            except InvalidGeoJson as error:
-                raise InvalidUpstreamResponse(str(error)) from error
-            finally:
-                report.upstream_size, report.upstream_hash = raw.size, raw.sha256
+            async with self._payloads.receive(FILES_ROUTE, report, media_type=ANY_FILE) as payload:
+                raw = payload.reading(stream)
+                try:
+                    await self.intake.features(report, payload, read_features(raw), lambda: partial(stored, raw.size))
+                except InvalidGeoJson as error:
+                    raise InvalidUpstreamResponse(str(error)) from error
+                finally:
+                    report.upstream_size, report.upstream_hash = raw.size, raw.sha256
 
         return await self._recorded(FILES_ROUTE, work)
 
@@ -217,11 +221,34 @@ class Ingest:
         """
         return await self._recorded(RECONCILE_ROUTE, work)
 
+    async def take(
+        self,
+        route: str,
+        report: IngestReport,
+        answer: UsgsAnswer,
+        read: Read = without_progress,
+        places: Sequence[int] | None = None,
+    ) -> None:
+        """Check and store the events of USGS's answer, counting in `report`, which is of this answer alone.
+
+        Args:
+            places: of the events to store; the others are skipped. By default all of them.
+        """
+        if not answer.features:
+            return
+        body = Body(answer.size, answer.sha256, lambda: answer.gzipped)
+        async with self._payloads.receive(route, report, body=lambda: body, url=answer.url) as payload:
+            features = answer.features
+            if places is not None:
+                features = [features[place] for place in places]
+                report.count("skipped", len(answer.features) - len(features))
+            await self.intake.features(report, payload, features, read, places)
+
     async def _take_answer(self, report: IngestReport, answer: UsgsAnswer) -> None:
-        """Check and store the events of USGS's answer, counting in `report`."""
+        """Take the one answer of an ingest."""
         report.retries = answer.retries
         report.upstream_size, report.upstream_hash = answer.size, answer.sha256
-        await self.intake.features(report, answer.features)
+        await self.take(RECENT_ROUTE, report, answer)
 
     async def _recorded(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
         """Do the work and record it, failed or not, before the answer."""

@@ -6,14 +6,17 @@ values → chunks → check each value → store the chunk's records, see `stori
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import count
 from typing import TypeVar
 
 from graph.core.clock import Clock
+from graph.domains.earthquakes.ingest.chunk import Chunk
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.storing import Storing
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Incoming
+from graph.domains.earthquakes.payloads.receiving import Received
 from graph.domains.earthquakes.rules import RejectedFeature
 from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, RawFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
@@ -45,51 +48,61 @@ class Intake:
         self._clock = clock
 
     async def features(
-        self, report: IngestReport, features: Iterable[RawFeature], read: Read = without_progress
+        self,
+        report: IngestReport,
+        payload: Received,
+        features: Iterable[RawFeature],
+        read: Read = without_progress,
+        places: Iterable[int] | None = None,
     ) -> None:
-        """Check and store features of USGS, counting in `report`."""
-        await self.values(report, features, self._check, read)
+        """Check and store features of USGS, counting in `report`; see `values`."""
+        check = partial(read_record, ingested_at=payload.ingested_at)
+        await self.values(report, payload, features, check, read, places)
 
     async def plan(self, features: Iterable[RawFeature]) -> list[Write]:
         """What taking these features would change. Features that would be rejected change nothing."""
-        check = self._check
+        check = partial(read_record, ingested_at=self._clock())
         writes: list[Write] = []
-        for chunk in _chunks(features):
-            writes += await self._storing.plan(_checked(IngestReport(), chunk, check))
+        for some in _chunks(features):
+            records, _ = _checked(IngestReport(), some, count(), check)
+            writes += await self._storing.plan(records)
         return writes
 
-    @property
-    def _check(self) -> Callable[[RawFeature], Incoming]:
-        """Reads a feature that is ingested now."""
-        return partial(read_record, ingested_at=self._clock())
-
     async def values(
-        self, report: IngestReport, values: Iterable[T], check: Callable[[T], Incoming], read: Read = without_progress
+        self,
+        report: IngestReport,
+        payload: Received,
+        values: Iterable[T],
+        check: Callable[[T], Incoming],
+        read: Read = without_progress,
+        places: Iterable[int] | None = None,
     ) -> None:
         """Check and store values, counting in `report`.
 
         While the store writes a chunk and waits for the disk, the next chunk is read and checked.
 
         Args:
+            payload: where the values are from.
             check: makes a record of a value, or raises `RejectedFeature`.
+            places: of the values in the payload; by default they are all of its values.
         """
+        numbered = iter(count() if places is None else places)
         storing: asyncio.Task[None] | None = None
         try:
-            for chunk in _chunks(values):
+            for some in _chunks(values):
                 stored = read()
-                records = _checked(report, chunk, check)
+                chunk = Chunk(payload, *_checked(report, some, numbered, check))
                 if storing:
                     await storing
-                storing = asyncio.create_task(self._store(report, records, stored))
+                storing = asyncio.create_task(self._store(report, chunk, stored))
                 await asyncio.sleep(0)  # lets the task begin
         finally:
             if storing:
                 await storing
 
-    async def _store(self, report: IngestReport, records: list[Incoming], stored: Callable[[], None]) -> None:
+    async def _store(self, report: IngestReport, chunk: Chunk, stored: Callable[[], None]) -> None:
         # If all events so far were new, the others probably are too.
-        probably_new = report.upserted > 0 and not report.revised and not report.skipped
-        await self._storing.store(records, report.count, probably_new=probably_new)
+        await self._storing.store(chunk, report.count, probably_new=report.all_new)
         stored()
 
 
@@ -109,11 +122,17 @@ def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
         yield chunk
 
 
-def _checked(report: IngestReport, chunk: Iterable[T], check: Callable[[T], Incoming]) -> list[Incoming]:
-    """The records of a chunk, without rejected ones, and those no newer than one before with their id. These count."""
+def _checked(
+    report: IngestReport, values: Iterable[T], numbered: Iterator[int], check: Callable[[T], Incoming]
+) -> tuple[list[Incoming], list[int]]:
+    """The records of some values and their places.
+
+    Those that are rejected are left out, and those no newer than one before with their id. These count.
+    """
     records: list[Incoming] = []
+    places: list[int] = []
     published: dict[str, int | None] = {}
-    for value in chunk:
+    for value, place in zip(values, numbered, strict=False):
         try:
             record = check(value)
         except RejectedFeature as refusal:
@@ -125,4 +144,5 @@ def _checked(report: IngestReport, chunk: Iterable[T], check: Callable[[T], Inco
         else:
             published[record.event_id] = updated
             records.append(record)
-    return records
+            places.append(place)
+    return records, places

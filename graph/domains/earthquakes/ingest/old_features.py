@@ -9,8 +9,8 @@ from graph.store.contract import Database
 from graph.store.entity import Key
 
 
-async def without_unknown(database: Database, features: Sequence[RawFeature], before: int) -> list[RawFeature]:
-    """The features, without those of an earlier origin time whose event is not stored under any of its ids.
+async def without_unknown(database: Database, features: Sequence[RawFeature], before: int) -> list[int]:
+    """The places of the features, without those of an earlier origin time whose event is not stored under any id.
 
     A feature without a time is kept: it is rejected like any other.
 
@@ -25,7 +25,7 @@ async def without_unknown(database: Database, features: Sequence[RawFeature], be
     ids = {event_id for names in old.values() for event_id in names}
     known = await _stored(database, [EVENT.key_for(event_id) for event_id in ids])
     known |= await _stored(database, [ALIAS.key_for(event_id) for event_id in ids - known])
-    return [feature for position, feature in enumerate(features) if position not in old or old[position] & known]
+    return [position for position in range(len(features)) if position not in old or old[position] & known]
 
 
 async def _stored(database: Database, keys: Sequence[Key]) -> set[str]:

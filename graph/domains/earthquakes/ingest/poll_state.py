@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from graph.core.clock import Clock
 from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.ingest.attempts import Attempts
-from graph.domains.earthquakes.usgs.client import NO_VALIDATORS, Validators
+from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.runtime.lease import Done, Lease, LeaseItem
 from graph.store.contract import Database

@@ -20,12 +20,14 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, NoMarks
 from graph.domains.earthquakes.ingest.differences import Difference, DifferenceKind, differences_of
-from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.ingest import RECONCILE_ROUTE, Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import DELETED, SOURCE, Event
+from graph.domains.earthquakes.payloads.model import json_body
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.usgs.client import UsgsAnswer, UsgsClient
+from graph.domains.earthquakes.usgs.answers import UsgsAnswer
+from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.geojson import RawFeature
 from graph.domains.earthquakes.usgs.look_ups import LookUps, Pace
 from graph.domains.earthquakes.usgs.normalise import ids_of
@@ -155,10 +157,10 @@ class _Run:
             self.report.compared += 1
             if named.isdisjoint((event.event_id, event.preferred_id)):
                 missing.append(event.event_id)
-        await self._learn(answer.features)
+        await self._learn(answer)
         for first in range(0, len(missing), LOOK_UPS_STORED_AT_ONCE):
             some = missing[first : first + LOOK_UPS_STORED_AT_ONCE]
-            await self._learn([feature for feature in await self._look_up_all(some) if feature])
+            await self._learn(_answer_of([feature for feature in await self._look_up_all(some) if feature]))
             self._report_progress()
 
     async def _look_up_all(self, event_ids: Sequence[str]) -> list[RawFeature | None]:
@@ -186,13 +188,13 @@ class _Run:
             return None
         return feature
 
-    async def _learn(self, features: Sequence[RawFeature]) -> None:
-        """Store what features change, and tell it."""
-        for write in await self._of._ingest.intake.plan(features):
+    async def _learn(self, answer: UsgsAnswer) -> None:
+        """Store what an answer changes, and tell it."""
+        for write in await self._of._ingest.intake.plan(answer.features):
             for difference in differences_of(write):
                 self._tell(difference)
         if not self._dry_run:
-            await self._of._ingest.intake.features(self.report.ingest, features)
+            await self._of._ingest.take(RECONCILE_ROUTE, self.report.ingest.part(), answer)
 
     def _tell(self, difference: Difference) -> None:
         if (told := (difference.event_id, difference.kind)) in self._told:
@@ -200,6 +202,12 @@ class _Run:
         self._told.add(told)
         self.report.differences[difference.kind] += 1
         self._found(difference)
+
+
+def _answer_of(features: list[RawFeature]) -> UsgsAnswer:
+    """Looked-up events as one answer, whose body is made here."""
+    body = json_body({"type": "FeatureCollection", "features": features})
+    return UsgsAnswer(features, body.size, body.sha256, gzipped=body.gzipped())
 
 
 def _deletion(event_id: str, *, at: int) -> RawFeature:

@@ -28,6 +28,15 @@ class IngestReport:
     upstream_hash: str | None = None  # its SHA-256, hexadecimal; None of several bodies
     latency_ms: int = 0
 
+    @property
+    def all_new(self) -> bool:
+        """Whether events were stored, and all of them were new."""
+        return self.upserted > 0 and not self.revised and not self.skipped
+
+    def part(self) -> "PartReport":
+        """A report of some events of this ingest, which count here, too."""
+        return PartReport(self)
+
     def count(self, outcome: Outcome, number: int) -> None:
         """Count events of which this became."""
         self.fetched += number
@@ -49,6 +58,12 @@ class IngestReport:
         return {"new": self.upserted, "revised": revised, "deleted": self.deleted, "fetched": self.fetched}
 
     @property
+    def counts(self) -> Mapping[str, int]:
+        """What became of its events."""
+        names = ("fetched", "upserted", "revised", "deleted", "skipped", "rejected")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def facts(self) -> Mapping[str, int | str | bool | None]:
         """The facts for its record."""
         return {
@@ -62,3 +77,25 @@ class IngestReport:
             "upstream_hash": self.upstream_hash,
             **({"truncated": True} if self.truncated else {}),
         }
+
+
+class PartReport(IngestReport):
+    """The outcome of a part of an ingest."""
+
+    __slots__ = ("_whole",)
+
+    def __init__(self, whole: IngestReport) -> None:
+        super().__init__(whole.request_id)
+        self._whole = whole
+
+    @property
+    def all_new(self) -> bool:
+        return self._whole.all_new
+
+    def count(self, outcome: Outcome, number: int) -> None:
+        super().count(outcome, number)
+        self._whole.count(outcome, number)
+
+    def reject(self, rejection: Rejection) -> None:
+        super().reject(rejection)
+        self._whole.reject(rejection)

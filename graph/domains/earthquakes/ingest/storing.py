@@ -15,11 +15,13 @@ from cachetools import FIFOCache
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.ingest.chunk import Chunk
 from graph.domains.earthquakes.ingest.look_up import LookUp
+from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import Outcome, Write, insert, write_of
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.revisions.versions import is_news
-from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD, Tally
+from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.contract import Database
 
@@ -45,7 +47,7 @@ class Storing:
         self._revises = revises
         self._aliases: FIFOCache[str, str] = FIFOCache(ALIASES_KEPT)
 
-    async def store(self, records: Sequence[Incoming], count: Count, *, probably_new: bool) -> None:
+    async def store(self, chunk: Chunk, count: Count, *, probably_new: bool) -> None:
         """Store records.
 
         Args:
@@ -54,16 +56,17 @@ class Storing:
 
         Raises:
             DatabaseUnavailable: Some may be stored. Storing all of them again completes the work.
+            PayloadNotKept: The same.
         """
-        pending = list(records)
+        pending = list(chunk.records)
         for _ in range(ROUNDS):
             if not pending:
                 return
             writes = await self._writes(pending, probably_new=probably_new)
             count("skipped", len(pending) - len(writes))
             at_once, later = _disjoint(writes)
-            refused = await self._apply([write for write in at_once if not write.versions], count)
-            refused += await self._apply([write for write in at_once if write.versions], count)
+            refused = await self._apply(chunk, [write for write in at_once if not write.versions], count)
+            refused += await self._apply(chunk, [write for write in at_once if write.versions], count)
             pending, probably_new = [write.record for write in (*refused, *later)], False
         raise DatabaseUnavailable("other writers kept changing the same events")
 
@@ -88,7 +91,7 @@ class Storing:
         ]
         return [write for write in writes if write is not None]
 
-    async def _apply(self, writes: Sequence[Write], count: Count) -> list[Write]:
+    async def _apply(self, chunk: Chunk, writes: Sequence[Write], count: Count) -> list[Write]:
         """Apply writes in transactions. All of them make versions, or none does. Returns the refused ones."""
         refused: list[Write] = []
         limit = self._database.transaction_limit - ChangeSequence.ACTIONS
@@ -96,7 +99,7 @@ class Storing:
             while some:
                 numbered = bool(some[0].versions)
                 async with self._sequence.reserve() if numbered else nullcontext() as reservation:
-                    missed = await self._transact(some, reservation)
+                    missed = await self._transact(chunk, some, reservation)
                     if missed is not None and reservation:
                         self._sequence.missed(reservation)
                 if missed is None:
@@ -107,23 +110,18 @@ class Storing:
                 some = [write for at, write in enumerate(some) if at not in missed]
         return refused
 
-    async def _transact(self, writes: Sequence[Write], reservation: Reservation | None) -> set[int] | None:
+    async def _transact(
+        self, chunk: Chunk, writes: Sequence[Write], reservation: Reservation | None
+    ) -> set[int] | None:
         """Apply writes in one transaction. None if they were applied; otherwise the places of refused ones."""
-        now = self._clock()
-        number = reservation.number if reservation else 0
-        owners: list[int] = []
-        actions, keys = [], []
-        tally = Tally()
-        for at, write in enumerate(writes):
-            own = write.actions(now, number)
-            actions += own
-            owners += [at] * len(own)
-            keys += write.keys
-            write.count(tally)
-        if reservation:
-            actions += reservation.actions(keys)
-        refused = await self._database.transact([*actions, *tally.updates(now)])
-        return {owners[at] for at in refused if at < len(owners)} if refused else None
+        payload = chunk.payload
+        async with payload.turn():
+            now = self._clock()
+            transaction = Transaction(writes, now, reservation, payload.payload_id)
+            await payload.intend(reservation.number if reservation else None, now, writes, chunk)
+            refused = await self._database.transact(transaction.actions)
+            payload.learn(stored=not refused)
+        return transaction.owners(refused) if refused else None
 
 
 def _disjoint(writes: Sequence[Write]) -> tuple[list[Write], list[Write]]:

@@ -25,6 +25,9 @@ from graph.store.conditions import AllOf, Condition, unchanged
 from graph.store.contract import Action, Put
 from graph.store.entity import Item
 
+STATE = ("revision", "updated", "ids")
+"""The attributes that tell the states of an event's item apart."""
+
 Outcome = Literal["upserted", "revised", "deleted", "skipped"]
 """What becomes of a record. A deletion is a revision too, and counts as one."""
 
@@ -39,8 +42,8 @@ class Step:
 
     @property
     def conditions(self) -> Condition:
-        """Holds while the stored event is what was read. An update in place changes only `updated`."""
-        return AllOf((unchanged(self.stored, "revision"), unchanged(self.stored, "updated")))
+        """Holds while the stored event is what was read. An update in place changes `updated`, `ids` or both."""
+        return AllOf(tuple(unchanged(self.stored, name) for name in STATE))
 
     @property
     def is_counted(self) -> bool:

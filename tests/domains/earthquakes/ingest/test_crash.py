@@ -126,11 +126,11 @@ async def count_of_events(store: Path) -> int:
 
 
 async def items_in(store: Path) -> dict[tuple[str, str], Item]:
-    """Everything but the request logs and their counts, and when and with which others each event was ingested."""
+    """The catalogue, but for when and with which others each event was ingested. Each ingest has files of its own."""
     left_out = ("LOG", "LOG_COUNT", "ARRIVAL")
     differs = ("ingestedAt", "recordedAt", "changedAt", "arrival", "revision")  # that of summaries counts writes
     async with open_sqlite(store, ENTITIES) as database:
-        items = [item for item in await everything_in(database) if item["entity"] not in left_out]
+        items = [item for item in await everything_in(database) if "pk" in item and item["entity"] not in left_out]
     return {
         (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in differs} for item in items
     }

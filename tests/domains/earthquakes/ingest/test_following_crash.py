@@ -80,11 +80,11 @@ def ingest(usgs: UsgsServer, store: str, place: Path, *, kill_at: int | None = N
 
 
 async def items_in(store: str) -> dict[tuple[str, str], Item]:
-    """Everything but what depends on when and in which transaction it was written."""
+    """The catalogue, but for when and in which transaction it was written. Each ingest has data files of its own."""
     left_out = ("LOG", "LOG_COUNT", "ARRIVAL", "BACKFILL")
     of_the_run = {"ingestedAt", "recordedAt", "supersededAt", "changedAt", "arrival"}
     async with StoreLocation.of(store).open(ENTITIES, timeout_s=TIMEOUT_S) as database:
-        items = [item for item in await everything_in(database) if item["entity"] not in left_out]
+        items = [item for item in await everything_in(database) if "pk" in item and item["entity"] not in left_out]
     for item in items:
         if item["entity"] in ("SUMMARY", "FACETS"):
             del item["revision"]

@@ -20,7 +20,7 @@ from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, POLL_LEASE, PollState, poll_lease
 from graph.domains.earthquakes.ingest.polling import feed_after, poll_forever
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.usgs.client import Validators
+from graph.domains.earthquakes.usgs.answers import Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.store.contract import Action, Database, Update
 from graph.work.tasks import BackgroundTasks

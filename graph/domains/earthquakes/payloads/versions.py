@@ -1,0 +1,118 @@
+"""From a version of an event to the payload that brought it, and from a payload to all versions that it brought."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from graph.core.errors import InvalidCursor
+from graph.core.paging import Page, Paging, Position, cursor_at
+from graph.domains.earthquakes.live import event_sequence
+from graph.domains.earthquakes.revisions.history import History
+from graph.domains.earthquakes.revisions.model import EventRevision
+from graph.store.between import Between, Found, Place, page_between
+from graph.store.contract import Database
+from graph.store.entity import Item
+
+VERSIONS = "payloadversions"  # the connection's name in cursors
+CHANGES_AT_ONCE = 10
+
+
+class PayloadVersion(EventRevision):
+    """A version that a payload brought, in the order in which they were stored."""
+
+    __slots__ = ("_cursor",)
+
+    def __init__(self, revision: EventRevision, cursor: str) -> None:
+        super().__init__(revision.item, revision.before)
+        self._cursor = cursor
+
+    @property
+    def cursor(self) -> str:
+        return self._cursor
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPosition:
+    """The place of a version among those of a payload."""
+
+    payload_id: str
+    number: int  # of its change
+    at: int  # its place in the change
+
+    @property
+    def place(self) -> Place:
+        """What versions of a payload are ordered by."""
+        return self.number, self.at
+
+
+class PayloadOrder:
+    """The order of the versions of any payload."""
+
+    def place_of(self, cursor: str, argument: str) -> VersionPosition:
+        """The position that a cursor holds; InvalidCursor for any other text."""
+        position = Position.of_cursor(VERSIONS, cursor, argument)
+        payload_id, _, at = position.key.rpartition(":")
+        if not payload_id or not at.isdecimal() or position.time_ms < 1 or at != str(int(at)):
+            raise InvalidCursor(argument)
+        return VersionPosition(payload_id, position.time_ms, int(at))
+
+
+class PayloadVersions:
+    """Reads which payload brought which versions."""
+
+    def __init__(self, database: Database) -> None:
+        self._sequence = event_sequence(database)
+        self._history = History(database)
+
+    async def payloads_of(self, changes: Iterable[int]) -> dict[int, str]:
+        """Number of a change (`arrival` of its versions) → its payload's id, where that is known; by one reading."""
+        return await self._sequence.origins_of(changes)
+
+    async def page(self, payload_id: str, paging: Paging[VersionPosition]) -> Page[PayloadVersion]:
+        """A page of the versions that a payload brought, in the order in which they were stored.
+
+        Raises:
+            InvalidCursor: A cursor is of another payload's versions.
+        """
+        for argument, position in (("after", paging.after), ("before", paging.before)):
+            if position and position.payload_id != payload_id:
+                raise InvalidCursor(argument)
+        page = await page_between(
+            partial(self._read, payload_id), paging, forward=True, place_of=_place, record_of=dict.copy
+        )
+        found = await self._history.revisions([item["key"] for item in page.records]) if page.records else {}
+        records = [
+            PayloadVersion(version, cursor_at(VERSIONS, item["number"], f"{payload_id}:{item['at']}"))
+            for item in page.records
+            if (version := found.get(item["key"]))
+        ]
+        return Page(
+            records=records,
+            partitions=page.partitions,
+            backward=page.backward,
+            has_more=page.has_more,
+            has_behind=page.has_behind,
+        )
+
+    async def _read(self, payload_id: str, size: int, within: Between, *, forward: bool) -> Found:
+        """The first versions between two places."""
+        low, high = (place[0] if place else None for place in (within.after, within.before))
+        items: list[Item] = []
+        while len(items) <= size:
+            changes = await self._sequence.changes_from(payload_id, (low, high), CHANGES_AT_ONCE, forward=forward)
+            for change in changes:
+                versions = list(enumerate(change.keys))
+                for at, key in versions if forward else reversed(versions):
+                    if within.holds((change.number, at)):
+                        items.append({"number": change.number, "at": at, "key": key})
+            if len(changes) < CHANGES_AT_ONCE:
+                break
+            if forward:
+                low = changes[-1].number + 1
+            else:
+                high = changes[-1].number - 1
+        return Found(items[:size], len(items) > size, 1)
+
+
+def _place(item: Item) -> Place:
+    return item["number"], item["at"]
