@@ -1,0 +1,235 @@
+"""Checks a file that is to be registered, and makes its items. A file is judged by itself, never by its neighbours."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import orjson
+
+from graph.domains.data_files.entities import FILE_REVISION, LONGEST_IDENTIFIER, LONGEST_NAME_IN_ORDER, PART
+from graph.domains.data_files.model import CALIBRATION, Problem
+from graph.domains.data_files.new_files import NewFile, SortableMetadata
+from graph.domains.data_files.times import day_of, time_text
+from graph.domains.data_files.versions import order_of
+from graph.store.entity import Item
+from graph.store.values import InvalidItem
+
+MOST_PARTS = 400  # further items of a file
+ONLY_NAMED = ""  # the fingerprint of a file that a run used before it was registered
+
+_WORD = re.compile(r"[-.0-9A-Z_a-z]+")
+_VERSION = re.compile(r"[!-~]+")
+_CHECKSUM = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}")
+
+
+class FileRefused(Exception):
+    """Why a file cannot be registered."""
+
+    def __init__(self, code: Problem, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A checked file: its attributes, and its further items by their identifiers."""
+
+    name: str
+    attributes: Item  # of its revision, without what the store decides
+    parts: Mapping[str, Item]
+    index: int = 0  # its place among the given files
+
+    @property
+    def dataset_version(self) -> str | None:
+        """Its version in OpenLineage."""
+        return self.attributes.get("dataset-version")
+
+    @property
+    def only_tells_version(self) -> bool:
+        """Whether nothing is known of it but its version in OpenLineage."""
+        told = {name for name, value in self.attributes.items() if value != []}
+        return not self.parts and told <= {"file-name", "namespace", "dataset-version", "fingerprint"}
+
+    @property
+    def fingerprint(self) -> str:
+        """What it was registered with, in short."""
+        return str(self.attributes["fingerprint"])
+
+
+def only_named(name: str, namespace: str | None) -> Draft:
+    """A file that is used before it is registered."""
+    return drafted(NewFile(name=name, namespace=namespace), is_known=False)
+
+
+def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
+    """Check a file.
+
+    Args:
+        index: its place among the given files.
+        is_known: whether it is registered, and not only named.
+
+    Raises:
+        FileRefused: It breaks a rule.
+    """
+    if not file.name.isprintable() or not file.name:
+        raise FileRefused(Problem.NAME_INVALID, "The name must have 1 to 400 characters, none of them a control.")
+    for name, word in (("level", file.level), ("product", file.product)):
+        if word is not None and not _WORD.fullmatch(word):
+            raise FileRefused(Problem.FILE_INVALID, f"`{name}` must have ASCII letters, digits, `_`, `.` and `-` only.")
+    for each in (file.algorithm_version, *(calibration.version for calibration in file.calibrations)):
+        if each is not None and not _VERSION.fullmatch(each):
+            raise FileRefused(Problem.FILE_INVALID, "A version must have visible ASCII characters only.")
+    checksum = file.checksum.lower() if file.checksum else None
+    if checksum is not None and not _CHECKSUM.fullmatch(checksum):
+        raise FileRefused(
+            Problem.CHECKSUM_INVALID, "The checksum must be MD5, SHA-1, SHA-256 or SHA-512 in hexadecimal digits."
+        )
+    days = sorted({day for part in file.sortable for day in part.applicable_dates})
+    given = {
+        "file-name": file.name,
+        "archive-time": _time(file.archive_time),
+        "ingest-time": _time(file.ingest_time),
+        "algorithm-version": file.algorithm_version,
+        "namespace": file.namespace,
+        "level": file.level,
+        "product": file.product,
+        "checksum": checksum,
+        "size": file.size,
+        "url": file.url,
+        "dataset-version": file.dataset_version,
+        "metadata": dict(file.metadata) or None,
+        "calibration-versions": [each.version for each in file.calibrations],
+        "applicable-dates": [day.isoformat() for day in days],
+    }
+    parts = _parts(file)
+    attributes: Item = {name: value for name, value in given.items() if value is not None}
+    with _refusing(Problem.METADATA_INVALID):
+        FILE_REVISION.named["metadata"].check(given["metadata"] or {})
+    with _refusing(Problem.FILE_INVALID):
+        FILE_REVISION.check({**attributes, "revision": 1, "registered-at": "", "fingerprint": ONLY_NAMED})
+    with _refusing(Problem.METADATA_INVALID):
+        for identifier, part in parts.items():
+            PART.check({**part, "file-name": file.name, "identifier": identifier})
+    attributes["fingerprint"] = _fingerprint({**given, "parts": parts}) if is_known else ONLY_NAMED
+    return Draft(file.name, attributes, parts, index)
+
+
+@contextmanager
+def _refusing(code: Problem) -> Iterator[None]:
+    """Refuse the file if the store could not have an item."""
+    try:
+        yield
+    except InvalidItem as error:
+        raise FileRefused(code, f"{error}.") from error
+
+
+def _parts(file: NewFile) -> dict[str, Item]:
+    """The further items of a file by their identifiers. What has the same identifier gets an ordinal."""
+    parts: dict[str, Item] = {}
+    for identifier, part in (*_calibrations(file), *_sortable(file), *_additional(file)):
+        parts[_free(identifier, parts)] = {name: value for name, value in part.items() if value is not None}
+    if len(parts) > MOST_PARTS:
+        raise FileRefused(Problem.TOO_MANY_ITEMS, f"A file has at most {MOST_PARTS} items, and this one {len(parts)}.")
+    return parts
+
+
+def _sortable(file: NewFile) -> Iterator[tuple[str, Item]]:
+    """An item for each applicable day of each part of the sortable metadata, in order of the days."""
+    listed = sorted(((day, part) for part in file.sortable for day in set(part.applicable_dates)), key=_first_of_pair)
+    if listed and file.level is None:
+        raise FileRefused(Problem.FILE_INVALID, "A file with applicable dates needs a `level`.")
+    missing = _most_missing(file.sortable)
+    earlier: date | None = None
+    earlier_of_type: dict[str | None, date] = {}
+    for day, part in listed:
+        if part.type is not None and not _is_identifier(part.type):
+            raise FileRefused(Problem.FILE_INVALID, "A `type` must have visible characters only.")
+        yield (
+            "#".join(filter(None, (file.level, part.type))),
+            {
+                "applicable-date": day.isoformat(),
+                "first-packet-time": _time(part.first_packet_time),
+                "last-packet-time": _time(part.last_packet_time),
+                "missing-packet-count": part.missing_packet_count,
+                "filled-gap-count": part.filled_gap_count,
+                "data-type": part.type,
+                "data-level": file.level,
+                "data-product": file.product,
+                "data-version": file.algorithm_version,
+                "earlier-date": earlier.isoformat() if earlier else None,
+                "earlier-date-of-type": before.isoformat() if (before := earlier_of_type.get(part.type)) else None,
+                "most-missing": max(missing.values(), default=None),
+                "most-missing-of-type": missing.get(part.type),
+            },
+        )
+        earlier = earlier_of_type[part.type] = day
+
+
+def _most_missing(parts: Iterable[SortableMetadata]) -> Mapping[str | None, int]:
+    """The most missing packets of the data of each type. A type whose packets were not counted has none."""
+    most: dict[str | None, int] = {}
+    for part in parts:
+        if part.missing_packet_count is not None:
+            most[part.type] = max(part.missing_packet_count, most.get(part.type, 0))
+    return most
+
+
+def _first_of_pair(pair: tuple[date, SortableMetadata]) -> date:
+    return pair[0]
+
+
+def _calibrations(file: NewFile) -> Iterator[tuple[str, Item]]:
+    if len({each.calibrates for each in file.calibrations}) < len(file.calibrations):
+        raise FileRefused(Problem.FILE_INVALID, "A file is one version of a calibration of the same product.")
+    for each in file.calibrations:
+        if not _WORD.fullmatch(each.calibrates):
+            raise FileRefused(Problem.FILE_INVALID, "`calibrates` must be a level or a product.")
+        yield (
+            CALIBRATION + each.calibrates,
+            {
+                "archive-time": _time(file.archive_time),
+                "calibration-version": each.version,
+                "calibration-order": f"{order_of(each.version)} {file.name[:LONGEST_NAME_IN_ORDER]}",
+            },
+        )
+
+
+def _additional(file: NewFile) -> Iterator[tuple[str, Item]]:
+    for each in file.additional:
+        if not _is_identifier(each.identifier):
+            raise FileRefused(Problem.METADATA_INVALID, "An `identifier` must have 1 to 100 visible characters.")
+        if taken := sorted(PART.named.keys() & each.attributes.keys()):
+            raise FileRefused(Problem.METADATA_INVALID, f"Additional metadata cannot have an attribute `{taken[0]}`.")
+        yield each.identifier, dict(each.attributes)
+
+
+def _is_identifier(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_IDENTIFIER - 28 and text.isprintable()
+
+
+def _free(identifier: str, taken: Mapping[str, Any]) -> str:
+    """The identifier, with an ordinal behind it if it is taken."""
+    free, ordinal = identifier, 1
+    while free in taken:
+        ordinal += 1
+        free = f"{identifier}#{ordinal:04}"
+    return free
+
+
+def _time(time: datetime | None) -> str | None:
+    return time_text(time) if time else None
+
+
+def _fingerprint(given: Mapping[str, Any]) -> str:
+    text = orjson.dumps(given, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(text).hexdigest()[:32]
+
+
+def days_between(first: datetime, last: datetime) -> Sequence[date]:
+    """Every UTC day that a time range touches."""
+    start, end = day_of(first), day_of(last)
+    return [start + timedelta(days=number) for number in range((end - start).days + 1)]

@@ -1,0 +1,147 @@
+"""The access patterns that read data files: by name, by applicable date, and their revisions and metadata.
+
+None of them is a scan. The list by date walks the documented index day by day, by the counters of the days.
+"""
+
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import replace
+
+from graph.core.paging import Page
+from graph.domains.data_files.claims import reading_claims, settle
+from graph.domains.data_files.counts import ITEMS, Kind
+from graph.domains.data_files.entities import BY_DATE, DAY, FILE_REVISION, PART
+from graph.domains.data_files.model import REVISIONS, DataFile, FileRevision, ListedFile, identifier_of
+from graph.domains.data_files.references import Version
+from graph.domains.data_files.selection import FileSelection, LatestVersions
+from graph.store.client_input import find, possible_key
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.ordering import PageRequest
+from graph.store.query import Partition, Query
+from graph.store.records import records_at
+from graph.store.time_walk import Place, Promises, Walk
+from graph.work.account import charge_rows, give_way
+
+FIRST_DAYS, DAYS_AT_ONCE = 25, 400  # counters that are read at first, and at most; twice as many each time
+DAYS_PER_PIECE = 50  # that are planned before giving way to other work; each has some ten counters
+
+
+class DataFiles:
+    """The registered data files."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def by_name(self, names: Iterable[str], attributes: frozenset[str] | None = None) -> Mapping[str, DataFile]:
+        """The registered ones of these files.
+
+        Args:
+            attributes: the needed ones of each, beside its name; None for all.
+        """
+        return await find(self._database, DataFile, names, attributes)
+
+    async def page(self, selection: FileSelection, request: PageRequest) -> Page[ListedFile]:
+        """A page of the selected files, those of the newest applicable day first.
+
+        A file that applies to several of the days is listed once, at the first of them.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many files.
+        """
+        latest = LatestVersions(selection)
+        query = Query(entity=PART, index=BY_DATE, where=selection.condition, attributes=frozenset())
+        walk = Walk(self._database, query, _Days(self._database, selection, latest).plan, latest.keep)
+        page = await walk.page(request.paging, forward=False, place_of=_itself, record_of=ListedFile)
+        places = [listed.item for listed in page.records]
+        files = await self.by_name({place["file-name"] for place in places}, request.attributes)
+        record = ListedFile.reading(request.attributes)
+        listed = [record({**place, **files[name].item}) for place in places if (name := place["file-name"]) in files]
+        return replace(page, records=listed)
+
+    async def parts(self, names: Iterable[str]) -> Mapping[str, list[Item]]:
+        """The further items of files' metadata, by the files' names, in order of their identifiers."""
+        files = await self.by_name(names, frozenset({"parts"}))
+        if not files:
+            return {}
+        page = await self._database.query(Query(entity=PART, partitions=[(name,) for name in sorted(files)]))
+        parts: dict[str, list[Item]] = {}
+        for part in page.items:  # others may be left of a registration that broke off, or came too late
+            if part["identifier"] in files[part["file-name"]].item["parts"]:
+                parts.setdefault(part["file-name"], []).append(part)
+        return {name: sorted(items, key=identifier_of) for name, items in parts.items()}
+
+    async def revisions(self, name: str, request: PageRequest) -> Page[FileRevision]:
+        """A page of a file's revisions, the latest first."""
+        request = replace(request, attributes=reading_claims(request.attributes))
+        page = await REVISIONS.page(self._database, request, [(name,)], FileRevision)
+        await self._settle(page.records)
+        return page
+
+    async def with_version(self, name: str, version: str) -> list[Version]:
+        """The revisions of a file that are this version of a calibration, or of their algorithm."""
+        if possible_key(FILE_REVISION, name, 1) is None:
+            return []
+        read = frozenset({"calibration-versions", "algorithm-version"})
+        found = await self._database.query(Query(entity=FILE_REVISION, partitions=[(name,)], attributes=read))
+        return [
+            Version(name, item["revision"])
+            for item in found.items
+            if version in (*item["calibration-versions"], item.get("algorithm-version"))
+        ]
+
+    async def by_version(
+        self, versions: Iterable[Version], attributes: frozenset[str] | None = None
+    ) -> Mapping[Version, FileRevision]:
+        """The registered ones of these versions.
+
+        Args:
+            attributes: the needed ones of each, beside its name and number; None for all.
+        """
+        keys = [key for each in set(versions) if (key := possible_key(FILE_REVISION, *each))]
+        found = await records_at(self._database, FileRevision, keys, reading_claims(attributes))
+        await self._settle(found)
+        return {each.version: each for each in found}
+
+    async def _settle(self, revisions: Iterable[FileRevision]) -> None:
+        await settle(self._database, {each.version.reference: each.item for each in revisions})
+
+
+def _itself(place: Place) -> Place:
+    return place
+
+
+class _Days:
+    """The days that may have selected files, by their counters."""
+
+    def __init__(self, database: Database, selection: FileSelection, latest: LatestVersions) -> None:
+        self._database = database
+        self._selection = selection
+        self._latest = latest
+
+    async def plan(self, *, forward: bool, start: Partition | None) -> AsyncGenerator[Promises, None]:
+        """The days in order or in reverse, some at a time, beginning with `start`."""
+        first, last = self._selection.first, self._selection.last
+        low, high = first.isoformat() if first else None, last.isoformat() if last else None
+        if start is not None:
+            (day,) = start
+            low, high = (max(low or day, day), high) if forward else (low, min(high or day, day))
+        days = Query(entity=DAY, between=(low, high), forward=forward, limit=FIRST_DAYS)
+        while True:
+            page = await self._database.query(days)
+            await charge_rows(read=len(page.items))
+            for at in range(0, len(page.items), DAYS_PER_PIECE):
+                yield [promise for item in page.items[at : at + DAYS_PER_PIECE] if (promise := self._promise(item))]
+                await give_way()
+            if page.last_key is None:
+                return
+            days = replace(days, start=page.last_key, limit=min(2 * len(page.items), DAYS_AT_ONCE))
+
+    def _promise(self, item: Item) -> tuple[Partition, int, int] | None:
+        """What a day may hold; None for nothing."""
+        counted = {Kind.of_name(name): number for name, number in item.items() if "#" in name and number > 0}
+        day: str = item["day"]
+        self._latest.note(day, counted)
+        matches = sum(
+            number for kind, number in counted.items() if self._selection.counts(kind) and self._latest.has(day, kind)
+        )
+        return ((day,), matches, item[ITEMS]) if matches else None

@@ -1,0 +1,178 @@
+"""Registers data files: a new file, or the next revision of one whose content has changed.
+
+    files → check each by itself → read what is registered → transactions
+
+A file, its revision, its further items and their counters are written in one transaction. It applies only if the file
+still is what was read. So a crash or a race leaves no file half registered, and counts nothing twice. If a new file has
+more items than a transaction takes, those that no index has are written ahead: they are not seen before the file is.
+Their identifiers have a mark of the file's content, and the file names those that are its own. So what registrations of
+other contents wrote at the same time is not seen, and the next revision removes it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+from graph.core.clock import Clock
+from graph.core.days import datetime_of
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.data_files.checking import ONLY_NAMED, Draft, FileRefused, drafted
+from graph.domains.data_files.dataset_versions import DatasetVersion, revisions_with
+from graph.domains.data_files.entities import FILE, PART
+from graph.domains.data_files.model import Problem, RegistrationReport, Rejection
+from graph.domains.data_files.new_files import NewFile
+from graph.domains.data_files.packing import packed, too_large, write_ahead
+from graph.domains.data_files.times import time_text
+from graph.domains.data_files.writes import PLAIN, FileWrite, is_registered, together, version_write_of, write_of
+from graph.store.contract import Database, Delete
+from graph.store.entity import Item
+from graph.store.query import Query
+from graph.work.account import give_way
+
+MOST_FILES = 1000  # of one call
+CHECKED_AT_ONCE = 50  # files, before giving way to other work
+READ_AT_ONCE = 250  # likewise
+ROUNDS = 20  # for the same file; a further round is due to other writers of it
+
+
+class Stored:
+    """What is registered of some files."""
+
+    def __init__(self, database: Database, files: dict[str, Item], versions: Mapping[DatasetVersion, Item]) -> None:
+        self.files = files  # by their names
+        self.versions = versions  # revisions, by their versions in OpenLineage
+        self._database = database
+
+    @classmethod
+    async def of(cls, database: Database, names: Iterable[str], versions: Iterable[DatasetVersion] = ()) -> "Stored":
+        """Read the files with these names, and their revisions with these versions."""
+        files: dict[str, Item] = {}
+        left = iter(names)
+        while some := [FILE.key_for(name) for name in islice(left, READ_AT_ONCE)]:
+            files |= {item["file-name"]: item for item in (await database.get_many(some)).values()}
+            await give_way()
+        known = [each for each in versions if each[0] in files]
+        return cls(database, files, await revisions_with(database, files, known))
+
+    async def registration(self, draft: Draft, *, at: str) -> FileWrite | None:
+        """The registration of a file; None if it is registered as it is."""
+        stored = self.files.get(draft.name)
+        if draft.dataset_version is None:
+            return None if is_registered(draft, stored) else await self.write_of(draft, at=at)
+        if (draft.name, draft.dataset_version) in self.versions:
+            return None
+        if stored and "dataset-version" not in stored and draft.only_tells_version:
+            return version_write_of(draft, stored)
+        return await self.write_of(draft, at=at)
+
+    async def write_of(self, draft: Draft, *, at: str, is_made: bool = False) -> FileWrite:
+        """The registration of a revision, which replaces the further items of the one before."""
+        file = self.files.get(draft.name)
+        has_parts = file and file["fingerprint"] != ONLY_NAMED and (file["parts"] or draft.parts)
+        parts = await self._parts(file) if file and has_parts else {}
+        return write_of(draft, file, parts, at=at, is_made=is_made)
+
+    async def _parts(self, file: Item) -> dict[str, Item]:
+        """The further items of a file. Those that came too late are removed: no registration can make them seen."""
+        page = await self._database.query(Query(entity=PART, partitions=[(file["file-name"],)]))
+        parts = {item["identifier"]: item for item in page.items}
+        late = [identifier for identifier, part in parts.items() if PLAIN in part and identifier not in file["parts"]]
+        limit = self._database.transaction_limit
+        for first in range(0, len(late), limit):
+            keys = [PART.key_for(file["file-name"], identifier) for identifier in late[first : first + limit]]
+            await self._database.transact(list(map(Delete, keys)))
+        return {identifier: part for identifier, part in parts.items() if identifier not in late}
+
+
+class Registration:
+    """Registers data files."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def register(self, files: Sequence[NewFile | Rejection]) -> RegistrationReport:
+        """Register files, each by itself. To register the same files again is safe.
+
+        Args:
+            files: a rejection stands for one that could not be read.
+
+        Raises:
+            DatabaseUnavailable: Some may be registered. Registering all of them again completes the work.
+        """
+        report = RegistrationReport()
+        for drafts in _of_different_names(await _drafts(files, report)):
+            await self._register(drafts, report)
+        return report
+
+    async def _register(self, drafts: Mapping[str, Draft], report: RegistrationReport) -> None:
+        """Register files of different names."""
+        pending = drafts
+        for _ in range(ROUNDS):
+            if not pending:
+                return
+            versions = [(draft.name, draft.dataset_version) for draft in pending.values() if draft.dataset_version]
+            stored = await Stored.of(self._database, pending, versions)
+            at = time_text(datetime_of(self._clock()))
+            writes = []
+            for number, draft in enumerate(pending.values(), 1):
+                if write := await stored.registration(draft, at=at):
+                    writes.append(write)
+                if number % CHECKED_AT_ONCE == 0:
+                    await give_way()
+            report.skipped += len(pending) - len(writes)
+            await write_ahead(self._database, writes)
+            refused: list[FileWrite] = []
+            for some in packed(await self._fitting(writes, drafts, report), self._database.transaction_limit):
+                if await self._database.transact(together(some)):
+                    refused += some
+                else:
+                    report.registered += len(some)
+            pending = {write.version.name: drafts[write.version.name] for write in refused}
+        raise DatabaseUnavailable("other writers kept registering the same files")
+
+    async def _fitting(
+        self, writes: Iterable[FileWrite], drafts: Mapping[str, Draft], report: RegistrationReport
+    ) -> list[FileWrite]:
+        """The registrations that fit a transaction. The others are rejected."""
+        limit = self._database.transaction_limit
+        fitting = []
+        for number, write in enumerate(writes, 1):
+            name = write.version.name
+            if number % CHECKED_AT_ONCE == 0:
+                await give_way()
+            if write.fits(limit):
+                fitting.append(write)
+            else:
+                message = too_large(write, limit)
+                report.reject(Rejection(drafts[name].index, name, Problem.TOO_MANY_ITEMS, message))
+        return fitting
+
+
+async def _drafts(files: Sequence[NewFile | Rejection], report: RegistrationReport) -> list[Draft]:
+    """The checked files."""
+    drafts = []
+    for index, file in enumerate(files):
+        if isinstance(file, Rejection):
+            report.reject(file)
+            continue
+        try:
+            drafts.append(drafted(file, index))
+        except FileRefused as refused:
+            report.reject(Rejection(index, file.name, refused.code, str(refused)))
+        if index % CHECKED_AT_ONCE == CHECKED_AT_ONCE - 1:
+            await give_way()
+    report.names = [draft.name for draft in drafts]
+    return drafts
+
+
+def _of_different_names(drafts: Iterable[Draft]) -> list[dict[str, Draft]]:
+    """The files, so that those of the same name follow each other."""
+    parts: list[dict[str, Draft]] = []
+    seen: Counter[str] = Counter()
+    for draft in drafts:
+        if seen[draft.name] == len(parts):
+            parts.append({})
+        parts[seen[draft.name]][draft.name] = draft
+        seen[draft.name] += 1
+    return parts

@@ -1,0 +1,118 @@
+"""Which data files are selected: their applicable days, level, product, type, version, and lost packets."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+from typing import NamedTuple
+
+from graph.domains.data_files.counts import Kind
+from graph.domains.data_files.versions import major_of, order_of
+from graph.store.conditions import Absent, AnyOf, Compare, Condition, all_of
+from graph.store.entity import Item
+from graph.store.time_walk import Keep
+
+VERSION_READ = frozenset({"data-level", "data-product", "data-version"})
+
+
+class VersionRule(Enum):
+    """Which versions of the files of a product and day are selected."""
+
+    ALL = "ALL"
+    LATEST_MAJOR = "LATEST_MAJOR"  # all those of the latest major version
+    LATEST = "LATEST"
+
+
+class Series(NamedTuple):
+    """The files of a product that apply to a day. Their versions compete."""
+
+    day: str
+    level: str
+    product: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSelection:
+    """The selected files."""
+
+    first: date | None = None
+    last: date | None = None  # inclusive
+    level: str | None = None
+    product: str | None = None
+    data_type: str | None = None
+    version: VersionRule | str = VersionRule.ALL  # or an exact version of the algorithm
+    missing_packets_gt: int | None = None
+
+    @property
+    def condition(self) -> Condition | None:
+        """The part of the filter that stores test."""
+        equal = {
+            "data-level": self.level,
+            "data-product": self.product,
+            "data-type": self.data_type,
+            "data-version": self.version if isinstance(self.version, str) else None,
+        }
+        more = self.missing_packets_gt
+        missing = "most-missing" if self.data_type is None else "most-missing-of-type"
+        return all_of(
+            self._once,
+            *(Compare(name, "=", value) for name, value in equal.items() if value is not None),
+            None if more is None else Compare(missing, ">", more),
+        )
+
+    @property
+    def _once(self) -> Condition:
+        """Of a file's items, only the first one within the days: so a file is listed once."""
+        earlier = "earlier-date" if self.data_type is None else "earlier-date-of-type"
+        if self.first is None:
+            return Absent(earlier)
+        return AnyOf((Absent(earlier), Compare(earlier, "<", self.first.isoformat())))
+
+    def counts(self, kind: Kind) -> bool:
+        """Whether items of this kind may be selected."""
+        return (
+            (self.level is None or kind.level == self.level)
+            and (self.product is None or kind.product == self.product)
+            and (isinstance(self.version, VersionRule) or kind.version == self.version)
+        )
+
+    def is_latest(self, version: str, latest: str) -> bool:
+        """Whether a version is selected beside the latest one of its series."""
+        if self.version is VersionRule.LATEST:
+            return order_of(version) == order_of(latest)
+        return major_of(version) == major_of(latest)
+
+
+class LatestVersions:
+    """The latest versions of the series that a walk has come to."""
+
+    def __init__(self, selection: FileSelection) -> None:
+        self._selection = selection
+        self._compares = selection.version in (VersionRule.LATEST, VersionRule.LATEST_MAJOR)
+        self._latest: dict[Series, str] = {}
+
+    @property
+    def keep(self) -> Keep | None:
+        """The part of the filter that stores cannot test; None if it selects all versions, or one."""
+        return Keep(self._is_kept, VERSION_READ) if self._compares else None
+
+    def note(self, day: str, kinds: Iterable[Kind]) -> None:
+        """Note the versions of a day."""
+        if not self._compares:
+            return
+        for level, product, version in kinds:
+            series = Series(day, level, product)
+            known = self._latest.get(series)
+            if known is None or order_of(known) < order_of(version):
+                self._latest[series] = version
+
+    def has(self, day: str, kind: Kind) -> bool:
+        """Whether files of a day, whose versions were noted, are among those of the latest versions."""
+        return not self._compares or self._holds(Series(day, kind.level, kind.product), kind.version)
+
+    def _is_kept(self, item: Item) -> bool:
+        kind = Kind.of_item(item)
+        return self._holds(Series(item["applicable-date"], kind.level, kind.product), kind.version)
+
+    def _holds(self, series: Series, version: str) -> bool:
+        return self._selection.is_latest(version, self._latest.get(series, version))

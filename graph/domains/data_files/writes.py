@@ -1,0 +1,153 @@
+"""What registering a file changes, as actions of one transaction."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.domains.data_files.checking import ONLY_NAMED, Draft
+from graph.domains.data_files.counts import Counts
+from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, PART
+from graph.domains.data_files.references import Version
+from graph.store.conditions import AllOf, unchanged
+from graph.store.contract import Action, Delete, Put, Update
+from graph.store.entity import Item
+from graph.store.values import item_bytes
+
+INDEXED = frozenset({"applicable-date", "calibration-order"})  # of items by which their file is found
+MOST_BYTES = 3_500_000  # of the items of one transaction; DynamoDB takes 4 MB, with keys and conditions
+PLAIN = "plain-identifier"
+_PARTS = "parts"
+
+
+@dataclass(slots=True)
+class FileWrite:
+    """The registration of a revision."""
+
+    version: Version
+    file: Item  # as it is then
+    actions: list[Action]
+    counts: Counts = field(default_factory=Counts)
+    ahead: list[Put] = field(default_factory=list)  # items of a new file that nobody sees before it is there
+
+    @property
+    def size(self) -> int:
+        """The number of its actions, with those on counters."""
+        return self.size_behind + len(self.ahead)
+
+    @property
+    def size_behind(self) -> int:
+        """The same, once the items that may be written ahead are."""
+        return len(self.actions) + len(self.counts)
+
+    def mark_ahead(self) -> None:
+        """Give the items to write ahead identifiers that they have in no registration of another content.
+
+        So whichever registration comes first has the items that it wrote, and those of others are not seen.
+        """
+        mark = self.file["fingerprint"][:MARK_LENGTH]
+        marked = {put.item["identifier"]: f"{put.item['identifier']}#{mark}" for put in self.ahead}
+        self.file[_PARTS][:] = [marked.get(identifier, identifier) for identifier in self.file[_PARTS]]
+        for put in self.ahead:
+            identifier = put.item["identifier"]
+            put.item |= {"identifier": marked[identifier], PLAIN: identifier}
+
+    @property
+    def byte_count(self) -> int:
+        """The size of its items."""
+        return _bytes((*self.actions, *self.ahead))
+
+    def fits(self, limit: int) -> bool:
+        """Whether it fits a transaction of so many actions."""
+        return self.size <= limit and self.byte_count <= MOST_BYTES
+
+    def fits_behind(self, limit: int) -> bool:
+        """The same, once the items that may be written ahead are."""
+        return self.size_behind <= limit and _bytes(self.actions) <= MOST_BYTES
+
+
+def _bytes(actions: Iterable[Action]) -> int:
+    return sum(item_bytes(action.item) for action in actions if isinstance(action, Put))
+
+
+def is_registered(draft: Draft, stored: Item | None) -> bool:
+    """Whether a file is registered as it is. With two checksums, these decide."""
+    if stored is None:
+        return False
+    known, new = stored.get("checksum"), draft.attributes.get("checksum")
+    if known is not None and new is not None:
+        return bool(known == new)
+    return stored["fingerprint"] == draft.fingerprint or draft.fingerprint == ONLY_NAMED
+
+
+def write_of(
+    draft: Draft,
+    stored: Item | None,
+    parts: Mapping[str, Item],
+    *,
+    at: str,
+    is_made: bool = False,
+    is_used: bool = False,
+) -> FileWrite:
+    """The registration of a file that is not registered as it is.
+
+    Args:
+        stored: the latest revision.
+        parts: the stored further items, by their identifiers.
+        at: the time, as the table has it.
+        is_made: whether a run generates it. Then it is new, though the file may have been named before.
+        is_used: whether a run uses it at once.
+    """
+    before = stored["revision"] if stored else 0
+    completes = stored is not None and stored["fingerprint"] == ONLY_NAMED and not is_made
+    version = Version(draft.name, before if completes else before + 1)
+    attributes = {**draft.attributes, "registered-at": at}
+    unread = AllOf((unchanged(stored, "revision"), unchanged(stored, "fingerprint")))
+    file = {**attributes, "revision": version.revision, _PARTS: list(draft.parts)}
+    write = FileWrite(version, file, [Put(FILE, file, condition=unread)])
+    if completes:
+        values = {name: value for name, value in attributes.items() if name != "file-name"}
+        write.actions.append(Update(_key(version), set=values))
+    else:
+        used = {"is-used": True} if is_used else {}
+        write.actions.append(Put(FILE_REVISION, {**attributes, **used, "revision": version.revision}))
+        if before:
+            write.actions.append(Update(_key(Version(draft.name, before)), set={"invalidated-at": at}))
+    _replace_parts(write, draft, parts)
+    return write
+
+
+def version_write_of(draft: Draft, stored: Item) -> FileWrite:
+    """Says which version of a dataset the latest revision is."""
+    version = Version(draft.name, stored["revision"])
+    named = {"dataset-version": draft.dataset_version}
+    unread = AllOf((unchanged(stored, "revision"), unchanged(stored, "dataset-version")))
+    latest = Update(FILE.key_for(draft.name), set=named, condition=unread)
+    return FileWrite(version, {**stored, **named}, [latest, Update(_key(version), set=named)])
+
+
+def _replace_parts(write: FileWrite, draft: Draft, stored: Mapping[str, Item]) -> None:
+    """Write the further items in place of those of the revision before."""
+    for identifier, part in stored.items():
+        write.counts.add(identifier, part, -1)
+        if identifier not in draft.parts:
+            write.actions.append(Delete(PART.key_for(draft.name, identifier)))
+    is_new = write.version.revision == 1
+    for identifier, part in draft.parts.items():
+        write.counts.add(identifier, part)
+        put = Put(PART, {**part, "file-name": draft.name, "identifier": identifier})
+        if is_new and not part.keys() & INDEXED:
+            write.ahead.append(put)
+        else:
+            write.actions.append(put)
+
+
+def _key(version: Version) -> Any:
+    return FILE_REVISION.key_for(*version)
+
+
+def together(writes: Sequence[FileWrite]) -> list[Action]:
+    """The actions of several registrations, with each counter once."""
+    counts = Counts()
+    for write in writes:
+        counts.merge(write.counts)
+    return [*(action for write in writes for action in (*write.actions, *write.ahead)), *counts.updates()]

@@ -1,0 +1,240 @@
+"""Pages of data files equal what looking at every file finds, on either engine, for any filter and any page size.
+
+The model follows the descriptions of the filter alone. A file has the days of all its data, those of one type with
+`type`; it is listed at the first of its days that is selected.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.paging import Page, Paging
+from graph.domains.data_files.entities import BY_DATE, DAY, PART
+from graph.domains.data_files.model import BY_APPLICABLE_DATE, ListedFile
+from graph.domains.data_files.new_files import NewFile, SortableMetadata
+from graph.domains.data_files.reading import DataFiles
+from graph.domains.data_files.schema.filters import DataFileFilter
+from graph.domains.data_files.selection import FileSelection, VersionRule
+from graph.store.ordering import PageRequest
+from tests.domains.data_files.in_store import FileStore, a_file, data_files, day
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.effort import rounds
+
+VERSIONS = ("1.0.0", "1.1.0rc1", "1.1.0", "2.0.0")  # ascending
+DAYS = (1, 2, 3, 4)
+
+data = st.builds(
+    SortableMetadata,
+    type=st.sampled_from([None, "APID11", "APID11", "APID12"]),
+    applicable_dates=st.lists(st.sampled_from([day(number) for number in DAYS]), max_size=3),
+    missing_packet_count=st.sampled_from([None, 0, 1, 5]),
+)
+kinds = st.fixed_dictionaries(
+    {"level": st.sampled_from(["L0", "L0", "L1A"]), "sortable": st.lists(data, max_size=3)},
+    optional={
+        "product": st.sampled_from(["RAD", "CAM"]),
+        "algorithm_version": st.sampled_from(VERSIONS),
+    },
+)
+
+
+def _files(some: Sequence[dict[str, Any]]) -> list[NewFile]:
+    return [NewFile(name=f"{number}.nc", **each) for number, each in enumerate(some)]
+
+
+files = st.lists(kinds, max_size=8).map(_files)
+bounds = st.none() | st.sampled_from([day(number) for number in (*DAYS, 9)])
+selections = st.builds(
+    FileSelection,
+    first=bounds,
+    last=bounds,
+    level=st.sampled_from([None, None, "L0", "L1A", "L9"]),
+    product=st.sampled_from([None, None, "RAD", "CAM", "NONE"]),
+    data_type=st.sampled_from([None, None, "APID11", "APID12"]),
+    version=st.sampled_from([*VersionRule, *VersionRule, "1.1.0", "3"]),
+    missing_packets_gt=st.sampled_from([None, None, 0, 4, 9]),
+).filter(lambda each: each.first is None or each.last is None or each.first <= each.last)
+
+
+def days_of(file: NewFile, data_type: str | None = None) -> set[date]:
+    """The days of a file's data, of those of a type if it is given."""
+    parts = [part for part in file.sortable if data_type in (None, part.type)]
+    return {each for part in parts for each in part.applicable_dates}
+
+
+def is_latest(file: NewFile, on: date, every: Sequence[NewFile], rule: VersionRule) -> bool:
+    """Whether a file has the latest version, or major version, of its level, product and day."""
+    places = [
+        (*VERSIONS, None).index(each.algorithm_version) if each.algorithm_version else -1
+        for each in every
+        if (each.level, each.product) == (file.level, file.product) and on in days_of(each)
+    ]
+    own = VERSIONS.index(file.algorithm_version) if file.algorithm_version else -1
+    majors = {-1: -1, 0: 1, 1: 1, 2: 1, 3: 2}
+    return own == max(places) if rule is VersionRule.LATEST else majors[own] == majors[max(places)]
+
+
+def listed_at(file: NewFile, selection: FileSelection, every: Sequence[NewFile]) -> date | None:
+    """The day at which a file is listed; None if it is not selected."""
+    days = [
+        each
+        for each in days_of(file, selection.data_type)
+        if (selection.first or each) <= each <= (selection.last or each)
+    ]
+    missing = [
+        part.missing_packet_count or 0
+        for part in file.sortable
+        if selection.data_type in (None, part.type) and part.missing_packet_count is not None
+    ]
+    more = selection.missing_packets_gt
+    if (
+        not days
+        or selection.level not in (None, file.level)
+        or selection.product not in (None, file.product)
+        or (isinstance(selection.version, str) and selection.version != file.algorithm_version)
+        or (more is not None and max(missing, default=0) <= more)
+    ):
+        return None
+    rule = selection.version
+    if isinstance(rule, VersionRule) and rule is not VersionRule.ALL and not is_latest(file, min(days), every, rule):
+        return None
+    return min(days)
+
+
+async def page_of(ours: DataFiles, selection: FileSelection, paging: Paging[Any]) -> Page[ListedFile]:
+    """A page of a selection."""
+    return await ours.page(selection, PageRequest(paging))
+
+
+async def walked(
+    ours: FileStore, selection: FileSelection, size: int, *, backward: bool = False, meanwhile: Sequence[NewFile] = ()
+) -> list[ListedFile]:
+    """All files of all pages, each of which must be full, while others are registered."""
+    found: list[ListedFile] = []
+    others = iter(meanwhile)
+    cursor = None
+    while True:
+        paging: Paging[Any] = Paging(size, True, before=cursor) if backward else Paging(size, after=cursor)
+        page = await page_of(ours.files, selection, paging)
+        some = list(page.records)
+        has_previous, has_next = await await_maybe(page.has_previous), await await_maybe(page.has_next)
+        assert (has_previous if backward else has_next) == page.has_more
+        assert (has_next if backward else has_previous) == (cursor is not None)
+        found = [*some, *found] if backward else [*found, *some]
+        if not page.has_more:
+            return found
+        assert len(some) == size
+        cursor = BY_APPLICABLE_DATE.place_of(some[0 if backward else -1].cursor, "after")
+        if (other := next(others, None)) is not None:
+            await ours.register(other)
+
+
+def test_the_model_lists_a_file_at_its_first_selected_day() -> None:
+    file = a_file("a.nc", 1, 2, 3)
+    assert listed_at(file, FileSelection(), [file]) == day(1)
+    assert listed_at(file, FileSelection(first=day(2)), [file]) == day(2)
+    assert listed_at(file, FileSelection(first=day(4)), [file]) is None
+
+
+MISSING = a_file(
+    "gaps.nc",
+    sortable=[
+        SortableMetadata(type="APID11", applicable_dates=[day(1)], missing_packet_count=0),
+        SortableMetadata(type="APID12", applicable_dates=[day(1)], missing_packet_count=5),
+    ],
+)
+
+
+@example(some=[a_file("a.nc", 1, 2, 3)], selection=FileSelection(first=day(1)), size=1, backward=True)
+@example(some=[MISSING], selection=FileSelection(missing_packets_gt=4), size=1, backward=False)
+@settings(A_FEW, max_examples=rounds(100))
+@given(some=files, selection=selections, size=st.integers(1, 4), backward=st.booleans())
+async def test_pages_together_are_the_files_of_the_model_each_once(
+    engine: str, some: list[NewFile], selection: FileSelection, size: int, backward: bool
+) -> None:
+    expected = {file.name: at for file in some if (at := listed_at(file, selection, some))}
+
+    async with data_files(engine, some) as ours:
+        found = await walked(ours, selection, size, backward=backward)
+        again = await walked(ours, selection, 50)
+
+    names = [each.name for each in found]
+    assert sorted(names) == sorted(expected)
+    days = [expected[name] for name in names]
+    assert days == sorted(days, reverse=True)
+    assert names == [each.name for each in again]  # in one order whatever the size of a page
+    by_name = {file.name: file for file in some}
+    for each in found:
+        assert (each.level, each.product) == (by_name[each.name].level, by_name[each.name].product)
+        assert each.applicable_dates == sorted(days_of(by_name[each.name]))
+
+
+@settings(A_FEW, max_examples=rounds(50))
+@given(some=files, selection=selections, size=st.integers(1, 3), backward=st.booleans(), others=files)
+async def test_files_that_are_registered_while_others_are_paged_move_none_of_them(
+    engine: str, some: list[NewFile], selection: FileSelection, size: int, backward: bool, others: list[NewFile]
+) -> None:
+    rule = selection.version  # what is latest may change meanwhile
+    selection = replace(selection, version=VersionRule.ALL if isinstance(rule, VersionRule) else rule)
+    expected = {file.name for file in some if listed_at(file, selection, some)}
+    meanwhile = [replace(file, name=f"later-{file.name}") for file in others]
+    async with data_files(engine, some) as ours:
+        found = await walked(ours, selection, size, backward=backward, meanwhile=meanwhile)
+    names = [each.name for each in found]
+    assert len(set(names)) == len(names)
+    assert {name for name in names if not name.startswith("later-")} == expected
+
+
+async def test_a_cursor_stays_valid_after_its_file_has_got_other_days(engine: str) -> None:
+    some = [a_file(f"{number}.nc", number) for number in (5, 4, 3, 2)]
+    async with data_files(engine, some) as ours:
+        page = await page_of(ours.files, FileSelection(), Paging(2))
+        cursor = BY_APPLICABLE_DATE.place_of(page.records[-1].cursor, "after")
+        await ours.register(a_file("4.nc", 9))
+        rest = await page_of(ours.files, FileSelection(), Paging(2, after=cursor))
+    assert [each.name for each in rest.records] == ["3.nc", "2.nc"]
+
+
+async def test_a_revision_is_listed_at_its_own_days_alone(engine: str) -> None:
+    async with data_files(engine, [a_file("a.nc", 1, 2, type="APID11"), a_file("a.nc", 2, 3)]) as ours:
+        for selection, found in (
+            (FileSelection(first=day(1), last=day(1)), []),
+            (FileSelection(first=day(2), last=day(2)), ["a.nc"]),
+            (FileSelection(), ["a.nc"]),
+            (FileSelection(data_type="APID11"), []),
+        ):
+            page = await page_of(ours.files, selection, Paging(5))
+            assert [each.name for each in page.records] == found, selection
+
+
+async def test_a_list_reads_the_days_that_have_selected_files_and_no_others(engine: str) -> None:
+    some = [a_file(f"{number}.nc", number, level="L1A" if number == 7 else "L0") for number in range(1, 29)]
+    async with data_files(engine, some) as ours:
+        watched = WatchedDatabase(ours.database)
+        page = await page_of(DataFiles(watched), FileSelection(level="L1A"), Paging(5))
+    assert [each.name for each in page.records] == ["7.nc"]
+    assert {call.entity for call in watched.calls if call.method == "query"} == {DAY, PART}
+    assert watched.read(PART, BY_DATE) == {("2024-01-07",)}
+
+
+@pytest.mark.parametrize("word", ["", "\0", "a" * 10_000, "L0#APID11", "é"])
+async def test_words_that_no_file_can_have_select_none(engine: str, word: str) -> None:
+    async with data_files(engine, [a_file("a.nc", 1, type="APID11", product="RAD")]) as ours:
+        for name in ("level", "product", "data_type", "version"):
+            given: dict[str, Any] = {name: word}
+            selection = FileSelection(**given)
+            assert list((await page_of(ours.files, selection, Paging(5))).records) == [], name
+        assert await ours.files.by_name([word]) == {}
+        assert await ours.files.with_version(word, word) == []
+        assert list((await ours.calibrations.page(word, VersionRule.LATEST, PageRequest(Paging(5)))).records) == []
+
+
+def test_a_filter_without_values_selects_all() -> None:
+    assert DataFileFilter().selection() == FileSelection()

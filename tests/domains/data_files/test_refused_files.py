@@ -1,0 +1,146 @@
+"""A file that breaks a rule is refused with its code and its place, and its neighbours are registered.
+
+What no engine can store must be among the rules: otherwise it would be a failure of the service.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from graph.domains.data_files.entities import LONGEST_NAME, PART
+from graph.domains.data_files.model import Problem
+from graph.domains.data_files.new_files import AdditionalMetadata, CalibrationMetadata, NewFile, SortableMetadata
+from graph.domains.data_files.provenance.reports import RunReport, UsedFile
+from graph.domains.data_files.references import Version
+from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, checksum, data_files, day
+
+SATELLITE = "\U0001f6f0"  # four bytes of UTF-8
+TOO_LARGE = {"text": "x" * 500_000}
+
+
+def an_item(identifier: str = "PDS", /, **attributes: Any) -> dict[str, Any]:
+    """Additional metadata of one item."""
+    return {"additional": [AdditionalMetadata(identifier=identifier, attributes=attributes)]}
+
+
+def data(**told: Any) -> dict[str, Any]:
+    """Sortable metadata of one part."""
+    return {"sortable": [SortableMetadata(**{"applicable_dates": [day(1)], **told})]}
+
+
+REFUSED: list[tuple[Problem, dict[str, Any]]] = [
+    *((Problem.NAME_INVALID, {"name": name}) for name in ("", "a\nb", "a\0", "\ud800", "\u200b", "\U0010ffff")),
+    (Problem.FILE_INVALID, {"name": "n" * (LONGEST_NAME + 1)}),
+    *((Problem.CHECKSUM_INVALID, {"checksum": text}) for text in ("0", "g" * 32, "0" * 33, "٠" * 32, "\0" * 32)),
+    *((Problem.FILE_INVALID, {"level": text}) for text in ("", "L0#", "é", "\0", "L" * 65)),
+    *((Problem.FILE_INVALID, {"product": text}) for text in ("", "A#B", " ", "\ud800", "P" * 65)),
+    *((Problem.FILE_INVALID, {"algorithm_version": text}) for text in ("", "1 0", "é", "\0", "1" * 65)),
+    *((Problem.FILE_INVALID, {"url": text}) for text in ("\ud800", "u" * 1025)),
+    *((Problem.FILE_INVALID, {"namespace": text}) for text in ("\ud800", "n" * (LONGEST_NAME + 1))),
+    *((Problem.FILE_INVALID, {"size": size}) for size in (-1, 2**63)),
+    *((Problem.FILE_INVALID, data(type=text)) for text in ("", "\0", "a\n", "\ud800", "t" * 101)),
+    *((Problem.METADATA_INVALID, data(missing_packet_count=number)) for number in (-1, 2**63)),
+    *((Problem.METADATA_INVALID, data(**told)) for told in ({"filled_gap_count": -1}, {"type": "t" * 65})),
+    (Problem.FILE_INVALID, {**data(), "level": None}),
+    *((Problem.METADATA_INVALID, {"metadata": each}) for each in ({"a": 1e200}, {"a": float("nan")}, {"a": "\ud800"})),
+    *((Problem.METADATA_INVALID, {"metadata": each}) for each in (TOO_LARGE, {"a": 10**40}, {"\ud800": 1})),
+    *((Problem.METADATA_INVALID, an_item(text)) for text in ("", "\0", "\ud800", "i" * 101)),
+    *((Problem.METADATA_INVALID, an_item(**{name: "x"})) for name in ("PK", "SK", "entity", "", "identifier")),
+    *((Problem.METADATA_INVALID, an_item(**{name: "x"})) for name in ("applicable-date", "calibration-order")),
+    *((Problem.METADATA_INVALID, an_item(**{name: "x"})) for name in ("\ud800", "n" * 65_536)),
+    *(
+        (Problem.METADATA_INVALID, an_item(x=value))
+        for value in (1e200, float("inf"), "\ud800", 10**40, {"y": "\ud800"})
+    ),
+    (Problem.METADATA_INVALID, an_item(**TOO_LARGE)),
+    (Problem.TOO_MANY_ITEMS, {"additional": [AdditionalMetadata(identifier="PDS")] * 401}),
+    *((Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates=of, version="1")]}) for of in ("", "#")),
+    (Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version="1 ")]}),
+    (Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version=v) for v in "12"]}),
+]
+
+
+@pytest.mark.parametrize(("code", "told"), REFUSED, ids=[f"{code.name}-{at}" for at, (code, _) in enumerate(REFUSED)])
+async def test_a_file_is_refused_by_itself_with_its_place(engine: str, code: Problem, told: dict[str, Any]) -> None:
+    bad = NewFile(**{"name": "bad.nc", "level": "L0", **told})
+    async with data_files(engine) as ours:
+        report = await ours.register(a_file("before.nc", 1), bad, a_file("after.nc", 1))
+        (rejection,) = report.rejections
+        assert (rejection.index, rejection.name, rejection.code) == (1, bad.name, code)
+        assert rejection.message.endswith(".")
+        assert (report.registered, report.rejected) == (2, 1)
+        assert (await ours.files.by_name(["before.nc", "after.nc", "bad.nc"])).keys() == {"before.nc", "after.nc"}
+        await ours.check_whole()
+
+
+NAMES = (
+    *("a@1", "a@", "@", "#", "#PDS", "a#b", "a/b/c", "s3://bucket/é ü.nc", "DAYS", "CALIBRATED", "LATE_RUNS"),
+    *("RUN#00000000-0000-7000-8000-000000000000", "USED#a@1", "REV#000001", "e\u0301", "\u00e9", "名前", "%00"),
+    *(SATELLITE * LONGEST_NAME, "é" * LONGEST_NAME, " a", "a ", "{name}"),
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_any_printable_name_is_that_of_one_file_in_all_of_the_keys(engine: str, name: str) -> None:
+    file = a_file(
+        name,
+        1,
+        type="T" * 64,
+        level="L" * 32,
+        checksum=checksum(1),
+        calibrations=a_calibration(name, "1.0.0rc1", "C" * 64).calibrations,
+        **an_item("i" * 100, x=1),
+    )
+    async with data_files(engine, [file, file]) as ours:
+        run = await ours.runs.record(RunReport(algorithm="a", used=[UsedFile(name)], generated=[a_file("l1a.nc")]))
+        assert run.used == [Version(name, 1)]
+        (listed,) = [each for each in await _all(ours) if each != "l1a.nc"]
+        assert listed == name
+        assert (await ours.files.by_name([name]))[name].revision == 1
+        assert await ours.identifiers(name) == sorted([f"CAL#{'C' * 64}", f"{'L' * 32}#{'T' * 64}", "i" * 100])
+        assert Version.of(Version(name, 7).reference) == Version(name, 7)
+
+
+async def _all(ours: FileStore) -> set[str]:
+    return {part["file-name"] for part in await ours.items(PART)}
+
+
+async def test_large_metadata_of_many_files_fit_the_transactions(engine: str) -> None:
+    """DynamoDB takes at most 4 MB at once."""
+    large = {"text": "x" * 60_000}
+    files = [a_file(f"{number}.nc", metadata=large) for number in range(45)]
+    async with data_files(engine) as ours:
+        report = await ours.register(*files)
+        assert (report.registered, report.rejections) == (45, [])
+
+
+async def test_a_revision_whose_items_are_too_large_together_is_refused_alone(engine: str) -> None:
+    """Those of a new file are written before anybody sees it."""
+    items = [AdditionalMetadata(identifier="PDS", attributes={"text": "x" * 300_000})] * 20
+    large = a_file("large.nc", additional=items)
+    async with data_files(engine, [large]) as ours:
+        report = await ours.register(a_file("a.nc"), replace(large, size=1), a_file("b.nc"))
+        assert [(each.index, each.code) for each in report.rejections] == [(1, Problem.TOO_MANY_ITEMS)]
+        assert report.registered == 2
+        assert len(await ours.identifiers("large.nc")) == 20
+        await ours.check_whole()
+
+
+async def test_times_at_both_ends_of_the_calendar_are_kept(engine: str) -> None:
+    first, last = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+    file = a_file(
+        "a.nc",
+        archive_time=first,
+        ingest_time=last,
+        sortable=[
+            SortableMetadata(
+                applicable_dates=[first.date(), last.date()], first_packet_time=first, last_packet_time=last
+            )
+        ],
+    )
+    async with data_files(engine, [file]) as ours:
+        stored = (await ours.files.by_name(["a.nc"]))["a.nc"]
+        assert (stored.archive_time, stored.ingest_time) == (first, last)
+        assert stored.applicable_dates == [first.date(), last.date()]
