@@ -1,0 +1,1 @@
+"""Runs, what they used and generated, and what that tells of files."""

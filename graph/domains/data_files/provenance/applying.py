@@ -1,0 +1,138 @@
+"""Writes the changes of an attempt, if what it has read still is so.
+
+One transaction holds the run, what it generates, and its edges. If that is too much for one, three parts are written
+before it, and none of them counts before the run's item is there:
+
+* New files are registered and claimed, see `claims`. Nobody sees yet that a run has generated them.
+* Other versions to generate are claimed.
+* Edges to what it used have the id of a report that the run's item does not have yet.
+
+The next attempt finds the first two done. So a crash leaves nothing of a run that is seen, and to record it again
+completes it.
+"""
+
+from collections.abc import Sequence
+
+from graph.domains.data_files.claims import IS_CLAIM, MAKER
+from graph.domains.data_files.combining import combined
+from graph.domains.data_files.entities import FILE_REVISION, RUN, USED
+from graph.domains.data_files.packing import packed, too_large, write_ahead
+from graph.domains.data_files.provenance.attempt import Attempt, revision_key
+from graph.domains.data_files.provenance.cycles import next_late_run
+from graph.domains.data_files.provenance.drafts import refusal
+from graph.domains.data_files.references import Version
+from graph.domains.data_files.writes import MOST_BYTES, together
+from graph.store.conditions import Absent, AllOf, Condition, unchanged
+from graph.store.contract import Action, Put, Update
+
+
+async def is_applied(attempt: Attempt) -> bool:
+    """Write the changes, unless others have changed the same meanwhile. Large ones take several attempts.
+
+    Raises:
+        BadUserInput: A new file fits no transaction.
+    """
+    limit = attempt.database.transaction_limit
+    if attempt.claims_ahead and not attempt.files and (unclaimed := _unclaimed(attempt)):
+        await _claim_ahead(attempt, unclaimed)
+        return False
+    edges, rest = _edge_actions(attempt), _other_actions(attempt)
+    too_many = attempt.claims_ahead or len(rest) > limit
+    if attempt.files and (too_many or sum(write.byte_count for write in attempt.files) > MOST_BYTES):
+        await _register_first(attempt)
+        return False
+    whole = combined([*edges, *rest])
+    if len(whole) <= limit:
+        return not await attempt.database.transact(whole)
+    for first in range(0, len(edges), limit):
+        if await attempt.database.transact(edges[first : first + limit]):
+            return False
+    return not await attempt.database.transact(rest)
+
+
+async def _register_first(attempt: Attempt) -> None:
+    """Register the new files, and claim those that the run generates."""
+    limit = attempt.database.transaction_limit
+    for write in attempt.files:
+        if not write.fits(limit) and not write.fits_behind(limit):
+            raise refusal(write.version.name, too_large(write, limit))
+    await write_ahead(attempt.database, attempt.files)
+    generated = frozenset(attempt.generated)
+    for some in packed(attempt.files, limit):
+        made = [each for write in some if (each := write.version.reference) in generated]
+        if await attempt.database.transact(combined([*together(some), *(_claim_of(attempt, each) for each in made)])):
+            return
+
+
+def _unclaimed(attempt: Attempt) -> list[str]:
+    return [each for each in attempt.generated if attempt.stored[each].get(MAKER) != attempt.run["run-id"]]
+
+
+async def _claim_ahead(attempt: Attempt, references: Sequence[str]) -> None:
+    """Claim versions. What another run has claimed is taken over, and that run notices by the number."""
+    others = frozenset(attempt.others)
+    at_once = attempt.database.transaction_limit - 1
+    for first in range(0, len(references), at_once):
+        some = references[first : first + at_once]
+        claims: list[Action] = [_claim_of(attempt, each) for each in some]
+        if attempt.late_number is not None and not others.isdisjoint(some):
+            claims.append(next_late_run(attempt.late_number))
+            attempt.late_number += 1
+        if await attempt.database.transact(claims):
+            return
+
+
+def _claim_of(attempt: Attempt, reference: str) -> Update:
+    """Says that the run will have generated a version. Its maker must be the one that was read."""
+    condition = unchanged(stored, MAKER) if (stored := attempt.stored.get(reference)) else None
+    return Update(revision_key(reference), set={MAKER: attempt.run["run-id"], IS_CLAIM: True}, condition=condition)
+
+
+def _edge_actions(attempt: Attempt) -> list[Action]:
+    """The edges to what the run used, which is marked as used."""
+    run_id = attempt.run["run-id"]
+    puts = [Put(USED, {"used": each, "run-id": run_id, "report": attempt.token}) for each in attempt.used]
+    unused = [each for each in attempt.used if each in attempt.stored and "is-used" not in attempt.stored[each]]
+    return [
+        *puts,
+        *(
+            Update(revision_key(each), set={"is-used": True}, condition=unchanged(attempt.stored[each], "generated-by"))
+            for each in unused
+        ),
+    ]
+
+
+def _other_actions(attempt: Attempt) -> list[Action]:
+    """The run, the files, and what makes sure that no cycle comes about."""
+    attempt.run["used"] = [*attempt.run["used"], *attempt.used]
+    attempt.run["generated"] = [*attempt.run["generated"], *attempt.generated]
+    attempt.run["reports"] = [*attempt.run["reports"], *([attempt.token] if attempt.used else [])]
+    attempt.run["revision"] = attempt.run.get("revision", 0) + 1
+    claimed = attempt.run["generated"] if attempt.used else attempt.generated
+    changes_edges = attempt.used or attempt.generated
+    return combined(
+        [
+            Put(RUN, attempt.run, condition=unchanged(attempt.before, "revision")),
+            *together(attempt.files),
+            *(_invalidation(attempt, write.version) for write in attempt.files if write.version.revision > 1),
+            *(() if attempt.claims_ahead else (_claim(attempt, each) for each in claimed)),
+            *([next_late_run(attempt.late_number)] if attempt.late_number is not None and changes_edges else []),
+        ]
+    )
+
+
+def _invalidation(attempt: Attempt, version: Version) -> Update:
+    """Says which run has made a new revision of a file."""
+    before = Version(version.name, version.revision - 1)
+    return Update(FILE_REVISION.key_for(*before), set={"invalidated-by": attempt.run["run-id"]})
+
+
+def _claim(attempt: Attempt, reference: str) -> Update:
+    """Says that the run has generated a version, which is used by no run unless it was before."""
+    made = {MAKER: attempt.run["run-id"]}
+    if (stored := attempt.stored.get(reference)) is None:  # it is registered by the same transaction
+        return Update(revision_key(reference), set=made)
+    conditions: list[Condition] = [unchanged(stored, MAKER)]
+    if reference not in attempt.late:
+        conditions.append(Absent("is-used"))
+    return Update(revision_key(reference), set=made, condition=AllOf(tuple(conditions)))

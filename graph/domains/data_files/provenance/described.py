@@ -1,0 +1,46 @@
+"""A run as it is after a further report. No I/O."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph.domains.data_files.model import RunState
+from graph.domains.data_files.provenance.reports import RunReport
+from graph.domains.data_files.times import time_text
+from graph.store.entity import Item
+
+_ORDER = {state.value: at for at, state in enumerate(RunState)}
+
+
+def described(before: Item | None, report: RunReport, run_id: str, *, at: str) -> Item:
+    """What is told of a run, apart from its files. Reports that come twice, or in another order, give the same.
+
+    Where they contradict each other, what was told first stays.
+
+    Args:
+        before: the run as it is; None for a new one.
+        at: the time, as the table has it.
+    """
+    known: Mapping[str, Any] = before or {"used": [], "generated": [], "outputs": [], "reports": [], "recorded-at": at}
+    told = {
+        "algorithm": report.algorithm,
+        "version": report.version,
+        "namespace": report.namespace,
+        "producer": report.producer,
+        "configuration-hash": report.configuration_hash,
+    }
+    run = {"run-id": run_id, **{name: value for name, value in told.items() if value is not None}, **known}
+    run["state"] = max(known.get("state", report.state.value), report.state.value, key=_ORDER.__getitem__)
+    if report.started_at:
+        started_at = time_text(report.started_at)
+        run["started-at"] = min(known.get("started-at", started_at), started_at)
+    if report.ended_at:
+        ended_at = time_text(report.ended_at)
+        run["ended-at"] = max(known.get("ended-at", ended_at), ended_at)
+    if RunState(run["state"]).is_end:
+        run.pop("open-since", None)
+    elif report.is_own:
+        run["open-since"] = run.get("started-at", at)
+    if report.facets:
+        run["facets"] = {**report.facets, **known.get("facets", {})}
+    run["outputs"] = list(dict.fromkeys((*known["outputs"], *report.outputs)))
+    return run

@@ -1,0 +1,130 @@
+"""Follows the edges of versions: from those that were generated to what was used, and back.
+
+An edge to a run counts once the run's item has the report that brought it, so a run is there with all of its edges or
+not at all.
+"""
+
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import NamedTuple
+
+from graph.domains.data_files.claims import reading_claims, settle
+from graph.domains.data_files.entities import FILE_REVISION, RUN, USED
+from graph.domains.data_files.references import Version
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Partition, Query
+from graph.work.account import charge_rows, give_way
+
+PARTITIONS_AT_ONCE = 500  # of each query, since it goes through all of them again and again
+ITEMS_AT_ONCE = 500  # before giving way to other work
+
+
+class Made(NamedTuple):
+    """What a run generated."""
+
+    references: Sequence[str]
+    reports: Sequence[str]  # that brought its edges
+
+
+Generated = dict[str, Made]
+"""By the ids of runs."""
+
+
+class Users(NamedTuple):
+    """The runs that used versions."""
+
+    runs: dict[str, list[str]]  # ids by the reference of what they used
+    last: str | None  # the first version that has further edges, which were not read; None if all were read
+
+
+class Edges:
+    """The edges between the versions of files."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def makers(self, references: Collection[str]) -> dict[str, str]:
+        """The runs that generated versions: reference → id of the run."""
+        revisions = await self.revisions(references, frozenset({"generated-by"}))
+        return {name: item["generated-by"] for name, item in revisions.items() if "generated-by" in item}
+
+    async def used_by_runs(self, run_ids: Collection[str]) -> dict[str, Sequence[str]]:
+        """What runs used: id → references."""
+        runs = await self._runs(run_ids, frozenset({"used"}))
+        return {run_id: item["used"] for run_id, item in runs.items()}
+
+    async def users(self, references: Sequence[str], generated: Generated, most: int | None = None) -> Users:
+        """The runs that used versions.
+
+        Args:
+            references: in ascending order.
+            generated: what runs generated that are known; those that are found are added.
+            most: edges to read; None for all.
+        """
+        users: dict[str, list[str]] = {}
+        read = 0
+        async with aclosing(self._used(references, None if most is None else most + 1)) as pages:
+            async for found in pages:
+                await self._add_runs({edge["run-id"] for edge in found} - generated.keys(), generated)
+                for edge in found:
+                    if read == most:
+                        return Users(users, edge["used"])
+                    read += 1
+                    run = generated.get(edge["run-id"])
+                    if run is not None and edge["report"] in run.reports:
+                        users.setdefault(edge["used"], []).append(edge["run-id"])
+        return Users(users, None)
+
+    async def _used(self, references: Sequence[str], most: int | None) -> AsyncGenerator[list[Item], None]:
+        """The edges from versions to the runs that used them, some at a time."""
+        left = most
+        for first in range(0, len(references), PARTITIONS_AT_ONCE):
+            partitions: Sequence[Partition] = [(each,) for each in references[first : first + PARTITIONS_AT_ONCE]]
+            start: Item | None = None
+            while partitions and (left is None or left):
+                at_once = ITEMS_AT_ONCE if left is None else min(left, ITEMS_AT_ONCE)
+                page = await self._database.query(Query(entity=USED, partitions=partitions, start=start, limit=at_once))
+                await charge_rows(read=len(page.items))
+                yield page.items
+                await give_way()
+                start = page.last_key
+                partitions = partitions[page.partitions - 1 :] if start else ()
+                left = None if left is None else left - len(page.items)
+
+    async def _add_runs(self, run_ids: Collection[str], generated: Generated) -> None:
+        for run_id, item in (await self._runs(run_ids, frozenset({"generated", "reports"}))).items():
+            generated[run_id] = Made(item["generated"], item["reports"])
+
+    async def revisions(self, references: Collection[str], attributes: frozenset[str] | None = None) -> dict[str, Item]:
+        """The registered revisions, by their references, with the runs that generated them."""
+        found = await self.stored_revisions(references, reading_claims(attributes))
+        await settle(self._database, found)
+        return found
+
+    async def stored_revisions(
+        self, references: Collection[str], attributes: frozenset[str] | None = None
+    ) -> dict[str, Item]:
+        """The same as they are stored: with runs whose claims do not count, too."""
+        found: dict[str, Item] = {}
+        for some in _pieces(list(references)):
+            keys = {FILE_REVISION.key_for(*version): each for each in some if (version := Version.of(each))}
+            await charge_rows(read=len(keys))
+            items = await self._database.get_many(keys, attributes=attributes)
+            found |= {keys[key]: item for key, item in items.items()}
+            await give_way()
+        return found
+
+    async def _runs(self, run_ids: Collection[str], attributes: frozenset[str]) -> Mapping[str, Item]:
+        found: dict[str, Item] = {}
+        for some in _pieces(list(run_ids)):
+            await charge_rows(read=len(some))
+            items = await self._database.get_many([RUN.key_for(each) for each in some], attributes=attributes)
+            found |= {str(key.values[0]): item for key, item in items.items()}
+            await give_way()
+        return found
+
+
+def _pieces(names: list[str]) -> Iterator[list[str]]:
+    for first in range(0, len(names), ITEMS_AT_ONCE):
+        yield names[first : first + ITEMS_AT_ONCE]

@@ -1,0 +1,180 @@
+"""Lineage: what a version of a file was made from, and what was made from it, so many runs away.
+
+It costs what it reads: with `depth`, each step reads the versions of one distance together, and nothing behind
+`most_nodes` of them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from graph.domains.data_files.model import FileRevision
+from graph.domains.data_files.provenance.edges import Edges, Generated
+from graph.domains.data_files.references import Version
+from graph.store.contract import Database
+
+FURTHEST = 20  # runs
+MOST_NODES = 1000
+LEAST_EDGES = 100  # that are read at once, since a run may have generated nothing
+
+
+class Direction(Enum):
+    """Which way lineage goes."""
+
+    UPSTREAM = "UPSTREAM"
+    DOWNSTREAM = "DOWNSTREAM"
+    BOTH = "BOTH"
+
+
+class Relation(Enum):
+    """What a run has to do with a version, in the words of W3C PROV."""
+
+    USED = "USED"
+    GENERATED = "GENERATED"
+
+
+class Edge(NamedTuple):
+    """A run used or generated a version."""
+
+    relation: Relation
+    reference: str
+    run_id: str
+
+    @property
+    def version(self) -> Version | None:
+        """The version."""
+        return Version.of(self.reference)
+
+
+@dataclass(slots=True)
+class Node:
+    """A version that belongs to the lineage."""
+
+    revision: FileRevision
+    distance: int  # runs between it and the version that was asked for; 0 for that itself
+    is_upstream: bool
+
+
+@dataclass(slots=True)
+class Lineage:
+    """The lineage of a version."""
+
+    nodes: list[Node] = field(default_factory=list)  # by distance; of the same distance, by name and revision
+    edges: list[Edge] = field(default_factory=list)
+    omitted: int = 0  # versions that are known and left out; there may be more behind them
+    frontier: list[str] = field(default_factory=list)  # versions whose own edges were not all followed
+    lacks_runs: bool = False  # whether a version must have been made by a run that is unknown
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether something was left out."""
+        return bool(self.omitted or self.frontier)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing was left out, and nothing lacks."""
+        return not self.is_truncated and not self.lacks_runs
+
+
+class Step(NamedTuple):
+    """What lies one run behind some versions."""
+
+    edges: list[Edge]
+    reached: dict[str, list[str]]  # versions by those that they were reached from
+    unfinished: list[str]  # versions with further edges, which were not read
+
+
+class Lineages:
+    """Finds lineage."""
+
+    def __init__(self, database: Database) -> None:
+        self._edges = Edges(database)
+
+    async def of(self, version: Version, direction: Direction, depth: int, most_nodes: int) -> Lineage:
+        """The lineage of a registered version, which is among its nodes.
+
+        Args:
+            depth: runs to follow.
+            most_nodes: versions beside itself, in each direction.
+        """
+        lineage = Lineage()
+        distances: dict[str, tuple[int, bool]] = {version.reference: (0, False)}
+        edges: dict[Edge, None] = {}
+        for upstream in (True, False):
+            if direction is not (Direction.DOWNSTREAM if upstream else Direction.UPSTREAM):
+                walk = _Walk(self._edges, lineage, upstream=upstream, most=most_nodes)
+                for reference, distance in (await walk.follow(version.reference, depth)).items():
+                    distances.setdefault(reference, (distance, upstream))
+                edges |= walk.edges
+        revisions = await self._edges.revisions(distances)
+        nodes = [
+            Node(FileRevision(revisions[reference]), distance, is_upstream)
+            for reference, (distance, is_upstream) in distances.items()
+            if reference in revisions
+        ]
+        lineage.nodes = sorted(nodes, key=lambda node: (node.distance, node.revision.version))
+        lineage.edges = [*edges]
+        goes_up = direction is not Direction.DOWNSTREAM
+        lineage.lacks_runs = goes_up and any(
+            node.revision.lacks_provenance for node in nodes if node.is_upstream or not node.distance
+        )
+        return lineage
+
+
+class _Walk:
+    """Follows edges in one direction."""
+
+    def __init__(self, edges: Edges, lineage: Lineage, *, upstream: bool, most: int) -> None:
+        self.edges: dict[Edge, None] = {}
+        self._reader = edges
+        self._generated: Generated = {}
+        self._lineage = lineage
+        self._upstream = upstream
+        self._most = most
+
+    async def follow(self, start: str, depth: int) -> Mapping[str, int]:
+        """The versions that are reached, with their distances."""
+        distances = {start: 0}
+        behind = [start]
+        for distance in range(1, depth + 1):
+            room = self._most + 1 - len(distances)
+            step = await (self._up(behind, room + 1) if self._upstream else self._down(behind, room + 1))
+            reached = sorted({each for found in step.reached.values() for each in found} - distances.keys())
+            behind, omitted = reached[:room], frozenset(reached[room:])
+            distances |= dict.fromkeys(behind, distance)
+            self.edges |= dict.fromkeys(edge for edge in step.edges if edge.reference in distances)
+            self._lineage.omitted += len(omitted)
+            cut = {*step.unfinished, *(each for each, found in step.reached.items() if not omitted.isdisjoint(found))}
+            if cut:
+                # Whatever lies further away is left out, so that the nodes are the nearest ones, at their distances.
+                self._lineage.frontier += [*sorted(cut), *(behind if distance < depth else ())]
+                break
+            if not behind:
+                break
+        return distances
+
+    async def _up(self, references: Sequence[str], most: int) -> Step:
+        """The versions that the runs used which generated these."""
+        makers = await self._reader.makers(references)
+        used = await self._reader.used_by_runs(set(makers.values()))
+        edges = [Edge(Relation.GENERATED, reference, run_id) for reference, run_id in makers.items()]
+        edges += _used(used)
+        return Step(edges, {each: list(used.get(run_id, ())) for each, run_id in makers.items()}, [])
+
+    async def _down(self, references: Sequence[str], most: int) -> Step:
+        """The versions that were generated by the runs which used these."""
+        users = await self._reader.users(references, self._generated, max(2 * most, LEAST_EDGES))
+        edges: list[Edge] = []
+        reached: dict[str, list[str]] = {}
+        for reference, run_ids in users.runs.items():
+            made = [(run_id, self._generated[run_id].references) for run_id in run_ids]
+            edges += [Edge(Relation.USED, reference, run_id) for run_id in run_ids]
+            edges += [Edge(Relation.GENERATED, each, run_id) for run_id, files in made for each in files]
+            reached[reference] = [each for _, files in made for each in files]
+        last = users.last
+        return Step(edges, reached, [each for each in references if each >= last] if last is not None else [])
+
+
+def _used(used: Mapping[str, Iterable[str]]) -> list[Edge]:
+    return [Edge(Relation.USED, each, run_id) for run_id, references in used.items() for each in references]

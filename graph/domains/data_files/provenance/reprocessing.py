@@ -1,0 +1,125 @@
+"""The plan of what to make again: all that was made from a version, in the order in which it can be made.
+
+A stage has all files whose inputs are of stages before it: the length of the longest path from the version.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+from itertools import chain
+from typing import NamedTuple
+
+from graph.domains.data_files.provenance.edges import Edges, Generated
+from graph.domains.data_files.references import Version
+from graph.store.contract import Database
+from graph.work.account import give_way
+
+FILES_AT_ONCE = 2000  # before giving way to other work
+
+_READ = frozenset({"file-name", "revision", "product", "applicable-dates", "invalidated-at"})
+
+
+class ReprocessingState(Enum):
+    """Whether a file of a plan is still what was made."""
+
+    CURRENT = "CURRENT"
+    REPLACED = "REPLACED"
+
+
+class Planned(NamedTuple):
+    """A version to make again."""
+
+    version: Version
+    state: ReprocessingState
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The files of a product and day in a stage."""
+
+    product: str | None
+    day: date | None  # the first applicable one
+    files: Sequence[Planned]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Files that can be made again at the same time, once those of the stages before are."""
+
+    number: int  # from 1
+    groups: Sequence[Group]
+
+
+@dataclass(frozen=True, slots=True)
+class ReprocessingPlan:
+    """What to make again after a version has changed."""
+
+    of: Sequence[Version]
+    stages: Sequence[Stage]
+
+    @property
+    def files(self) -> int:
+        """The number of files."""
+        return sum(len(group.files) for stage in self.stages for group in stage.groups)
+
+
+class Reprocessing:
+    """Makes plans."""
+
+    def __init__(self, database: Database) -> None:
+        self._edges = Edges(database)
+
+    async def plan(self, versions: Sequence[Version]) -> ReprocessingPlan:
+        """The plan for all that was made from some versions.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many files.
+        """
+        ranks = await self._ranks([version.reference for version in versions])
+        found = await self._edges.revisions(ranks, _READ)
+        groups: dict[tuple[int, str, str], list[Planned]] = defaultdict(list)
+        for at, (reference, item) in enumerate(found.items()):
+            days = item["applicable-dates"] or [""]
+            planned = Planned(
+                Version(item["file-name"], item["revision"]),
+                ReprocessingState.REPLACED if "invalidated-at" in item else ReprocessingState.CURRENT,
+            )
+            groups[ranks[reference], item.get("product", ""), days[0]].append(planned)
+            if at % FILES_AT_ONCE == 0:
+                await give_way()
+        stages: dict[int, list[Group]] = defaultdict(list)
+        for (rank, product, day), files in sorted(groups.items()):
+            stages[rank].append(Group(product or None, date.fromisoformat(day) if day else None, sorted(files)))
+        return ReprocessingPlan(versions, [Stage(rank, of_rank) for rank, of_rank in stages.items()])
+
+    async def _ranks(self, starts: Sequence[str]) -> dict[str, int]:
+        """All that was made from some versions, each with the length of the longest path to it."""
+        users, generated = await self._closure(starts)
+        waits = Counter(chain.from_iterable(users.values()))  # runs, by the number of their inputs in the closure
+        made = {each for run_id in waits for each in generated[run_id].references}
+        ready, rank = [start for start in starts if start not in made], 0
+        ranks: dict[str, int] = {}
+        while ready:
+            rank += 1
+            runs = Counter(chain.from_iterable(users.get(each, ()) for each in ready))
+            waits.subtract(runs)
+            ready = [each for run_id in runs if not waits[run_id] for each in generated[run_id].references]
+            ranks |= dict.fromkeys(ready, rank)
+            await give_way()
+        return ranks
+
+    async def _closure(self, starts: Sequence[str]) -> tuple[dict[str, list[str]], Generated]:
+        """The runs that used some versions, or what was made from these; and what all of these runs generated."""
+        users: dict[str, list[str]] = {}
+        generated: Generated = {}
+        seen = behind = set(starts)
+        while behind:
+            found = await self._edges.users(sorted(behind), generated)
+            users |= found.runs
+            run_ids = set(chain.from_iterable(found.runs.values()))
+            behind = {each for run_id in run_ids for each in generated[run_id].references} - seen
+            seen = seen | behind
+            await give_way()
+        return users, generated

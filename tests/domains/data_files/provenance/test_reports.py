@@ -1,0 +1,205 @@
+"""Reports of a run complete each other, in any order and at any time, and say the same however often they come."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle
+from graph.domains.data_files.model import Run, RunState
+from graph.domains.data_files.new_files import NewFile
+from graph.domains.data_files.provenance.reports import RunReport, UsedFile
+from tests.domains.data_files.provenance.in_store import (
+    a_report,
+    checksum,
+    distances,
+    names,
+    provenance,
+    references,
+)
+from tests.domains.data_files.provenance.whole import assert_whole
+from tests.effort import rounds
+
+NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
+INPUTS, OUTPUTS = names(4, "in"), names(3, "out")
+
+
+@st.composite
+def told(draw: st.DrawFn) -> RunReport:
+    """What a report tells of the one run that all of them are about."""
+    times = st.none() | st.integers(0, 5).map(lambda hours: NOON + timedelta(hours=hours))
+    facts = {"version": "1.0", "namespace": "jobs", "producer": "https://example.org", "configuration_hash": "ab"}
+    known = draw(st.sets(st.sampled_from(sorted(facts))))
+    facets = {"nominalTime": {"at": "noon"}, "parent": {"run": "none"}, "engine": {"name": "spark"}}
+    return a_report(
+        1,
+        used=draw(st.lists(st.sampled_from(INPUTS), max_size=3)),
+        makes=draw(st.lists(st.sampled_from(OUTPUTS), max_size=2)),
+        outputs=draw(st.lists(st.sampled_from(["late0", "late1"]), max_size=2)),
+        state=draw(st.sampled_from(RunState)),
+        started_at=draw(times),
+        ended_at=draw(times),
+        facets={name: facets[name] for name in draw(st.sets(st.sampled_from(sorted(facets))))},
+        **{name: facts[name] for name in known},
+    )
+
+
+def facts_of(run: Run) -> dict[str, Any]:
+    """A run, with its files in no order."""
+    item = {name: value for name, value in run.item.items() if name not in ("reports", "revision")}
+    return {name: sorted(value) if isinstance(value, list) else value for name, value in item.items()}
+
+
+async def run_of(engine: str, reports: Sequence[RunReport], *, at_once: bool) -> dict[str, Any]:
+    """The run that some reports tell of."""
+    async with provenance(engine) as ours:
+        await ours.register(*INPUTS)
+        if at_once:
+            await asyncio.gather(*[ours.runs.record(report) for report in reports])
+        else:
+            for report in reports:
+                await ours.runs.record(report)
+        await assert_whole(ours)
+        stored = await ours.everything()
+        for report in reports:
+            await ours.runs.record(report)
+        assert await ours.everything() == stored
+        found = await ours.found(1)
+        assert found is not None
+        return facts_of(found)
+
+
+reported = st.lists(told(), min_size=1, max_size=4)
+
+
+@given(reported, st.randoms(use_true_random=False))
+async def test_reports_in_any_order_and_at_once_tell_the_same_run(reports: list[RunReport], random: Any) -> None:
+    run = await run_of("sqlite", reports, at_once=False)
+    other = random.sample(reports, len(reports))
+    assert await run_of("sqlite", other, at_once=False) == run
+    assert await run_of("sqlite", other, at_once=True) == run
+
+
+@given(reported)
+@settings(max_examples=rounds(10, at_least=2))
+async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, reports: list[RunReport]) -> None:
+    run = await run_of("dynamodb", reports, at_once=False)
+    assert await run_of("dynamodb", reports[::-1], at_once=True) == run
+
+
+@pytest.mark.parametrize(
+    ("states", "becomes"),
+    [
+        (("RUNNING",), "RUNNING"),
+        (("RUNNING", "COMPLETE"), "COMPLETE"),
+        (("RUNNING", "ABORTED"), "ABORTED"),
+        (("COMPLETE", "ABORTED"), "COMPLETE"),
+        (("RUNNING", "COMPLETE", "FAILED"), "COMPLETE"),
+        (("RUNNING", "ABORTED", "FAILED"), "FAILED"),
+    ],
+)
+async def test_an_end_replaces_a_beginning_and_completion_replaces_all(states: tuple[str, ...], becomes: str) -> None:
+    for order in permutations(states):
+        async with provenance("sqlite") as ours:
+            for state in order:
+                run = await ours.run(1, state=RunState(state))
+            assert run.state is RunState(becomes)
+
+
+async def test_a_run_lasts_from_its_earliest_start_to_its_latest_end() -> None:
+    async with provenance("sqlite") as ours:
+        for start, end in ((2, 3), (1, 2), (3, 5), (4, 4)):
+            at = {"started_at": NOON + timedelta(hours=start), "ended_at": NOON + timedelta(hours=end)}
+            run = await ours.run(1, **at)
+        assert (run.started_at, run.ended_at) == (NOON + timedelta(hours=1), NOON + timedelta(hours=5))
+
+
+async def test_a_run_without_an_id_is_a_new_one_each_time(engine: str) -> None:
+    async with provenance(engine) as ours:
+        runs = [await ours.run(None) for _ in range(2)]
+        assert len({run.run_id for run in runs}) == 2
+        assert [run.used for run in runs] == [run.generated for run in runs] == [[], []]
+
+
+async def test_what_a_run_used_stays_bound_to_its_version(engine: str) -> None:
+    async with provenance(engine) as ours:
+        await ours.register("a")
+        await ours.run(1, used=["a"], makes=["b"])
+        await ours.register(NewFile(name="a", checksum=checksum(2)))
+        again = await ours.run(1, used=["a"], makes=["b"])
+        assert references(again.used) == ["a@1"]
+        other = await ours.run(2, used=["a"], makes=["c"])
+        assert references(other.used) == ["a@2"]
+        assert distances(await ours.lineage("a@1")) == {"a@1": 0, "b@1": 1}
+        assert distances(await ours.lineage("a@2")) == {"a@2": 0, "c@1": 1}
+
+        named = await ours.run(1, used=["a@2"])
+        assert references(named.used) == ["a@1", "a@2"], "that it names itself"
+
+
+async def test_a_run_generates_what_is_new_and_claims_what_is_registered(engine: str) -> None:
+    async with provenance(engine) as ours:
+        await ours.register("claimed", NewFile(name="changed", checksum=checksum(1)))
+        run = await ours.run(1, makes=["new", "claimed", NewFile(name="changed", checksum=checksum(2))])
+        assert references(run.generated) == ["new@1", "claimed@1", "changed@2"]
+        revisions = await ours.files.by_version([*run.generated])
+        assert {revision.generated_by for revision in revisions.values()} == {run.run_id}
+        await assert_whole(ours)
+
+
+async def test_what_another_run_has_generated_is_refused_and_nothing_changes(engine: str) -> None:
+    async with provenance(engine) as ours:
+        await ours.register("a")
+        first = await ours.run(1, used=["a"], makes=["b"])
+        stored = await ours.everything()
+        with pytest.raises(AlreadyGenerated, match=f"Revision 1 of 'b' was generated by run {first.run_id}"):
+            await ours.run(2, used=["a"], makes=["new", "b"])
+        assert await ours.everything() == stored
+
+        second = await ours.run(2, used=["a"], makes=["new", NewFile(name="b", checksum=checksum(1))])
+        assert references(second.generated) == ["new@1", "b@2"]
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+async def test_a_file_that_is_used_and_generated_gets_its_next_revision(engine: str, parts: int) -> None:
+    """Whether the run tells it in one report or in two, the last of which comes first."""
+    async with provenance(engine) as ours:
+        await ours.register("table")
+        made = NewFile(name="table", checksum=checksum(1))
+        if parts == 1:
+            run = await ours.run(1, used=["table"], makes=[made])
+        else:
+            await ours.run(1, makes=[made])
+            run = await ours.run(1, used=["table"])
+        assert (references(run.used), references(run.generated)) == (["table@1"], ["table@2"])
+        await assert_whole(ours)
+
+
+@pytest.mark.parametrize("report", [a_report(1, ["table"], ["table"]), a_report(1, ["table@1", "a"], ["a", "table"])])
+async def test_a_run_cannot_generate_the_revision_that_it_used(engine: str, report: RunReport) -> None:
+    async with provenance(engine) as ours:
+        await ours.register("table", "a")
+        stored = await ours.everything()
+        with pytest.raises(ProvenanceCycle):
+            await ours.runs.record(report)
+        assert await ours.everything() == stored
+
+
+async def test_a_refused_report_leaves_no_file_that_it_only_named(engine: str) -> None:
+    async with provenance(engine) as ours:
+        await ours.run(1, makes=["taken"])
+        stored = await ours.everything()
+        unknown = [UsedFile(name, may_be_unknown=True) for name in ("table", "other", "table")]
+        makes = [NewFile(name="table", checksum=checksum(1)), NewFile(name="taken")]
+        with pytest.raises(AlreadyGenerated):
+            await ours.run(2, used=unknown, makes=makes)
+        assert await ours.everything() == stored
+
+        run = await ours.run(2, used=unknown, makes=makes[:1])
+        assert (references(run.used), references(run.generated)) == (["table@1", "other@1"], ["table@2"])
+        await assert_whole(ours)

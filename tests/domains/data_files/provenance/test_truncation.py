@@ -1,0 +1,148 @@
+"""A lineage that leaves something out has the nearest versions, and says where to go on."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph.domains.data_files.entities import USED
+from graph.domains.data_files.new_files import NewFile
+from graph.domains.data_files.provenance.edges import ITEMS_AT_ONCE
+from graph.domains.data_files.provenance.lineage import LEAST_EDGES, Direction, Edge, Lineage
+from tests.domains.data_files.provenance.histories import Model, Step, histories
+from tests.domains.data_files.provenance.in_store import FAR, ProvenanceStore, distances, names, provenance
+from tests.domains.earthquakes.watched_database import CountingDatabase
+from tests.effort import rounds
+
+ONE_WAY = st.sampled_from([Direction.UPSTREAM, Direction.DOWNSTREAM])
+
+
+def assert_honest(lineage: Lineage, of: str, direction: Direction, depth: int, most: int, model: Model) -> None:
+    """Check a lineage that may leave something out."""
+    every, found = model.distances(of, direction, depth), distances(lineage)
+    assert len(found) <= most + 1
+    assert found.items() <= every.items()
+    missing = every.keys() - found.keys()
+    furthest = max(found.values())
+    assert all(every[each] >= max(furthest, 1) for each in missing)
+    # Among those of the furthest distance are the first in order.
+    last = [each for each, distance in found.items() if distance == furthest]
+    assert all(max(last) < each for each in missing if every[each] == furthest > 0)
+
+    followed = {each: set(model.distances(each, direction, 1)) for each, distance in found.items() if distance < depth}
+    assert {each for each, reached in followed.items() if reached & missing} <= set(lineage.frontier) <= found.keys()
+    assert lineage.is_truncated == bool(missing)
+    assert lineage.is_complete == (not missing)
+    if missing:
+        nearest = min(every[each] for each in missing)
+        assert lineage.omitted == len([each for each in missing if every[each] == nearest])
+    edges = model.edges(of, direction, depth)
+    assert set(lineage.edges) <= {edge for edge in edges if edge.reference in found}
+    if not missing:
+        assert set(lineage.edges) == edges
+
+
+async def followed_to_the_end(
+    ours: ProvenanceStore, start: str, direction: Direction, most: int
+) -> tuple[set[str], set[Edge]]:
+    """All nodes and edges that asking again at each frontier finds, for more at once where that is needed."""
+    nodes: set[str] = set()
+    edges: set[Edge] = set()
+    asked = {start: most}
+    waiting = [start]
+    while waiting:
+        at = waiting.pop()
+        lineage = await ours.lineage(at, direction, FAR, asked[at])
+        nodes |= distances(lineage).keys()
+        edges |= set(lineage.edges)
+        for each in lineage.frontier:
+            if each == at:
+                asked[each] *= 2
+                waiting.append(each)
+            elif each not in asked:
+                asked[each] = most
+                waiting.append(each)
+    return nodes, edges
+
+
+@given(histories, ONE_WAY, st.sampled_from([1, 2, 3, FAR]), st.integers(1, 5))
+async def test_few_nodes_are_the_nearest_and_the_frontier_leads_to_all_others(
+    history: list[Step], direction: Direction, depth: int, most: int
+) -> None:
+    async with provenance("sqlite") as ours:
+        model = Model()
+        await model.follow(ours, history)
+        for each in model.versions:
+            assert_honest(await ours.lineage(each, direction, depth, most), each, direction, depth, most, model)
+            found = set(model.distances(each, direction, FAR)), model.edges(each, direction, FAR)
+            assert await followed_to_the_end(ours, each, direction, most) == found
+
+
+@given(histories, st.integers(1, 3))
+@settings(max_examples=rounds(10, at_least=2))
+async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, history: list[Step], most: int) -> None:
+    async with provenance("dynamodb") as ours:
+        model = Model()
+        await model.follow(ours, history)
+        for each in model.versions:
+            lineage = await ours.lineage(each, Direction.DOWNSTREAM, FAR, most)
+            assert_honest(lineage, each, Direction.DOWNSTREAM, FAR, most, model)
+
+
+async def with_users(ours: ProvenanceStore, runs: int, *, making: bool = True) -> None:
+    """Let runs use the file `hub`; each but the last makes nothing unless they are `making`."""
+    await ours.register("hub")
+    for number in range(runs):
+        makes = [f"made{number:04}"] if making or number == runs - 1 else []
+        await ours.run(number, used=["hub"], makes=makes)
+
+
+async def test_both_ways_are_truncated_each_for_itself() -> None:
+    async with provenance("sqlite") as ours:
+        await ours.register(*names(5, "in"))
+        await ours.run(0, used=names(5, "in"), makes=["mid"])
+        await ours.run(1, used=["mid"], makes=["out"])
+
+        lineage = await ours.lineage("mid@1", Direction.BOTH, 1, 2)
+        assert distances(lineage) == {"mid@1": 0, "in0000@1": 1, "in0001@1": 1, "out@1": 1}
+        assert lineage.omitted == 3
+        assert lineage.frontier == ["mid@1"]
+        assert (await ours.lineage("mid@1", Direction.DOWNSTREAM, 1, 2)).is_complete
+
+
+async def test_as_many_edges_as_are_read_at_once_leave_nothing_out(engine: str) -> None:
+    async with provenance(engine) as ours:
+        await with_users(ours, LEAST_EDGES, making=False)
+        lineage = await ours.lineage("hub@1", Direction.DOWNSTREAM, 1, 1)
+        assert lineage.is_complete
+        assert distances(lineage) == {"hub@1": 0, f"made{LEAST_EDGES - 1:04}@1": 1}
+        assert len(lineage.edges) == LEAST_EDGES + 1
+
+
+async def test_a_version_with_more_users_than_are_read_is_at_the_frontier_and_nothing_behind_it_is_a_node() -> None:
+    async with provenance("sqlite") as ours:
+        await with_users(ours, LEAST_EDGES + 1, making=False)
+        await ours.run(None, used=["hub", "made0100"], makes=[NewFile(name="far")])
+        lineage = await ours.lineage("hub@1", Direction.DOWNSTREAM, FAR, 1)
+        assert distances(lineage) == {"hub@1": 0}
+        assert (lineage.omitted, lineage.frontier) == (0, ["hub@1"])
+        assert not lineage.is_complete
+        assert distances(await ours.lineage("hub@1", Direction.DOWNSTREAM, FAR, LEAST_EDGES)) == {
+            "hub@1": 0,
+            "far@1": 1,
+            "made0100@1": 1,
+        }
+
+
+async def test_a_hub_with_hundreds_of_users_is_read_in_a_bounded_number_of_reads() -> None:
+    async with provenance("sqlite") as ours:
+        await with_users(ours, 850)
+        counting = CountingDatabase(ours.database)
+        for most, edges in ((1, LEAST_EDGES + 1), (200, 2 * 201 + 1), (400, 2 * 401 + 1)):
+            counting.items = 0
+            counting.calls.clear()
+            counting.gets.clear()
+            lineage = await ProvenanceStore(counting).lineage("hub@1", Direction.DOWNSTREAM, FAR, most)
+            assert len(lineage.nodes) == most + 1
+            assert lineage.frontier == ["hub@1", *(f"made{number:04}@1" for number in range(most))]
+            assert counting.items == edges
+            assert {call.entity for call in counting.calls} == {USED}
+            assert len(counting.calls) + len(counting.gets) <= 3 * (edges // ITEMS_AT_ONCE + 1)
