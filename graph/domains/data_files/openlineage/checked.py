@@ -1,0 +1,108 @@
+"""Checks values of JSON, each with its place, so that a refusal says what to mend."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from graph.core.errors import BadUserInput
+from graph.core.times import InvalidTime, parse_time
+
+LONGEST_TEXT = 1024  # characters of any text that is kept
+
+
+class InvalidEvent(BadUserInput):
+    """The event breaks the JSON Schema of OpenLineage, or a limit of this service."""
+
+    code, status = "INVALID_EVENT", 422
+
+
+class Checked:
+    """An object of JSON, and its place in the event."""
+
+    def __init__(self, value: Any, place: str) -> None:
+        if not isinstance(value, dict):
+            raise InvalidEvent(f"`{place}` must be an object.")
+        self._value = value
+        self._place = place
+
+    def refuse(self, name: str, rule: str) -> InvalidEvent:
+        """The error for a member."""
+        return InvalidEvent(f"`{self._at(name)}` {rule}.")
+
+    def __contains__(self, name: str) -> bool:
+        return self._value.get(name) is not None
+
+    def text(self, name: str) -> str:
+        """A member that is a text of printable characters."""
+        value = self._value.get(name)
+        if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_TEXT or not value.isprintable():
+            raise self.refuse(name, f"must be a text of 1 to {LONGEST_TEXT:,} characters, none of them a control")
+        return value
+
+    def optional_text(self, name: str) -> str | None:
+        """Likewise, or None."""
+        return self.text(name) if name in self else None
+
+    def uri(self, name: str) -> str:
+        """A member that is a URI."""
+        text = self.text(name)
+        try:
+            is_uri = bool(urlsplit(text).scheme)
+        except ValueError:
+            is_uri = False
+        if not is_uri:
+            raise self.refuse(name, "must be a URI")
+        return text
+
+    def time(self, name: str) -> datetime:
+        """A member that is a date-time."""
+        text = self.text(name)
+        try:
+            if len(text) > len("2024-01-01"):  # which would be a date
+                return parse_time(text)
+        except InvalidTime:
+            pass
+        raise self.refuse(name, "must be a time of RFC 3339 with an offset, such as 2024-01-01T03:00:00Z")
+
+    def uuid(self, name: str) -> str:
+        """A member that is a UUID."""
+        text = self.text(name).lower()
+        try:
+            if str(UUID(text)) == text:
+                return text
+        except ValueError:
+            pass
+        raise self.refuse(name, "must be a UUID, such as 0190c6a0-5c4e-7000-8000-000000000001")
+
+    def size(self, name: str) -> int | None:
+        """A member that is a number of bytes, or None."""
+        value = self._value.get(name)
+        if value is not None and (type(value) is not int or not 0 <= value < 2**63):
+            raise self.refuse(name, "must be a whole number of bytes")
+        return value
+
+    def object(self, name: str) -> "Checked":
+        """A member that is an object."""
+        return Checked(self._value.get(name), self._at(name))
+
+    def optional_object(self, name: str) -> "Checked":
+        """Likewise; an empty one for none."""
+        return self.object(name) if name in self else Checked({}, self._at(name))
+
+    def objects(self, name: str) -> Iterator["Checked"]:
+        """The objects of a member that is a list; none if there is no list."""
+        value = self._value.get(name)
+        if value is not None and not isinstance(value, list):
+            raise self.refuse(name, "must be a list")
+        return (Checked(each, f"{self._at(name)}[{at}]") for at, each in enumerate(value or ()))
+
+    def facets(self, name: str = "facets") -> Mapping[str, "Checked"]:
+        """The facets of an object by name, without those that are deleted."""
+        given = self.optional_object(name)
+        facets = {each: given.object(each) for each in given._value}
+        return {each: facet for each, facet in facets.items() if facet._value.get("_deleted") is not True}
+
+    def _at(self, name: str) -> str:
+        return f"{self._place}.{name[:64]}"

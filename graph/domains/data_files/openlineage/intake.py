@@ -1,0 +1,115 @@
+"""Takes in the events of requests. Each is judged by itself, and one that came before changes nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from graph.core.errors import BadRequest, BadUserInput, GraphError
+from graph.domains.data_files.openlineage.events import DatasetEvent, Event, NamedDataset, RunEvent, read_event
+from graph.domains.data_files.openlineage.reports import file_of, report_of
+from graph.domains.data_files.provenance.recording import Runs
+from graph.domains.data_files.reading import DataFiles
+from graph.domains.data_files.registering import Registration
+from graph.transport.bodies import inflated, memory_of_json, received
+from graph.work.account import give_way
+from graph.work.room import Room
+
+MOST_BYTES = 4 * 1024 * 1024  # of a body, before and after decompression; the plan of a query makes an event large
+MOST_EVENTS = 1000
+ARRIVING_BYTES = 16 * 1024 * 1024
+WORKING_BYTES = 64 * 1024 * 1024
+
+Charge = Callable[[int], Awaitable[None]]
+"""Charges the sender for a number of datasets. Raises `RateLimited`."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """What became of the events of a request."""
+
+    received: int
+    refused: list[tuple[int, GraphError]] = field(default_factory=list)  # by their places, from 0
+
+
+class LineageIntake:
+    """Takes in events. There is one for each process."""
+
+    def __init__(self, files: DataFiles, registration: Registration, runs: Runs) -> None:
+        self._files = files
+        self._registration = registration
+        self._runs = runs
+        self._arriving = Room(ARRIVING_BYTES)
+        self._working = Room(WORKING_BYTES)
+        self._inflating = asyncio.Lock()  # one body at a time: what comes of it is not known before
+
+    async def receive(self, chunks: AsyncIterator[bytes]) -> bytes:
+        """The body of a request.
+
+        Raises:
+            BadRequest: It is too large.
+            Overloaded: The bodies that arrive at present are too large together.
+        """
+        with self._arriving.share() as share:
+            return await received(chunks, MOST_BYTES, share.hold)
+
+    async def take(self, body: bytes, charge: Charge, *, is_gzip: bool) -> Taken:
+        """Take in an event, or a list of them in its order. One that is refused has stored nothing.
+
+        Raises:
+            BadRequest: The body is no JSON, or too large.
+            GraphError: The body is one event, and it is refused.
+            Overloaded: The requests in progress take too much memory.
+            DatabaseUnavailable: Some events may be stored. Sending all of them again completes the work.
+        """
+        with self._working.share() as share:
+            if is_gzip:
+                share.hold(len(body))
+                async with self._inflating:
+                    body = await asyncio.to_thread(inflated, body, MOST_BYTES)
+            share.hold(memory_of_json(body))
+            value = _parsed(body)
+            del body
+            if not isinstance(value, list):
+                await self._take(value, charge)
+                return Taken(1)
+            if len(value) > MOST_EVENTS:
+                raise BadRequest(f"A request may have {MOST_EVENTS:,} events: send smaller batches.", status=413)
+            taken = Taken(len(value))
+            for place, each in enumerate(value):
+                try:
+                    await self._take(each, charge)
+                except BadUserInput as error:
+                    taken.refused.append((place, error))
+            return taken
+
+    async def _take(self, value: Any, charge: Charge) -> None:
+        event = read_event(value)
+        await give_way()
+        await charge(len(_datasets(event)))
+        if isinstance(event, RunEvent):
+            await self._runs.record(report_of(event))
+        elif isinstance(event, DatasetEvent):
+            await self._register(event.dataset)
+
+    async def _register(self, named: NamedDataset) -> None:
+        """Register a dataset, unless it is known and the event tells no version of it."""
+        file = file_of(named)
+        if file.dataset_version is None and await self._files.by_name([file.name], frozenset()):
+            return
+        report = await self._registration.register([file])
+        if report.rejections:
+            raise BadUserInput(report.rejections[0].message)
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"The body must be an event of OpenLineage in JSON, or a list of them: {error}.") from error
+
+
+def _datasets(event: Event) -> Sequence[NamedDataset]:
+    return [*event.inputs, *event.outputs] if isinstance(event, RunEvent) else ()
