@@ -1,0 +1,1 @@
+"""Ways in for the files of the Libera science data centre: names, manifests and construction records."""

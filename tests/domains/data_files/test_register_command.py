@@ -1,0 +1,109 @@
+"""`quakegraph files register`: what it prints, what it registers, and its exit status."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import Result
+
+from tests.domains.data_files.libera.edos_records import NAME, Record
+from tests.domains.data_files.libera.files import MANIFEST, RUN_ID, data, level_0, manifest, product
+from tests.processes import quakegraph
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+RAD = product()
+
+
+def register(*arguments: str) -> Result:
+    """Run `quakegraph files register` in this process and in the working folder."""
+    return quakegraph("files", "register", *arguments)
+
+
+def test_files_are_registered_once() -> None:
+    data(RAD, folder="out")
+    level_0("out")
+    manifest([(RAD, b"data")], [(NAME, Record().packed())], "out")
+
+    first, again = register("out"), register("out")
+
+    assert (first.exit_code, first.stdout) == (
+        0,
+        "3 registered, 0 skipped, 0 ignored, 0 rejected; runs: 1\n",
+    )
+    assert (again.exit_code, again.stdout) == (
+        0,
+        "0 registered, 3 skipped, 0 ignored, 0 rejected; runs: 1\n",
+    )
+
+
+def test_rejected_files_are_named_and_the_status_is_1() -> None:
+    data(RAD)
+    data("notes.txt")
+
+    result = register("notes.txt", RAD, "gone")
+
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "1 registered, 0 skipped, 0 ignored, 2 rejected; runs: 0",
+        "  notes.txt: 'notes.txt' is not the name of a data product of Libera.",
+        "  gone: It cannot be read: No such file or directory.",
+    ]
+
+
+def test_the_report_can_be_json() -> None:
+    result = register("--json", "gone")
+
+    assert result.exit_code == 1
+    assert orjson.loads(result.stdout) == {
+        "registered": 0,
+        "skipped": 0,
+        "ignored": 0,
+        "rejected": 1,
+        "runs": 0,
+        "rejections": [{"path": "gone", "message": "It cannot be read: No such file or directory."}],
+    }
+
+
+def test_a_dry_run_prints_what_would_be_registered_and_opens_no_store() -> None:
+    data(RAD)
+    level_0()
+    data(product("CAL", "GAIN"))
+    manifest([(RAD, b"other")], [(NAME, b"")])
+
+    result = register("--dry-run", ".")
+
+    assert result.exit_code == 1
+    printed = result.stdout.splitlines()
+    assert [line.partition(" checksum=")[0] for line in printed] == [
+        f"{product('CAL', 'GAIN')} level=CAL product=GAIN version=1.2.3 bytes=4",
+        f"{NAME} level=L0 product=PDS-CR version=5.2 days=2027-03-01,2027-03-02 bytes=384",
+        f"{NAME[:-6]}01.PDS level=L0 product=SC-POS-PDS bytes=7",
+        f"run {RUN_ID}: 1 used, 1 generated",
+        f"{RAD}: Its MD5 checksum is 8d777f385d3dfec8815d20f7496026dc, and its manifest says "
+        "795f3202b17cb6bc3d4b771d8c6c9eaf.",
+    ]
+    assert printed[0].endswith(" calibrates=GAIN")
+    assert not Path("quakegraph.db").exists()
+
+
+def test_a_dry_run_can_be_json() -> None:
+    data(RAD)
+    manifest([(RAD, b"data")])
+
+    file, run = (orjson.loads(line) for line in register("--dry-run", "--json", ".").stdout.splitlines())
+
+    assert (file["file"]["name"], file["file"]["sortable"][0]["applicable_dates"]) == (
+        RAD,
+        ["2027-03-01", "2027-03-02"],
+    )
+    assert run == {"run": {"id": RUN_ID, "used": 0, "generated": 1}}
+
+
+def test_a_broken_manifest_is_rejected() -> None:
+    data(MANIFEST, b"{")
+
+    result = register(MANIFEST)
+
+    assert result.exit_code == 1
+    assert f"  {MANIFEST}: It is no JSON" in result.stdout
