@@ -162,11 +162,14 @@ def week(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsS
         yield service
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def week_on_dynamodb(
     tmp_path_factory: pytest.TempPathFactory, dynamodb_endpoint: str, _usgs: UsgsServer
 ) -> Iterator[Service]:
-    """A service with the real week on DynamoDB's emulator, for tests that only read."""
+    """A service with the real week on DynamoDB's emulator, for tests that only read.
+
+    It asks for changes once a second. So it ends with its module: tests of memory would see its garbage.
+    """
 
     def ingest(note: Path) -> None:
         prefix = make_tables(ENTITIES)

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from graph.access.callers import Scope
+from graph.domains.data_files.scopes import FILES_READ, FILES_WRITE
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
@@ -51,6 +52,18 @@ NEEDED: dict[Scope, list[str]] = {
         'mutation { watchArea(input: {area: "Downtown"}) { watch { id } } }',
         "{ profile { reports } }",
         "{ areaWatches { nodes { id } } }",
+    ],
+    FILES_READ: [
+        '{ dataFile(name: "l1a.nc") { id } }',
+        "{ dataFiles { nodes { id } } }",
+        "{ calibrations { nodes { calibrates } } }",
+        '{ run(runId: "00000000-0000-7000-8000-000000000000") { id } }',
+        '{ node(id: "MTpEYXRhRmlsZTpsMWEubmM") { id } }',
+        '{ nodes(ids: ["MTpEYXRhRmlsZVJldmlzaW9uOmwxYS5uY0Ax", "MTpSdW46eA"]) { id } }',  # pragma: allowlist secret
+    ],
+    FILES_WRITE: [
+        "mutation { registerFiles(input: {files: []}) { registered } }",
+        'mutation { recordRun(input: {algorithm: "l1a"}) { run { id } } }',
     ],
 }
 NEEDS = [(scope, query) for scope, queries in NEEDED.items() for query in queries]
@@ -100,7 +113,7 @@ def test_scopes_are_checked_before_any_field_is_resolved(private: Service, query
 
 
 def test_reading_is_open_unless_it_is_closed(week: Service, private: Service) -> None:
-    for query in NEEDED[EVENTS_READ] + NEEDED[SIGHTINGS_READ]:
+    for query in NEEDED[EVENTS_READ] + NEEDED[SIGHTINGS_READ] + NEEDED[FILES_READ]:
         assert code_of(answered(week, query, None)) is None
         assert code_of(answered(week, query, bearer(LOGS_READ))) is None
         assert code_of(answered(private, query, None)) == "UNAUTHENTICATED"
@@ -222,8 +235,10 @@ def test_the_printed_schema_has_the_scopes() -> None:
     printed = (Path(__file__).parents[2] / "schema.graphql").read_text()
 
     numbers = {
-        EVENTS_READ: 5,
+        EVENTS_READ: 6,
         EVENTS_WRITE: 2,
+        FILES_READ: 7,
+        FILES_WRITE: 2,
         LOGS_READ: 3,
         SERVICE_LOGS_READ: 5,
         SERVICE_LOGS_WRITE: 1,

@@ -42,6 +42,9 @@ schemathesis.graphql.scalar("EpochMillis", st.integers(-(2**53), 2**53).map(node
 schemathesis.graphql.scalar("JSON", st.sampled_from(JSON).map(parse_value))
 categories = st.sampled_from([nodes.Enum("SHAKING"), nodes.String("OTHER"), nodes.Enum("FLOOD"), nodes.String("")])
 schemathesis.graphql.scalar("SightingCategory", categories)
+versions = ["ALL", "LATEST", "LATEST_MAJOR", "1.0.0", "1.0.0rc1", "", "1.0\u00e9"]
+schemathesis.graphql.scalar("VersionSelector", st.sampled_from(versions).map(nodes.String))
+schemathesis.graphql.scalar("ByteCount", st.integers(-1, 2**53).map(nodes.Int))
 schema = schemathesis.graphql.from_path(CHECKED_IN)
 
 

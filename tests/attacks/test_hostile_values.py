@@ -266,7 +266,7 @@ def test_a_cursor_of_events_is_refused_for_request_logs(week: Service) -> None:
     [
         *("", "x", "1", "MTpFdmVudDo", "A" * 100_000),
         *map(encoded, ("1:Event", "1:Event:", ":Event:us1", "-1:Event:us1", "2:Event:us1", "1:event:us1")),
-        *map(encoded, ("1:Event:a\0b", f"1:Event:{'x' * 101}")),
+        *map(encoded, ("1:Event:a\0b", f"1:Event:{'x' * 501}")),
         *map(encoded, ("1:Query:x", "1:__Schema:x", "1:PageInfo:x", "1:EventConnection:x")),
     ],
 )

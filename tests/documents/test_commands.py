@@ -32,8 +32,10 @@ SAMPLE = next((ROOT / "graph").rglob("usgs_all_week_*.geojson.gz")).read_bytes()
 FILES = {  # which a reader has; gzipped or not is seen by its content
     "all_week.geojson": SAMPLE,
     "catalogue.ndjson.gz": SAMPLE,
+    "payloads/kept": b"",
     "checkout.ndjson": ndjson(a_line("Paid"), a_line("Refused", level="error")),
     "collector.json": ndjson(a_request(a_record("Sent"))),
+    "archive/LIBERA_L1B_RAD-4CH_V1-0-0_20240101T000000_20240101T235959_R24003010000.nc": b"radiances",
 }
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 STEPS = (ROOT / "scripts" / "check").read_text().split("\nall=(")[1].split(")")[0].split()
@@ -59,6 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, with the files that commands read."""
     monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
     return tmp_path
 
@@ -117,7 +120,7 @@ def is_a_variable(assigned: tuple[str, str]) -> bool:
     if name == "SKIP":
         return value in STEPS
     ours = any(f'"{name}"' in path.read_text() for path in (ROOT / "tests").rglob("*.py"))
-    return ours or name.startswith(("AWS_", "OTEL_", "FORWARDED_ALLOW_IPS"))
+    return ours or name.startswith(("AWS_", "OTEL_", "OPENLINEAGE_", "FORWARDED_ALLOW_IPS"))
 
 
 def check_export(arguments: list[str], folder: Path) -> None:

@@ -1,13 +1,11 @@
 """`/metrics`: exact counts after exact requests, of one process and of several, and who may read them."""
 
-import asyncio
 import os
 import re
 import signal
 import sqlite3
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -35,7 +33,7 @@ from tests.observability.scraping import parsed, scraped
 from tests.processes import serving
 from tests.service import Service, running
 from tests.settings import Settings
-from tests.store.engines import create_tables, empty_database, open_dynamodb
+from tests.store.engines import empty_database, make_tables, open_dynamodb
 from tests.store.samples import SAMPLE, key, sample
 
 QUIET = ("earthquakes", "request_logs")  # domains whose background work reads nothing meanwhile
@@ -214,8 +212,7 @@ def test_the_process_and_the_build_are_metrics(service: Service) -> None:
 
 
 async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -> None:
-    prefix, metrics = f"{uuid4().hex}-", Metrics()
-    await create_tables([SAMPLE], prefix=prefix)
+    prefix, metrics = make_tables([SAMPLE]), Metrics()
 
     def units() -> tuple[float | None, ...]:
         scrape = parsed(generate_latest(metrics.registry).decode())
@@ -240,9 +237,8 @@ async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -
 
 
 def test_a_service_on_dynamodb_tells_its_units_and_connections(dynamodb_endpoint: str) -> None:
-    prefix = f"{uuid4().hex}-"
-    asyncio.run(create_tables(ENTITIES, prefix=prefix))
-    with running(Settings(store=f"dynamodb://{prefix}", domains=QUIET)) as service:
+    store = f"dynamodb://{make_tables(ENTITIES)}"
+    with running(Settings(store=store, domains=QUIET)) as service:
         service.ask(INGEST, ingested("us1"))
         before = scraped(service.url)
         service.ask(EVENT)

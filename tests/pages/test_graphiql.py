@@ -20,6 +20,8 @@ from starlette.routing import Route
 from graph.access.authentication import shared_secret
 from graph.app import create_app
 from graph.domains import DOMAINS
+from graph.domains.data_files import demo as data_files_demo
+from graph.opening import open_services
 from graph.pages import graphiql
 from graph.transport.request_ids import RequestIds
 from tests.bearers import SCOPES
@@ -169,7 +171,9 @@ def test_every_example_is_valid(example: graphiql.Example) -> None:
 
 
 @pytest.mark.parametrize("example", QUERIES)
-def test_every_example_can_be_run(own_week: Service, example: graphiql.Example) -> None:
+async def test_every_example_can_be_run(own_week: Service, tmp_path: Path, example: graphiql.Example) -> None:
+    async with open_services(Settings(store=f"sqlite:///{tmp_path}/week.db", demo=True), DOMAINS) as services:
+        await data_files_demo.prepare(services)
     own_week.ask('mutation { writeLogs(input: {logs: [{service: "search", message: "Ready"}]}) { accepted } }')
 
     report = "input: {category: SHAKING, lat: 37.1305, lon: -121.6544}"

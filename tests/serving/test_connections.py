@@ -131,11 +131,11 @@ class Client:
         self.received += data
 
 
-def _eventually(holds: Callable[[], bool]) -> None:
-    for _ in range(TIMEOUT_S * 100):
+def _eventually(holds: Callable[[], bool], *, every_s: float = 0.01) -> None:
+    for _ in range(int(TIMEOUT_S / every_s)):
         if holds():
             return
-        threading.Event().wait(0.01)
+        threading.Event().wait(every_s)
     raise AssertionError("it did not come to that")
 
 

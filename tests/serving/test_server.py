@@ -128,9 +128,10 @@ def test_each_option_is_also_a_variable_and_the_option_wins(tmp_path: Path) -> N
 
 def test_the_demo_is_loaded_into_an_empty_catalogue_and_no_other(tmp_path: Path) -> None:
     with serving("--demo", folder=tmp_path) as server:
-        assert server.output[:2] == [
+        assert server.output[:3] == [
             "Loaded 2,124 real events of a week in 2023 as a demo.",
             "Reported 8 sightings of the last half hour as a demo.",
+            "Registered 12 data files of two days, and 7 runs, as a demo.",
         ]
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
     with serving("--demo", "--workers", "2", folder=tmp_path) as server:

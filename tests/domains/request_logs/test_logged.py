@@ -20,7 +20,7 @@ from tests.store.samples import NOON, HeldClock
 TODAY = "LOG#20231114"
 IN_A_WEEK = NOON // 1000 + 7 * 86_400
 EVENT = '{eventId: "us1", eventTsMs: 1691025921579, mag: 5, lat: 0, lon: 0}'
-NO_SIGHTING = "00000000-0000-7000-8000-000000000000"
+NOTHING = "00000000-0000-7000-8000-000000000000"
 
 ROUTES = {
     "node": ('query { node(id: "MTpFdmVudDp1czE") { id } }', "/node"),
@@ -43,12 +43,17 @@ ROUTES = {
     "watches": ("query { watches { nodes { id } } }", "/watches"),
     "triggerEventTypes": ("query { triggerEventTypes { name } }", "/trigger-event-types"),
     "sightings": ("query { sightings { nodes { id } } }", "/sightings"),
-    "sighting": (f'query {{ sighting(id: "{NO_SIGHTING}") {{ id }} }}', "/sighting"),
+    "sighting": (f'query {{ sighting(id: "{NOTHING}") {{ id }} }}', "/sighting"),
     "sightingCategories": ("query { sightingCategories }", "/sighting-categories"),
     "trending": ("query { trending { count } }", "/trending"),
     "areas": ("query { areas { nodes { slug } } }", "/areas"),
     "profile": ("query { profile { reports } }", "/profile"),
     "areaWatches": ("query { areaWatches { nodes { id } } }", "/area-watches"),
+    "dataFile": ('query { dataFile(name: "l1a.nc") { id } }', "/data-file"),
+    "dataFiles": ("query { dataFiles { nodes { id } } }", "/data-files"),
+    "calibrations": ("query { calibrations { nodes { calibrates } } }", "/calibrations"),
+    "run": (f'query {{ run(runId: "{NOTHING}") {{ id }} }}', "/run"),
+    "affectedBy": ('query { affectedBy(calibration: "cal.nc", version: "1") { files } }', "/affected-by"),
     "ingestRecent": ("mutation { ingestRecent { fetched } }", "/ingest/recent"),
     "ingestEvents": ("mutation { ingestEvents(input: {events: []}) { fetched } }", "/ingest/events"),
     "writeLogs": ("mutation { writeLogs(input: {logs: []}) { accepted } }", "/write-logs"),
@@ -78,21 +83,24 @@ ROUTES = {
         "/report-sighting",
     ),
     "confirmSighting": (
-        f'mutation {{ confirmSighting(input: {{id: "{NO_SIGHTING}"}}) {{ confirmed }} }}',
+        f'mutation {{ confirmSighting(input: {{id: "{NOTHING}"}}) {{ confirmed }} }}',
         "/confirm-sighting",
     ),
     "hideSighting": (
-        f'mutation {{ hideSighting(input: {{id: "{NO_SIGHTING}", reason: "Spam"}}) {{ sightingId }} }}',
+        f'mutation {{ hideSighting(input: {{id: "{NOTHING}", reason: "Spam"}}) {{ sightingId }} }}',
         "/hide-sighting",
     ),
     "watchArea": ('mutation { watchArea(input: {area: "Downtown"}) { watch { id } } }', "/watch-area"),
     "unwatchArea": ("mutation { unwatchArea(input: {watchId: 0}) { watchId } }", "/unwatch-area"),
+    "registerFiles": ("mutation { registerFiles(input: {files: []}) { registered } }", "/register-files"),
+    "recordRun": ('mutation { recordRun(input: {algorithm: "l1a"}) { run { id } } }', "/record-run"),
 }
 """Root field → how to ask it, and its stable path. Nothing has the id 0."""
 
 KINDS = {route: "INGEST" if query.startswith("mutation") else "QUERY" for query, route in ROUTES.values()}
-MISSING = ("Id: 0", f'{{id: "{NO_SIGHTING}"')  # what a mutation does not find; a query answers null
+MISSING = ("Id: 0", f'{{id: "{NOTHING}"')  # what a mutation does not find; a query answers null
 STATUSES = {route: 404 if any(each in query for each in MISSING) else 200 for query, route in ROUTES.values()}
+STATUSES["/affected-by"] = 400  # no calibration has that version
 
 
 def logged(file: Path) -> list[Item]:
@@ -308,9 +316,10 @@ def test_logs_are_paged_and_filtered_through_the_graph(tmp_path: Path, usgs: Usg
 
         assert sorted(routes(page(filter={"logType": "INGEST"}))) == sorted(of_kind("INGEST"))
         assert routes(page(filter={"route": "/node"})) == ["/node", "/node"]
-        assert sorted(routes(page(filter={"logType": "QUERY", "minStatus": 400}))) == ["/deliveries", "/node"]
+        refused = routes(page(filter={"logType": "QUERY", "minStatus": 400}))
+        assert sorted(refused) == ["/affected-by", "/deliveries", "/node"]
         assert routes(page(filter={"route": "/node", "minStatus": 401})) == []
-        assert len(routes(page(filter={"startTime": "2023-11-14T22:13:20Z"}))) == len(ROUTES) + 1
+        assert len(routes(page(filter={"startTime": "2023-11-14T22:13:20Z"}, first=100))) == len(ROUTES) + 1
         assert routes(page(filter={"endTime": "2023-11-14T22:13:19.999Z"})) == []
 
         walked = [page(filter={"logType": "QUERY"}, first=3)]

@@ -58,7 +58,7 @@ class Cut(WatchedDatabase):
         return await self._call(super().query(query))
 
 
-async def cut_off(catching_up: Coroutine[Any, Any, None]) -> None:
-    """Let a follower break off."""
+async def cut_off(work: Coroutine[Any, Any, object]) -> None:
+    """Let some work break off."""
     with suppress(DatabaseUnavailable, asyncio.CancelledError):
-        await asyncio.ensure_future(catching_up)
+        await asyncio.ensure_future(work)

@@ -1,0 +1,95 @@
+"""Data files: which file has the data of a day, from what it was made, and what to make again."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from graph.domain import Contribution, Domain, Node, Resources, Services, Task
+from graph.domains.data_files import model
+from graph.domains.data_files.calibrations import Calibrations
+from graph.domains.data_files.commands import files
+from graph.domains.data_files.demo import prepare
+from graph.domains.data_files.entities import ENTITIES
+from graph.domains.data_files.openlineage.intake import LineageIntake
+from graph.domains.data_files.openlineage.routes import lineage_routes
+from graph.domains.data_files.payloads import IngestRun, SourceFiles
+from graph.domains.data_files.provenance.abandoned import AbandonedRuns
+from graph.domains.data_files.provenance.lineage import Lineages
+from graph.domains.data_files.provenance.recording import Runs
+from graph.domains.data_files.provenance.reprocessing import Reprocessing
+from graph.domains.data_files.provenance.users import Users
+from graph.domains.data_files.reading import DataFiles
+from graph.domains.data_files.registering import Registration
+from graph.domains.data_files.schema.calibrations import CalibrationQueries
+from graph.domains.data_files.schema.exports import LineageExports, RevisionExports, RunExports
+from graph.domains.data_files.schema.files import DataFile, DataFileQueries
+from graph.domains.data_files.schema.lineage import Lineage, LineageOfFile, ReprocessingQueries
+from graph.domains.data_files.schema.loading import files_by_name, revisions_by_reference
+from graph.domains.data_files.schema.payloads import SourceOfEvent, SourceOfRevision, VersionsOfFile
+from graph.domains.data_files.schema.revisions import DataFileRevision
+from graph.domains.data_files.schema.runs import Run, RunQueries, UsersOfRevision, runs_by_id
+from graph.domains.data_files.schema.values import SCALARS
+from graph.domains.data_files.schema.writing import DataFileMutations
+from graph.domains.data_files.scopes import FILES_READ, FILES_WRITE
+from graph.domains.earthquakes.payloads.receiving import Payloads
+from graph.domains.earthquakes.payloads.versions import PayloadVersions
+from graph.domains.earthquakes.schema.events import Event
+from graph.domains.earthquakes.schema.revisions import EventRevision
+
+
+@asynccontextmanager
+async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Open what reads and writes data files and runs."""
+    database, clock = resources.database, resources.clock
+    files, registration, runs = DataFiles(database), Registration(database, clock), Runs(database, clock)
+    resources.services.of(Payloads).add(partial(IngestRun, runs))
+    yield (
+        files,
+        SourceFiles(files, resources.services.of(PayloadVersions)),
+        Calibrations(database),
+        registration,
+        runs,
+        LineageIntake(files, registration, runs),
+        Lineages(database),
+        Reprocessing(database),
+        AbandonedRuns(database, runs, clock),
+        Users(database),
+    )
+
+
+async def end_abandoned_runs(services: Services) -> None:
+    """End the runs of ingests whose process was killed."""
+    await services.of(AbandonedRuns).end_forever()
+
+
+DOMAIN = Domain(
+    name="data_files",
+    requires=("earthquakes",),  # whose payloads are data files
+    entities=ENTITIES,
+    scopes=(FILES_READ, FILES_WRITE),
+    open=open_services,
+    queries=(DataFileQueries, CalibrationQueries, RunQueries, ReprocessingQueries),
+    mutations=(DataFileMutations,),
+    nodes=(
+        Node(DataFile, record=model.DataFile, load=files_by_name, scope=FILES_READ),
+        Node(DataFileRevision, record=model.FileRevision, load=revisions_by_reference, scope=FILES_READ),
+        Node(Run, record=model.Run, load=runs_by_id, scope=FILES_READ),
+    ),
+    contributions=(
+        Contribution(DataFile, LineageOfFile),
+        Contribution(DataFileRevision, RevisionExports),
+        Contribution(DataFileRevision, UsersOfRevision),
+        Contribution(Lineage, LineageExports),
+        Contribution(Run, RunExports),
+        Contribution(DataFile, VersionsOfFile),
+        Contribution(Event, SourceOfEvent),
+        Contribution(EventRevision, SourceOfRevision),
+    ),
+    scalars=SCALARS,
+    routes=lineage_routes,
+    tasks=(Task("ending abandoned runs", end_abandoned_runs),),
+    commands=(files,),
+    examples=Path(__file__).parent / "examples",
+    prepare=prepare,
+)

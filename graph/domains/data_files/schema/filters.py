@@ -1,0 +1,53 @@
+"""The filter of data files."""
+
+from datetime import date
+
+import strawberry
+
+from graph.core.errors import BadUserInput
+from graph.domains.data_files.schema.values import VersionSelector, rule_of
+from graph.domains.data_files.selection import FileSelection, VersionRule
+
+
+@strawberry.input(description="A range of numbers.")
+class MissingPacketsFilter:
+    gt: int = strawberry.field(description="More than so many.")
+
+
+@strawberry.input(description="The selected files: those that fulfil all given conditions.")
+class DataFileFilter:
+    on: date | None = strawberry.field(name="date", default=None, description="The UTC day that the data apply to.")
+    first: date | None = strawberry.field(name="from", default=None, description="The first of such days.")
+    last: date | None = strawberry.field(name="to", default=None, description="The last of such days, inclusive.")
+    level: str | None = strawberry.field(default=None, description="The level, such as `L0`.")
+    product: str | None = strawberry.field(default=None, description="The product.")
+    type: str | None = strawberry.field(default=None, description="The type of the data, such as `APID11`.")
+    version: VersionSelector = strawberry.field(
+        default=VersionSelector(VersionRule.ALL.value),
+        description="Versions of the algorithm, among the files of the same level, product and day. What counts for a "
+        "file of several days is the first of the selected ones.",
+    )
+    missing_packets: MissingPacketsFilter | None = strawberry.field(
+        default=None,
+        description="The most missing packets of any of the file's data, or of those of `type`.",
+    )
+
+    def selection(self) -> FileSelection:
+        """The selection of files.
+
+        Raises:
+            BadUserInput: The days contradict each other.
+        """
+        if self.on and (self.first or self.last):
+            raise BadUserInput("Give either `date`, or `from` and `to`.")
+        if self.first and self.last and self.first > self.last:
+            raise BadUserInput("`from` must not be after `to`.")
+        return FileSelection(
+            first=self.on or self.first,
+            last=self.on or self.last,
+            level=self.level,
+            product=self.product,
+            data_type=self.type,
+            version=rule_of(self.version),
+            missing_packets_gt=self.missing_packets.gt if self.missing_packets else None,
+        )

@@ -1,0 +1,204 @@
+"""Lineage, as a field of data files, and the plan of what to make again."""
+
+from datetime import date
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api.context import Context
+from graph.api.scopes import RequiresScope
+from graph.api.selected import needs
+from graph.api.sizes import Cost, ListSize
+from graph.core.errors import BadUserInput
+from graph.domains.data_files import model
+from graph.domains.data_files.errors import UnknownVersion
+from graph.domains.data_files.provenance import lineage as provenance
+from graph.domains.data_files.provenance import reprocessing
+from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES, Direction, Lineages, Relation
+from graph.domains.data_files.provenance.reprocessing import Reprocessing, ReprocessingState
+from graph.domains.data_files.reading import DataFiles
+from graph.domains.data_files.references import Version
+from graph.domains.data_files.schema.loading import revisions_of, runs
+from graph.domains.data_files.schema.revisions import DataFileRevision
+from graph.domains.data_files.schema.runs import Run
+from graph.domains.data_files.scopes import FILES_READ
+from graph.work.account import charge_rows
+
+USUAL_NODES = 200
+USUAL_GROUP = 10  # for the price; what is read is charged besides
+
+
+@strawberry.type(description="A revision of a file, by its name and number.")
+class DataFileVersion:
+    name: str = strawberry.field(description="The name of the file.")
+    revision: int = strawberry.field(description="The number of the revision.")
+
+
+@strawberry.type(description="A revision that belongs to a lineage.")
+class LineageNode:
+    distance: int = strawberry.field(description="Runs between it and the file that was asked for; 0 for that itself.")
+
+    @strawberry.field(description="The revision.", graphql_type=DataFileRevision)
+    @staticmethod
+    def file(node: strawberry.Parent[provenance.Node]) -> Any:
+        return node.revision
+
+    @strawberry.field(
+        description="The run that generated it; null if none is known.",
+        graphql_type=Run | None,
+        directives=[Cost(weight="2")],
+    )
+    @staticmethod
+    async def run(node: strawberry.Parent[provenance.Node], info: Info[Context, None]) -> Any:
+        run_id = node.revision.generated_by
+        return None if run_id is None else await info.context.loader(runs, None).load(run_id)
+
+
+@strawberry.type(description="An edge between a run and a revision.")
+class LineageEdge:
+    relation: Relation = strawberry.field(description="What the run did.")
+    run_id: strawberry.ID = strawberry.field(description="The run's own id.")
+    version: DataFileVersion = strawberry.field(name="file", description="The revision.")
+
+
+@strawberry.type(description="What was left out of a lineage.")
+class LineageTruncation:
+    omitted_nodes: int = strawberry.field(
+        description="Revisions that are known and left out. There may be more behind them."
+    )
+    frontier: list[DataFileVersion] = strawberry.field(
+        description="The revisions whose own edges were not all followed. Ask for their lineage to go on.",
+        directives=[ListSize(assumed_size=USUAL_GROUP)],
+    )
+
+
+@strawberry.type(description="What a revision was made from, or what was made from it.")
+class Lineage:
+    is_complete: bool = strawberry.field(
+        name="complete",
+        description="Whether nothing was left out within `depth`, and the runs that made files of derived levels "
+        "(L1A, L1B, L2) are known.",
+    )
+
+    # Long lists have coroutines, so that the executor completes them in pieces.
+
+    @strawberry.field(description="The revisions, the nearest first.", graphql_type=list[LineageNode])
+    @staticmethod
+    async def nodes(lineage: strawberry.Parent[provenance.Lineage]) -> Any:
+        return lineage.nodes
+
+    @strawberry.field(description="What runs used and generated of them.", graphql_type=list[LineageEdge])
+    @staticmethod
+    async def edges(lineage: strawberry.Parent[provenance.Lineage]) -> Any:
+        await charge_rows(read=len(lineage.edges))  # a run may have a thousand of them for each node
+        return lineage.edges
+
+    @strawberry.field(description="What was left out; null for nothing.", graphql_type=LineageTruncation | None)
+    @staticmethod
+    def truncated(lineage: strawberry.Parent[provenance.Lineage]) -> LineageTruncation | None:
+        if not lineage.is_truncated:
+            return None
+        frontier = [version for each in dict.fromkeys(lineage.frontier) if (version := Version.of(each))]
+        return LineageTruncation(
+            omitted_nodes=lineage.omitted, frontier=[DataFileVersion(**each._asdict()) for each in frontier]
+        )
+
+
+@strawberry.type
+class LineageOfFile:
+    @strawberry.field(
+        description="The lineage of a revision.",
+        graphql_type=Lineage,
+        directives=[
+            ListSize(slicing_arguments=["maxNodes"], sized_fields=["nodes", "edges"], assumed_size=USUAL_NODES),
+            Cost(weight="10"),
+        ],
+        metadata=needs("revision"),
+    )
+    @staticmethod
+    async def lineage(
+        file: strawberry.Parent[model.DataFile],
+        info: Info[Context, None],
+        direction: Annotated[Direction, strawberry.argument(description="Which way.")],
+        depth: Annotated[int, strawberry.argument(description=f"Runs to follow, 1 to {FURTHEST}.")] = 1,
+        max_nodes: Annotated[
+            int, strawberry.argument(description=f"The most revisions in each direction, 1 to {MOST_NODES:,}.")
+        ] = USUAL_NODES,
+        revision: Annotated[int | None, strawberry.argument(description="The latest one by default.")] = None,
+    ) -> Any:
+        for name, value, most in (("depth", depth, FURTHEST), ("maxNodes", max_nodes, MOST_NODES)):
+            if not 1 <= value <= most:
+                raise BadUserInput(f"`{name}` must lie between 1 and {most:,}.")
+        version = Version(file.name, file.revision if revision is None else revision)
+        if not await info.context.service(DataFiles).by_version([version], frozenset()):
+            raise UnknownVersion(*version)
+        return await info.context.service(Lineages).of(version, direction, depth, max_nodes)
+
+
+@strawberry.type(description="A revision to make again.")
+class PlannedFile:
+    version: DataFileVersion = strawberry.field(name="file", description="The revision.")
+    state: ReprocessingState = strawberry.field(description="Whether it is still as it was made.")
+
+
+@strawberry.type(description="The files of a product and day in a stage of a plan.")
+class ReprocessingGroup:
+    product: str | None = strawberry.field(description="The product; null for files without one.")
+    day: date | None = strawberry.field(description="The first day that the files apply to; null without any.")
+    files: list[PlannedFile] = strawberry.field(
+        description="The files, by name.", directives=[ListSize(assumed_size=USUAL_GROUP)]
+    )
+
+
+@strawberry.type(description="Files that can be made again at the same time, once those of the stages before are.")
+class ReprocessingStage:
+    number: int = strawberry.field(description="The number of the stage, from 1.")
+
+    @strawberry.field(
+        description="The files, by product and day.",
+        graphql_type=list[ReprocessingGroup],
+        directives=[ListSize(assumed_size=USUAL_GROUP)],
+    )
+    @staticmethod
+    async def groups(stage: strawberry.Parent[reprocessing.Stage]) -> Any:
+        return stage.groups
+
+
+@strawberry.type(description="What to make again after a calibration has changed, in order.")
+class ReprocessingPlan:
+    files: int = strawberry.field(description="The number of files.")
+    stages: list[ReprocessingStage] = strawberry.field(
+        description="The stages, each after the one before.", directives=[ListSize(assumed_size=USUAL_GROUP)]
+    )
+
+    @strawberry.field(
+        description="The revisions of the calibration's file that have the version.",
+        graphql_type=list[DataFileRevision],
+        directives=[ListSize(assumed_size=1), Cost(weight="2")],
+    )
+    @staticmethod
+    async def calibrations(plan: strawberry.Parent[reprocessing.ReprocessingPlan], info: Info[Context, None]) -> Any:
+        return await revisions_of(info, plan.of)
+
+
+@strawberry.type
+class ReprocessingQueries:
+    @strawberry.field(
+        description="All that was made from a version of a calibration, directly or not, in the order in which it can "
+        "be made again.",
+        graphql_type=ReprocessingPlan,
+        directives=[RequiresScope(scope=FILES_READ), Cost(weight="50")],
+    )
+    async def affected_by(
+        self,
+        info: Info[Context, None],
+        calibration: Annotated[str, strawberry.argument(description="The name of the calibration's file.")],
+        version: Annotated[
+            str, strawberry.argument(description="The version of the calibration, or of the file's algorithm.")
+        ],
+    ) -> Any:
+        versions = await info.context.service(DataFiles).with_version(calibration, version)
+        if not versions:
+            raise BadUserInput(f"No revision of {calibration!r} is registered with the version {version!r}.")
+        return await info.context.service(Reprocessing).plan(versions)

@@ -1,0 +1,42 @@
+"""The further metadata of data files."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+import strawberry
+from strawberry.scalars import JSON
+
+from graph.api.context import Context
+from graph.domains.data_files.model import Part
+from graph.domains.data_files.reading import DataFiles
+
+
+@strawberry.type(description="What the data of a file are, for one of the days that they apply to.")
+class SortableMetadata:
+    identifier: str = strawberry.field(description="Its key in the file's metadata, such as `L0#APID11`.")
+    type: str | None = strawberry.field(description="The type of the data, such as `APID11`.")
+    applicable_date: date = strawberry.field(description="The UTC day.")
+    first_packet_time: datetime | None = strawberry.field(description="The time of the first packet.")
+    last_packet_time: datetime | None = strawberry.field(description="The time of the last packet.")
+    missing_packet_count: int | None = strawberry.field(description="The number of packets that are missing.")
+    filled_gap_count: int | None = strawberry.field(description="The number of gaps that were filled.")
+
+
+@strawberry.type(description="An item of a file's further metadata.")
+class AdditionalMetadata:
+    identifier: str = strawberry.field(
+        description="Its key, such as `PDS` or `APID11`; a repeated one has an ordinal, such as `PDS#0002`."
+    )
+    attributes: JSON = strawberry.field(description="Its attributes.")
+
+
+@strawberry.type(description="What a calibration file calibrates.")
+class FileCalibration:
+    calibrates: str = strawberry.field(description="The level or product, such as `L0`.")
+    calibration_version: str = strawberry.field(description="The version of the calibration.")
+
+
+async def parts(context: Context, _: None, names: Sequence[str]) -> list[list[Part]]:
+    """The further items of these files, in the same order."""
+    found = await context.service(DataFiles).parts(names)
+    return [[Part(item) for item in found.get(name, ())] for name in names]

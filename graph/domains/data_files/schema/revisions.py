@@ -1,0 +1,106 @@
+"""Revisions of data files, which runs use and generate."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api import relay
+from graph.api.context import Context
+from graph.api.selected import needs
+from graph.api.sizes import Cost, ListSize
+from graph.domains.data_files import model
+from graph.domains.data_files.references import Version
+from graph.domains.data_files.schema.loading import files, revisions_of, run_of, versions
+from graph.domains.data_files.schema.values import ByteCount
+
+if TYPE_CHECKING:
+    from graph.domains.data_files.schema.files import DataFile
+    from graph.domains.data_files.schema.runs import Run
+
+_ONE = Cost(weight="2")
+_LazyFile = Annotated["DataFile", strawberry.lazy("graph.domains.data_files.schema.files")]
+_LazyRun = Annotated["Run", strawberry.lazy("graph.domains.data_files.schema.runs")]
+_LazyRevision = Annotated["DataFileRevision", strawberry.lazy("graph.domains.data_files.schema.revisions")]
+
+
+@strawberry.type(description="A revision of a data file. Runs use and generate revisions, never a file as such.")
+class DataFileRevision(relay.Node):
+    name: str = strawberry.field(description="The name of the file.")
+    number: int = strawberry.field(name="revision", description="The number of the revision, from 1.")
+    level: str | None = strawberry.field(description="The level, such as `L1A`.")
+    product: str | None = strawberry.field(description="The product.")
+    archive_time: datetime | None = strawberry.field(description="When it was archived.")
+    ingest_time: datetime | None = strawberry.field(description="When it was ingested.")
+    algorithm_version: str | None = strawberry.field(description="The version of the algorithm that made it.")
+    checksum: str | None = strawberry.field(description="The checksum of its content, hexadecimal digits.")
+    size: ByteCount | None = strawberry.field(description="Its size, bytes.")
+    url: str | None = strawberry.field(description="Where it is.")
+    registered_at: datetime = strawberry.field(description="When it was registered.")
+    invalidated_at: datetime | None = strawberry.field(
+        description="When the next revision was registered; null for the latest one."
+    )
+
+    @strawberry.field(
+        description="The file, as its latest revision is.",
+        graphql_type=_LazyFile,
+        directives=[_ONE],
+    )
+    @staticmethod
+    async def file(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+        return await info.context.loader(files, None).load(revision.name)
+
+    @strawberry.field(
+        description="The run that generated it; null if none is known.",
+        graphql_type=_LazyRun | None,
+        directives=[_ONE],
+        metadata=needs("generated-by"),
+    )
+    @staticmethod
+    async def generated_by(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+        return await run_of(info, revision.generated_by)
+
+    @strawberry.field(
+        description="The run that generated the next revision; null without one, or if no run is known.",
+        graphql_type=_LazyRun | None,
+        directives=[_ONE],
+        metadata=needs("invalidated-by", "invalidated-at"),
+    )
+    @staticmethod
+    async def invalidated_by(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+        if revision.invalidated_by or not revision.invalidated_at:
+            return await run_of(info, revision.invalidated_by)
+        # A run may have generated the next one after it was registered.
+        after = await info.context.loader(versions, None).load(Version(revision.name, revision.number + 1))
+        return await run_of(info, after.generated_by) if after else None
+
+    @strawberry.field(
+        description="The revisions that it was made from: all that its run used.",
+        graphql_type=list[_LazyRevision],
+        directives=[ListSize(assumed_size=10), Cost(weight="5")],
+        metadata=needs("generated-by"),
+    )
+    @staticmethod
+    async def derived_from(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+        run = await run_of(info, revision.generated_by)
+        return await revisions_of(info, run.used) if run else []
+
+    @strawberry.field(
+        description="The revision before it; null for the first one.",
+        graphql_type=_LazyRevision | None,
+        directives=[_ONE],
+    )
+    @staticmethod
+    async def revision_of(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+        before = Version(revision.name, revision.number - 1)
+        return await info.context.loader(versions, None).load(before) if before.revision else None
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.FileRevision)
+
+
+@strawberry.type(description="A page of a file's revisions.")
+class DataFileRevisionConnection(relay.Connection[DataFileRevision]):
+    pass

@@ -1,0 +1,101 @@
+"""Values of data files: versions that are selected, sizes, and enums."""
+
+from typing import Any, NewType
+
+import strawberry
+
+from graph.api.scalars import LARGEST_EXACT, describe_enum
+from graph.api.schema import Scalars
+from graph.domains.data_files.entities import LONGEST_VERSION
+from graph.domains.data_files.model import Problem, RunState
+from graph.domains.data_files.provenance.lineage import Direction, Relation
+from graph.domains.data_files.provenance.reprocessing import ReprocessingState
+from graph.domains.data_files.selection import VersionRule
+
+VersionSelector = NewType("VersionSelector", str)
+ByteCount = NewType("ByteCount", int)
+
+_RULES = {rule.value: rule for rule in VersionRule}
+
+
+def _parse_version(value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_VERSION or not value.isascii():
+        raise ValueError("it must be ALL, LATEST_MAJOR, LATEST, or a version such as 1.2.3 in quotes")
+    return value
+
+
+def rule_of(version: str) -> VersionRule | str:
+    """The rule that a selector names, or the exact version."""
+    return _RULES.get(version, version)
+
+
+def _parse_size(value: Any) -> int:
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) is not int or not 0 <= value <= LARGEST_EXACT:
+        raise ValueError("it must be a whole number from 0 to 2^53 - 1")
+    return value
+
+
+SCALARS: Scalars = {
+    VersionSelector: strawberry.scalar(
+        name="VersionSelector",
+        description="The versions that are selected: `ALL`, `LATEST_MAJOR` (all those of the latest major version), "
+        '`LATEST`, or an exact one, such as `"1.2.3"`. An argument may be written with quotes or without.',
+        serialize=str,
+        parse_value=_parse_version,
+    ),
+    ByteCount: strawberry.scalar(
+        name="ByteCount",
+        description="A number of bytes as a JSON number, exact below 2^53.",
+        serialize=int,
+        parse_value=_parse_size,
+    ),
+}
+
+describe_enum(
+    RunState,
+    "How a run went.",
+    {
+        RunState.RUNNING: "It goes on.",
+        RunState.COMPLETE: "It has generated its files.",
+        RunState.ABORTED: "It was stopped.",
+        RunState.FAILED: "It has failed.",
+    }.__getitem__,
+)
+describe_enum(
+    Direction,
+    "Which way lineage goes.",
+    {
+        Direction.UPSTREAM: "To what a file was made from.",
+        Direction.DOWNSTREAM: "To what was made from it.",
+        Direction.BOTH: "Both ways.",
+    }.__getitem__,
+    name="LineageDirection",
+)
+describe_enum(
+    Relation,
+    "What a run has to do with a file, in the words of W3C PROV.",
+    {Relation.USED: "It used the file.", Relation.GENERATED: "It generated the file."}.__getitem__,
+    name="ProvenanceRelation",
+)
+describe_enum(
+    ReprocessingState,
+    "Whether a file of a plan is still as it was made.",
+    {
+        ReprocessingState.CURRENT: "It is the latest revision of its file.",
+        ReprocessingState.REPLACED: "A later revision of the file is registered.",
+    }.__getitem__,
+)
+describe_enum(
+    Problem,
+    "Why a file is not registered.",
+    {
+        Problem.NAME_INVALID: "Its name is empty or has control characters.",
+        Problem.CHECKSUM_INVALID: "Its checksum is none, or is not that of the file.",
+        Problem.METADATA_INVALID: "Its metadata cannot be stored.",
+        Problem.FILE_INVALID: "It breaks another rule.",
+        Problem.TOO_MANY_ITEMS: "It has more days or items than are written at once.",
+    }.__getitem__,
+    name="DataFileProblem",
+)

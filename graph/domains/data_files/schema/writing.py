@@ -1,0 +1,206 @@
+"""What programs write: files and runs."""
+
+from datetime import date, datetime
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.scalars import JSON
+from strawberry.types import Info
+
+from graph.api import relay
+from graph.api.context import Context
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import Cost, ListSize
+from graph.core.errors import BadUserInput
+from graph.domains.data_files import new_files
+from graph.domains.data_files.model import Problem, RegistrationReport, Rejection, Run, RunState
+from graph.domains.data_files.new_files import NewFile
+from graph.domains.data_files.provenance.recording import Runs
+from graph.domains.data_files.provenance.reports import RunReport, UsedFile
+from graph.domains.data_files.registering import MOST_FILES, Registration
+from graph.domains.data_files.schema import runs
+from graph.domains.data_files.schema.values import ByteCount
+from graph.domains.data_files.scopes import FILES_WRITE
+
+
+@strawberry.input(description="What the data of a file are.")
+class SortableMetadataInput:
+    type: str | None = strawberry.field(default=None, description="The type of the data, such as `APID11`.")
+    applicable_dates: list[date] = strawberry.field(description="Every UTC day that they apply to.")
+    first_packet_time: datetime | None = strawberry.field(default=None, description="The time of the first packet.")
+    last_packet_time: datetime | None = strawberry.field(default=None, description="The time of the last packet.")
+    missing_packet_count: int | None = strawberry.field(default=None, description="Packets that are missing.")
+    filled_gap_count: int | None = strawberry.field(default=None, description="Gaps that were filled.")
+
+
+@strawberry.input(description="An item of a file's further metadata.")
+class AdditionalMetadataInput:
+    identifier: str = strawberry.field(
+        description="Its key, such as `PDS` or `APID11#SSC-GAPS`. Several items may have the same one."
+    )
+    attributes: JSON = strawberry.field(description="Its attributes, an object.")
+
+
+@strawberry.input(description="What a calibration file calibrates.")
+class FileCalibrationInput:
+    calibrates: str = strawberry.field(description="The level or product, such as `L0`.")
+    version: str = strawberry.field(description="The version of the calibration, such as `1.0.0`.")
+
+
+@strawberry.input(description="A data file.")
+class DataFileInput:
+    name: str = strawberry.field(description="Its unique name, 1 to 400 characters, none a control.")
+    level: str | None = strawberry.field(
+        default=None, description="The level, such as `L1A`. A file with applicable dates needs one."
+    )
+    product: str | None = strawberry.field(default=None, description="The product.")
+    archive_time: datetime | None = strawberry.field(default=None, description="When it was archived.")
+    ingest_time: datetime | None = strawberry.field(default=None, description="When it was ingested.")
+    algorithm_version: str | None = strawberry.field(
+        default=None, description="The version of the algorithm that made it, such as `1.0.0`."
+    )
+    checksum: str | None = strawberry.field(
+        default=None,
+        description="MD5, SHA-1, SHA-256 or SHA-512 of its content, hexadecimal digits. With another one than that of "
+        "the file's latest revision, it is a new revision.",
+    )
+    size: ByteCount | None = strawberry.field(default=None, description="Its size, bytes.")
+    url: str | None = strawberry.field(default=None, description="Where it is.")
+    namespace: str | None = strawberry.field(default=None, description="Where it is, as OpenLineage names that.")
+    applicable_dates: list[date] | None = strawberry.field(
+        default=None, description="Every UTC day that its data apply to, if they have no further sortable metadata."
+    )
+    metadata: JSON | None = strawberry.field(default=None, description="What else there is to tell of it, an object.")
+    sortable: list[SortableMetadataInput] | None = strawberry.field(default=None, description="What its data are.")
+    additional: list[AdditionalMetadataInput] | None = strawberry.field(default=None, description="Further metadata.")
+    calibrations: list[FileCalibrationInput] | None = strawberry.field(
+        default=None, description="What it calibrates, if it is a calibration."
+    )
+
+    def file(self, index: int) -> NewFile | Rejection:
+        """The file."""
+        metadata: Any = self.metadata or {}
+        objects = [metadata, *(each.attributes for each in self.additional or ())]
+        if not all(isinstance(each, dict) for each in objects):
+            return Rejection(index, self.name, Problem.METADATA_INVALID, "Metadata must be objects.")
+        sortable = [new_files.SortableMetadata(**vars(each)) for each in self.sortable or ()]
+        if self.applicable_dates:
+            sortable.append(new_files.SortableMetadata(applicable_dates=self.applicable_dates))
+        return NewFile(
+            name=self.name,
+            namespace=self.namespace,
+            level=self.level,
+            product=self.product,
+            archive_time=self.archive_time,
+            ingest_time=self.ingest_time,
+            algorithm_version=self.algorithm_version,
+            checksum=self.checksum,
+            size=self.size,
+            url=self.url,
+            metadata=metadata,
+            sortable=sortable,
+            additional=[new_files.AdditionalMetadata(**vars(each)) for each in self.additional or ()],
+            calibrations=[new_files.CalibrationMetadata(**vars(each)) for each in self.calibrations or ()],
+        )
+
+
+@strawberry.input(description="Files to register.")
+class RegisterFilesInput:
+    files: list[DataFileInput] = strawberry.field(description=f"At most {MOST_FILES:,}.")
+
+
+@strawberry.type(description="A file that is not registered.")
+class DataFileRejection:
+    index: int = strawberry.field(description="Its place among the given files, from 0.")
+    name: str = strawberry.field(description="Its name.")
+    code: Problem = strawberry.field(description="Why, as a stable code.")
+    message: str = strawberry.field(description="Why, in words.")
+
+
+@strawberry.type(description="What became of the files. Each is judged by itself.")
+class RegisterFilesPayload:
+    registered: int = strawberry.field(description="Number of new files, and new revisions of known ones.")
+    skipped: int = strawberry.field(description="Number of files that are registered as they are.")
+    rejected: int = strawberry.field(description="Number of files that break a rule.")
+    rejections: list[DataFileRejection] = strawberry.field(description="The rejected ones, with reasons.")
+
+
+@strawberry.input(description="A revision that a run used.")
+class UsedFileInput:
+    name: str = strawberry.field(description="The name of a registered file.")
+    revision: int | None = strawberry.field(
+        default=None, description="The number of the revision; by default the latest one, as of now."
+    )
+
+
+@strawberry.input(description="A run, or what is known of one so far.")
+class RecordRunInput:
+    algorithm: str = strawberry.field(description="The name of the algorithm.")
+    version: str | None = strawberry.field(default=None, description="The version of the algorithm.")
+    run_id: strawberry.ID | None = strawberry.field(
+        default=None, description="A UUID. A run that is recorded again with the same id is completed, never doubled."
+    )
+    state: RunState = strawberry.field(default=RunState.COMPLETE, description="How it went.")
+    started_at: datetime | None = strawberry.field(default=None, description="When it began.")
+    ended_at: datetime | None = strawberry.field(default=None, description="When it ended.")
+    configuration_hash: str | None = strawberry.field(default=None, description="The hash of its configuration.")
+    used: list[UsedFileInput] | None = strawberry.field(default=None, description="What it used, at most 1,000.")
+    generated: list[DataFileInput] | None = strawberry.field(
+        default=None, description="What it generated. What is not registered as it is, is registered."
+    )
+
+    def report(self) -> RunReport:
+        """The report of the run; BadUserInput if a file of it cannot be read."""
+        generated = [file.file(index) for index, file in enumerate(self.generated or ())]
+        if refused := [file for file in generated if isinstance(file, Rejection)]:
+            raise BadUserInput(f"{refused[0].name!r}: {refused[0].message}")
+        return RunReport(
+            algorithm=self.algorithm,
+            run_id=self.run_id.lower() if self.run_id else None,
+            version=self.version,
+            state=self.state,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            configuration_hash=self.configuration_hash,
+            used=[UsedFile(file.name, file.revision) for file in self.used or ()],
+            generated=[file for file in generated if isinstance(file, NewFile)],
+        )
+
+
+@strawberry.type(description="The run as it is now.")
+class RecordRunPayload:
+    run: runs.Run = strawberry.field(description="The run.", resolver=relay.itself)
+
+
+@strawberry.type
+class DataFileMutations:
+    @strawberry.mutation(
+        description="Register data files. To register the same files again is safe: those that are registered as they "
+        "are, are skipped.",
+        graphql_type=RegisterFilesPayload,
+        directives=[
+            RequiresScope(scope=FILES_WRITE),
+            ListSize(slicing_arguments=["input.files"], sized_fields=["rejections"]),
+        ],
+    )
+    async def register_files(
+        self,
+        info: Info[Context, None],
+        input: Annotated[RegisterFilesInput, strawberry.argument(description="The files.")],
+    ) -> RegistrationReport:
+        if len(input.files) > MOST_FILES:
+            raise BadUserInput(f"`files` takes at most {MOST_FILES:,} files.")
+        files = [file.file(index) for index, file in enumerate(input.files)]
+        return await info.context.service(Registration).register(files)
+
+    @strawberry.mutation(
+        description="Record a run with all that it used and generated: the whole run or nothing.",
+        graphql_type=RecordRunPayload,
+        directives=[RequiresScope(scope=FILES_WRITE), Cost(weight="10")],
+    )
+    async def record_run(
+        self,
+        info: Info[Context, None],
+        input: Annotated[RecordRunInput, strawberry.argument(description="The run.")],
+    ) -> Run:
+        return await info.context.service(Runs).record(input.report())

@@ -1,0 +1,137 @@
+"""Data files through the graph: their nodes, what their filters mean, and what is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.api.relay import global_id
+from graph.app import schema_of
+from graph.domains.data_files import DOMAIN
+from graph.domains.earthquakes import DOMAIN as EARTHQUAKES
+from tests.domains.data_files.schema.conftest import REGISTER, RUN_ID, serving_files
+from tests.service import Service
+
+LONGEST = "\U0001f6f0" * 400
+
+
+# Nodes
+
+
+def test_files_revisions_and_runs_are_nodes(archive: Service) -> None:
+    wanted = {
+        "DataFile": "L0_CONS_file.PDS",
+        "DataFileRevision": "L0_CONS_file.PDS@1",
+        "Run": RUN_ID,
+    }
+    ids = [global_id(kind, key) for kind, key in wanted.items()]
+    query = """query($ids: [ID!]!) { nodes(ids: $ids) { __typename id
+      ... on DataFile { name revision } ... on DataFileRevision { number: revision } ... on Run { runId } } }"""
+    assert archive.ask(query, {"ids": ids})["nodes"] == [
+        {"__typename": "DataFile", "id": ids[0], "name": "L0_CONS_file.PDS", "revision": 2},
+        {"__typename": "DataFileRevision", "id": ids[1], "number": 1},
+        {"__typename": "Run", "id": ids[2], "runId": RUN_ID},
+    ]
+    own = archive.ask('{ dataFile(name: "L0_CONS_file.PDS") { id revisions { nodes { id } } } }')["dataFile"]
+    assert own["id"] == ids[0]
+    assert ids[1] in [node["id"] for node in own["revisions"]["nodes"]]
+
+
+def test_a_file_with_the_longest_name_is_a_node(tmp_path: Path) -> None:
+    with serving_files(tmp_path / "files.db") as service:
+        service.ask(REGISTER, {"files": [{"name": LONGEST}]})
+        query = "query($name: String!) { dataFile(name: $name) { id revisions { nodes { id } } } }"
+        file = service.ask(query, {"name": LONGEST})["dataFile"]
+        for node_id in (file["id"], file["revisions"]["nodes"][0]["id"]):
+            query = "query($id: ID!) { node(id: $id) { id ... on DataFile { name } ... on DataFileRevision { name } } }"
+            assert service.ask(query, {"id": node_id})["node"] == {"id": node_id, "name": LONGEST}
+
+
+@pytest.mark.parametrize("key", ["none.nc", "a@0", "a@1", "a@999999", "a@01", "a@1000000", "@", "x" * 400])
+def test_ids_of_nothing_are_null(archive: Service, key: str) -> None:
+    ids = [global_id(kind, key) for kind in ("DataFile", "DataFileRevision", "Run")]
+    assert archive.ask("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", {"ids": ids})["nodes"] == [None] * 3
+
+
+# Filters
+
+
+@pytest.mark.parametrize(
+    ("filter", "message"),
+    [
+        ('{date: "2024-01-01", from: "2024-01-01"}', "either `date`"),
+        ('{date: "2024-01-01", to: "2024-01-01"}', "either `date`"),
+        ('{from: "2024-01-02", to: "2024-01-01"}', "`from` must not be after `to`"),
+    ],
+)
+def test_days_that_contradict_each_other_are_refused(archive: Service, filter: str, message: str) -> None:
+    (error,) = archive.answer(f"{{ dataFiles(filter: {filter}) {{ nodes {{ id }} }} }}")["errors"]
+    assert error["extensions"]["code"] == "BAD_USER_INPUT"
+    assert message in error["message"]
+
+
+def test_the_filter_means_what_it_says(archive: Service) -> None:
+    def names(filter: str) -> list[str]:
+        nodes = archive.ask(f"{{ dataFiles(filter: {filter}) {{ nodes {{ name }} }} }}")["dataFiles"]["nodes"]
+        return [node["name"] for node in nodes]
+
+    both = ["L0_CONS_file.PDS", "l1a.nc"]
+    assert sorted(names("{}")) == both
+    assert sorted(names('{date: "2024-01-01"}')) == both
+    assert names('{from: "2024-01-02", to: "2024-01-02"}') == both[:1]
+    assert names('{type: "APID11", missingPackets: {gt: 2}}') == both[:1]
+    assert names("{missingPackets: {gt: 3}}") == names('{level: "\\u0000"}') == names('{type: ""}') == []
+    assert names('{version: "1.0.0"}') == both[:1]
+    assert names('{version: LATEST, level: "L1A"}') == both[1:]
+
+
+def test_words_that_are_no_unicode_do_not_reach_the_store(archive: Service) -> None:
+    query = "query($t: String) { dataFiles(filter: {type: $t}) { nodes { id } } }"
+    body = f'{{"query": "{query}", "variables": {{"t": "\\ud800"}}}}'
+    answer = archive.http.post("/graphql", content=body, headers={"Content-Type": "application/json"})
+    assert answer.json()["errors"][0]["extensions"]["code"] == "BAD_REQUEST"
+    assert archive.codes('{ dataFile(name: "\\ud800") { id } }') == ["GRAPHQL_PARSE_FAILED"]
+
+
+@pytest.mark.parametrize("version", ['""', '"é"', f'"{"1" * 65}"', "1.0", "[]", "null"])
+def test_what_is_no_version_is_refused(archive: Service, version: str) -> None:
+    answer = archive.answer(f'{{ calibrations(product: "L0", version: {version}) {{ nodes {{ calibrates }} }} }}')
+    assert answer["errors"][0]["extensions"]["code"] in ("GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT")
+
+
+# Writing
+
+
+def test_bad_files_are_rejected_with_their_codes_and_places(tmp_path: Path) -> None:
+    bad: list[dict[str, Any]] = [
+        {"name": "a\nb"},
+        {"name": "a", "checksum": "x"},
+        {"name": "b", "metadata": [1]},
+        {"name": "c", "additional": [{"identifier": "PDS", "attributes": "text"}]},
+        {"name": "d", "metadata": {"x": 1e200}},
+        {"name": "e", "applicableDates": ["2024-01-01"]},
+        {"name": "fine", "archiveTime": "2024-01-01"},
+    ]
+    query = (
+        "mutation($f: [DataFileInput!]!) { registerFiles(input: {files: $f}) { registered rejections { index code } } }"
+    )
+    with serving_files(tmp_path / "files.db") as service:
+        payload = service.ask(query, {"f": bad})["registerFiles"]
+        assert service.ask('{ dataFile(name: "fine") { archiveTime } }')["dataFile"] == {
+            "archiveTime": "2024-01-01T00:00:00.000Z"
+        }
+        many = [{"name": str(number)} for number in range(1001)]
+        assert service.codes(query, {"f": many}) == ["BAD_USER_INPUT"]
+        assert service.ask('{ dataFile(name: "1") { id } }') == {"dataFile": None}
+    assert payload["registered"] == 1
+    codes = {each["index"]: each["code"] for each in payload["rejections"]}
+    assert codes == {
+        0: "NAME_INVALID",
+        1: "CHECKSUM_INVALID",
+        **dict.fromkeys((2, 3, 4), "METADATA_INVALID"),
+        5: "FILE_INVALID",
+    }
+
+
+def test_the_domain_needs_only_the_earthquakes() -> None:
+    assert schema_of((EARTHQUAKES, DOMAIN)).graphql.query_type is not None
