@@ -23,6 +23,7 @@ import orjson
 import websockets
 
 from benchmarks import log_requests
+from benchmarks.data_files import attacks as files
 from benchmarks.log_requests import stream
 from benchmarks.sightings import attacks as sightings
 from benchmarks.triggers import attacks as triggers
@@ -270,6 +271,19 @@ ATTACKS: dict[str, Action] = {
     "sightings: a thousand of a hundred areas": lambda a: a.post(sightings.OF_MANY_AREAS),
     "sightings: subscribers while others report": sightings.subscribers,
     "sightings: odd inputs": sightings.odd_inputs,
+    "data_files: plans of ten thousand files": files.plans,
+    "data_files: the largest lineages of hubs": files.hubs,
+    "data_files: ten lineages of hubs in a request": files.ten_hubs,
+    "data_files: lineages without bounds": files.unbounded,
+    "data_files: random lists of the latest files": files.lists,
+    "data_files: ten lists that match nothing": lambda a: a.post(ten(files.NO_TYPE)),
+    "data_files: a thousand new files with metadata": files.registrations,
+    "data_files: runs that used a thousand files": files.runs,
+    "data_files: cycles": files.cycles,
+    "data_files: OpenLineage events with 400 outputs": files.open_lineage,
+    "data_files: a thousand OpenLineage events": files.small_events,
+    "data_files: OpenLineage byte by byte": files.slow_clients,
+    "data_files: broken OpenLineage": files.broken_events,
 }
 
 

@@ -3,11 +3,11 @@
     python -m benchmarks.hostile [--store sqlite:///FILE] [--seconds 5] [--only WORDS]
 
 attacks `quakegraph serve` on the usual catalogue of a million events, with 100,000 service logs, 100,000 trigger
-events and 100,000 sightings at one place: first with each attack of `benchmarks.attacks`, then with a random mixture of
-them. Webhooks go to a receiver that answers in hostile ways. The normal client connects from another address of this
-machine. It requests pages, events, counts and areas, and never the same one twice. The command ends with status 1 if
-the client's p99 exceeds 100 ms or the service's memory 250 MB. The service has one CPU and the load another; the
-machine should do nothing else.
+events, 100,000 sightings at one place and 100,000 data files: first with each attack of `benchmarks.attacks`, then with
+a random mixture of them. Webhooks go to a receiver that answers in hostile ways. The normal client connects from
+another address of this machine. It requests pages, events, counts and areas, and never the same one twice. The command
+ends with status 1 if the client's p99 exceeds 100 ms or the service's memory 250 MB. The service has one CPU and the
+load another; the machine should do nothing else.
 """
 
 import http.client
@@ -31,6 +31,8 @@ from benchmarks.cache import CHECKOUT
 from benchmarks.catalogue import DAY_MS, USUAL
 from benchmarks.contenders import clean_environment, our_service
 from benchmarks.cpus import Cpus, on_cpu
+from benchmarks.data_files.attacks import HOSTILE
+from benchmarks.data_files.stores import filled
 from benchmarks.servers import JSON, Server, running
 from benchmarks.service_logs import batches, encoded, sent
 from benchmarks.sightings.crowd import Crowd, store_crowd
@@ -53,7 +55,8 @@ LOGS = 100_000
 LOGS_PER_REQUEST = 1000
 INBOX = 100_000
 USERS = 1000  # of an attack on sightings
-SCOPES = "servicelogs:read,servicelogs:write,events:write,triggers:read,triggers:write,sightings:read,sightings:write"
+WRITTEN = ("servicelogs", "events", "triggers", "sightings", "files")
+SCOPES = ",".join(["servicelogs:read", "triggers:read", *(f"{each}:write" for each in WRITTEN)])
 
 PAGE = """query ($first: Int, $filter: EventFilter) {
   events(first: $first, filter: $filter) { nodes { eventId time mag place lat lon depth } pageInfo { endCursor } }
@@ -138,6 +141,7 @@ def main(store: str | None, seconds: float, only: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(store.removeprefix("sqlite:///")) if store else Path(folder) / "hostile.db"
         if not store:
+            filled(HOSTILE, path)
             import_ours(USUAL.events, path, cpus.server)
         done(store_inbox(path, InboxOf(USER, INBOX, time_ns() // 1000, types=(FILLED_TYPE,), statuses=("received",))))
         done(store_crowd(path, Crowd(int(time()))))

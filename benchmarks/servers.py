@@ -83,13 +83,13 @@ class Connection:
         self._http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
         self._headers = JSON | dict(headers or {})
 
-    def post(self, body: bytes, headers: Mapping[str, str] | None = None) -> bytes:
+    def post(self, body: bytes, headers: Mapping[str, str] | None = None, path: str = "/graphql") -> bytes:
         """Send a request, with further headers. Returns the bytes of its answer.
 
         Raises:
             Refused: Its status is not 200.
         """
-        self._http.request("POST", "/graphql", body, self._headers | dict(headers or {}))
+        self._http.request("POST", path, body, self._headers | dict(headers or {}))
         response = self._http.getresponse()
         answer = response.read()
         if response.status != http.client.OK:

@@ -36,7 +36,7 @@ def catalogue_file(events: int) -> Path:
         with scratch.open("wb") as file:
             file.writelines(Catalogue(events).lines())
 
-    return _once(CACHE / f"catalogue-{events}.ndjson", write)
+    return made_once(CACHE / f"catalogue-{events}.ndjson", write)
 
 
 def varied_file(events: int) -> Path:
@@ -46,7 +46,7 @@ def varied_file(events: int) -> Path:
         with scratch.open("wb") as file:
             file.writelines(varied_lines(events))
 
-    return _once(CACHE / f"varied-{events}.ndjson", write)
+    return made_once(CACHE / f"varied-{events}.ndjson", write)
 
 
 def peers_file(events: int) -> Path:
@@ -59,10 +59,10 @@ def peers_file(events: int) -> Path:
             db.executescript(f"CREATE INDEX events_by_time ON events {PEERS_INDEX}; ANALYZE")
         db.close()
 
-    return _once(CACHE / f"peers-{events}.db", write)
+    return made_once(CACHE / f"peers-{events}.db", write)
 
 
-def _once(path: Path, write: Callable[[Path], None]) -> Path:
+def made_once(path: Path, write: Callable[[Path], None]) -> Path:
     """Make the file if it is missing. It gets its name when it is complete."""
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
