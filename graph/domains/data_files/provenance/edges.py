@@ -6,6 +6,7 @@ not at all.
 
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from graph.domains.data_files.claims import reading_claims, settle
@@ -20,21 +21,23 @@ PARTITIONS_AT_ONCE = 500  # of each query, since it goes through all of them aga
 ITEMS_AT_ONCE = 500  # before giving way to other work
 
 
-class Made(NamedTuple):
-    """What a run generated."""
+@dataclass(frozen=True, slots=True, eq=False)  # there is one object for each run, which all of its edges share
+class KnownRun:
+    """A run, as far as its edges downstream need it."""
 
-    references: Sequence[str]
+    run_id: str
+    generated: Sequence[str]  # references
     reports: Sequence[str]  # that brought its edges
 
 
-Generated = dict[str, Made]
+KnownRuns = dict[str, KnownRun]
 """By the ids of runs."""
 
 
 class Users(NamedTuple):
     """The runs that used versions."""
 
-    runs: dict[str, list[str]]  # ids by the reference of what they used
+    runs: dict[str, list[KnownRun]]  # by the reference of what they used
     last: str | None  # the first version that has further edges, which were not read; None if all were read
 
 
@@ -54,26 +57,26 @@ class Edges:
         runs = await self._runs(run_ids, frozenset({"used"}))
         return {run_id: item["used"] for run_id, item in runs.items()}
 
-    async def users(self, references: Sequence[str], generated: Generated, most: int | None = None) -> Users:
+    async def users(self, references: Sequence[str], known: KnownRuns, most: int | None = None) -> Users:
         """The runs that used versions.
 
         Args:
             references: in ascending order.
-            generated: what runs generated that are known; those that are found are added.
+            known: those that are found are added.
             most: edges to read; None for all.
         """
-        users: dict[str, list[str]] = {}
+        users: dict[str, list[KnownRun]] = {}
         read = 0
         async with aclosing(self._used(references, None if most is None else most + 1)) as pages:
             async for found in pages:
-                await self._add_runs({edge["run-id"] for edge in found} - generated.keys(), generated)
+                await self._add_runs({edge["run-id"] for edge in found} - known.keys(), known)
                 for edge in found:
                     if read == most:
                         return Users(users, edge["used"])
                     read += 1
-                    run = generated.get(edge["run-id"])
+                    run = known.get(edge["run-id"])
                     if run is not None and edge["report"] in run.reports:
-                        users.setdefault(edge["used"], []).append(edge["run-id"])
+                        users.setdefault(edge["used"], []).append(run)
         return Users(users, None)
 
     async def _used(self, references: Sequence[str], most: int | None) -> AsyncGenerator[list[Item], None]:
@@ -92,9 +95,9 @@ class Edges:
                 partitions = partitions[page.partitions - 1 :] if start else ()
                 left = None if left is None else left - len(page.items)
 
-    async def _add_runs(self, run_ids: Collection[str], generated: Generated) -> None:
+    async def _add_runs(self, run_ids: Collection[str], known: KnownRuns) -> None:
         for run_id, item in (await self._runs(run_ids, frozenset({"generated", "reports"}))).items():
-            generated[run_id] = Made(item["generated"], item["reports"])
+            known[run_id] = KnownRun(run_id, item["generated"], item["reports"])
 
     async def revisions(self, references: Collection[str], attributes: frozenset[str] | None = None) -> dict[str, Item]:
         """The registered revisions, by their references, with the runs that generated them."""

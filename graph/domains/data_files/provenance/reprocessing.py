@@ -11,7 +11,7 @@ from enum import Enum
 from itertools import chain
 from typing import NamedTuple
 
-from graph.domains.data_files.provenance.edges import Edges, Generated
+from graph.domains.data_files.provenance.edges import Edges, KnownRun, KnownRuns
 from graph.domains.data_files.references import Version
 from graph.store.contract import Database
 from graph.work.account import give_way
@@ -96,30 +96,29 @@ class Reprocessing:
 
     async def _ranks(self, starts: Sequence[str]) -> dict[str, int]:
         """All that was made from some versions, each with the length of the longest path to it."""
-        users, generated = await self._closure(starts)
+        users = await self._users_of_all(starts)
         waits = Counter(chain.from_iterable(users.values()))  # runs, by the number of their inputs in the closure
-        made = {each for run_id in waits for each in generated[run_id].references}
+        made = {each for run in waits for each in run.generated}
         ready, rank = [start for start in starts if start not in made], 0
         ranks: dict[str, int] = {}
         while ready:
             rank += 1
             runs = Counter(chain.from_iterable(users.get(each, ()) for each in ready))
             waits.subtract(runs)
-            ready = [each for run_id in runs if not waits[run_id] for each in generated[run_id].references]
+            ready = [each for run in runs if not waits[run] for each in run.generated]
             ranks |= dict.fromkeys(ready, rank)
             await give_way()
         return ranks
 
-    async def _closure(self, starts: Sequence[str]) -> tuple[dict[str, list[str]], Generated]:
-        """The runs that used some versions, or what was made from these; and what all of these runs generated."""
-        users: dict[str, list[str]] = {}
-        generated: Generated = {}
+    async def _users_of_all(self, starts: Sequence[str]) -> dict[str, list[KnownRun]]:
+        """The runs that used some versions, or what was made from these, by the reference of what they used."""
+        users: dict[str, list[KnownRun]] = {}
+        known: KnownRuns = {}
         seen = behind = set(starts)
         while behind:
-            found = await self._edges.users(sorted(behind), generated)
-            users |= found.runs
-            run_ids = set(chain.from_iterable(found.runs.values()))
-            behind = {each for run_id in run_ids for each in generated[run_id].references} - seen
+            found = (await self._edges.users(sorted(behind), known)).runs
+            users |= found
+            behind = {each for run in set(chain.from_iterable(found.values())) for each in run.generated} - seen
             seen = seen | behind
             await give_way()
-        return users, generated
+        return users

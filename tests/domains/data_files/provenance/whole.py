@@ -51,8 +51,8 @@ async def assert_whole(ours: ProvenanceStore) -> None:
             used[each].add(run_id)
     known = {edge["used"] for edge in await items(ours, USED)} | revisions.keys()
     found = await Edges(ours.database).users(sorted(known), {})
-    assert {each: set(run_ids) for each, run_ids in found.runs.items()} == used
-    assert all(len(run_ids) == len(set(run_ids)) for run_ids in found.runs.values())
+    assert {each: {run.run_id for run in users} for each, users in found.runs.items()} == used
+    assert all(len(users) == len(set(users)) for users in found.runs.values())
     assert all(revisions[each].get("is-used") for each in used)
 
     await assert_files_whole(ours, revisions)
