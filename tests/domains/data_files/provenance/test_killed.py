@@ -23,6 +23,7 @@ RUNS_A_KILL = 16
 async def test_processes_that_are_killed_while_they_record_leave_no_half_run(engine: str, tmp_path: Path) -> None:
     large = LARGE[engine]
     store, chosen = await new_store(engine, tmp_path, ENTITIES), random.Random(1)
+    survived = 0
     async with provenance_at(store) as ours:
         await ours.register(*names(large))
         for kill in range(KILLS[engine]):
@@ -37,12 +38,13 @@ async def test_processes_that_are_killed_while_they_record_leave_no_half_run(eng
                 assert process.exitcode == -signal.SIGKILL
             await settled(ours)
             await assert_whole(ours)
-            assert await recorded(ours, runs) < len(runs)
+            survived += await recorded(ours, runs)
 
             for number in runs:
                 await ours.runs.record(numbered(number, large))
             assert await recorded(ours, runs) == len(runs)
             await assert_whole(ours)
+    assert survived < RUNS_A_KILL * KILLS[engine]  # a kill was early enough to interrupt something
 
 
 async def recorded(ours: ProvenanceStore, runs: range) -> int:
