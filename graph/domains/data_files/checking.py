@@ -2,10 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 import orjson
@@ -13,7 +13,7 @@ import orjson
 from graph.domains.data_files.entities import FILE_REVISION, LONGEST_IDENTIFIER, LONGEST_NAME_IN_ORDER, PART
 from graph.domains.data_files.model import CALIBRATION, Problem
 from graph.domains.data_files.new_files import NewFile, SortableMetadata
-from graph.domains.data_files.times import day_of, time_text
+from graph.domains.data_files.times import time_text
 from graph.domains.data_files.versions import order_of
 from graph.store.entity import Item
 from graph.store.values import InvalidItem
@@ -227,9 +227,3 @@ def _time(time: datetime | None) -> str | None:
 def _fingerprint(given: Mapping[str, Any]) -> str:
     text = orjson.dumps(given, option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(text).hexdigest()[:32]
-
-
-def days_between(first: datetime, last: datetime) -> Sequence[date]:
-    """Every UTC day that a time range touches."""
-    start, end = day_of(first), day_of(last)
-    return [start + timedelta(days=number) for number in range((end - start).days + 1)]

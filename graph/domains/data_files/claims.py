@@ -22,7 +22,7 @@ def reading_claims(attributes: frozenset[str] | None) -> frozenset[str] | None:
 
 
 async def settle(database: Database, revisions: Mapping[str, Item]) -> None:
-    """Take those runs from revisions whose claims do not count.
+    """Remove the maker from each revision whose claim does not count.
 
     Args:
         revisions: by their references.

@@ -10,7 +10,7 @@ from graph.store.values import InvalidItem
 
 
 def combined(actions: Sequence[Action]) -> list[Action]:
-    """The actions, with those on the same item as one that does what they do one after the other."""
+    """The actions, at most one for each item. It has the effect of all given ones on the item, in order."""
     by_key: dict[Key, Action] = {}
     for action in actions:
         before = by_key.get(action.key)

@@ -47,4 +47,4 @@ async def _latest_with(database: Database, file: Item, version: str) -> Item | N
 
 
 def _by_reference(revisions: Iterable[Item]) -> dict[str, Item]:
-    return {Version(item["file-name"], item["revision"]).reference: item for item in revisions}
+    return {Version.of_item(item).reference: item for item in revisions}

@@ -13,12 +13,11 @@ from datetime import UTC, date, datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
 from graph.domain import Resources, Services
-from graph.domains.data_files.checking import days_between
 from graph.domains.data_files.new_files import AdditionalMetadata, CalibrationMetadata, NewFile, SortableMetadata
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.registering import Registration
-from graph.domains.data_files.times import time_text
+from graph.domains.data_files.times import days_of, time_text
 from graph.domains.earthquakes.settings import EarthquakeSettings
 
 SPACECRAFT, APID = 177, 1036  # JPSS-2, and samples of the radiometer
@@ -60,7 +59,7 @@ def _data_set(created: datetime, first: datetime, last: datetime, *, missing: in
         sortable=[
             SortableMetadata(
                 type=f"APID{APID}",
-                applicable_dates=days_between(first, last),
+                applicable_dates=days_of(first, last),
                 first_packet_time=first,
                 last_packet_time=last,
                 missing_packet_count=missing,

@@ -189,7 +189,7 @@ LATE_RUNS = Entity(  # how many numbers runs have taken, so that they are record
     attributes=(Whole("number", least=0),),
 )
 
-ENDING_RUNS = Entity(  # the lease of the process that ends runs which nobody carries on, see `provenance.abandoned`
+ENDING_RUNS = Entity(  # the lease of the process that ends abandoned runs, see `provenance.abandoned`
     "ENDING_RUNS",
     LIBERA_METADATA,
     key=("ENDING_RUNS", "STATE"),

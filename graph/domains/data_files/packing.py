@@ -11,12 +11,12 @@ MEASURED_AT_ONCE = 50  # before giving way to other work
 
 
 async def write_ahead(database: Database, writes: Sequence[FileWrite]) -> None:
-    """Write the items that nobody sees yet of those registrations that fit a transaction only without them."""
+    """Write the items of `ahead` now, for each registration that fits a transaction only without them."""
     limit = database.transaction_limit
     for number, write in enumerate(writes, 1):
         if number % MEASURED_AT_ONCE == 0:
             await give_way()
-        if not write.fits(limit) and write.fits_behind(limit):
+        if not write.fits(limit) and write.rest_fits(limit):
             write.mark_ahead()
             await database.put_many(write.ahead)
             write.ahead.clear()

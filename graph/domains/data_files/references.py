@@ -2,12 +2,19 @@
 
 from typing import NamedTuple, Self
 
+from graph.store.entity import Item
+
 
 class Version(NamedTuple):
     """A revision of a file. An edge is bound to it, never to the latest one."""
 
     name: str
     revision: int
+
+    @classmethod
+    def of_item(cls, revision: Item) -> Self:
+        """The version that the item of a file or of a revision is."""
+        return cls(revision["file-name"], revision["revision"])
 
     @property
     def reference(self) -> str:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from graph.core.clock import Clock
-from graph.core.days import datetime_of
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.data_files.checking import ONLY_NAMED, Draft, FileRefused, drafted
 from graph.domains.data_files.dataset_versions import DatasetVersion, revisions_with
@@ -22,7 +21,7 @@ from graph.domains.data_files.entities import FILE, PART
 from graph.domains.data_files.model import Problem, RegistrationReport, Rejection
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.packing import packed, too_large, write_ahead
-from graph.domains.data_files.times import time_text
+from graph.domains.data_files.times import text_of_ms
 from graph.domains.data_files.writes import PLAIN, FileWrite, is_registered, together, version_write_of, write_of
 from graph.store.contract import Database, Delete
 from graph.store.entity import Item
@@ -113,7 +112,7 @@ class Registration:
                 return
             versions = [(draft.name, draft.dataset_version) for draft in pending.values() if draft.dataset_version]
             stored = await Stored.of(self._database, pending, versions)
-            at = time_text(datetime_of(self._clock()))
+            at = text_of_ms(self._clock())
             writes = []
             for number, draft in enumerate(pending.values(), 1):
                 if write := await stored.registration(draft, at=at):

@@ -2,6 +2,8 @@
 
 from datetime import UTC, date, datetime
 
+from graph.core.days import datetime_of, days_between
+
 LONGEST_TIME = 26  # characters of `2024-01-01 00:00:00.000001`
 DATE_LENGTH = 10  # characters of `2024-01-01`
 
@@ -11,11 +13,16 @@ def time_text(time: datetime) -> str:
     return time.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
 
 
+def text_of_ms(time_ms: int) -> str:
+    """Epoch milliseconds, as the table has them."""
+    return time_text(datetime_of(time_ms))
+
+
 def time_of(text: str) -> datetime:
     """The time that the table has."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def day_of(time: datetime) -> date:
-    """The UTC day of a time with an offset."""
-    return time.astimezone(UTC).date()
+def days_of(first: datetime, last: datetime) -> list[date]:
+    """Every UTC day from the first to the last time, both included."""
+    return list(days_between(first.astimezone(UTC).date(), last.astimezone(UTC).date()))

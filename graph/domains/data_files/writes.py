@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from graph.domains.data_files.checking import ONLY_NAMED, Draft
 from graph.domains.data_files.counts import Counts
@@ -10,7 +9,7 @@ from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, 
 from graph.domains.data_files.references import Version
 from graph.store.conditions import AllOf, unchanged
 from graph.store.contract import Action, Delete, Put, Update
-from graph.store.entity import Item
+from graph.store.entity import Item, Key
 from graph.store.values import item_bytes
 
 INDEXED = frozenset({"applicable-date", "calibration-order"})  # of items by which their file is found
@@ -32,11 +31,11 @@ class FileWrite:
     @property
     def size(self) -> int:
         """The number of its actions, with those on counters."""
-        return self.size_behind + len(self.ahead)
+        return self.rest_size + len(self.ahead)
 
     @property
-    def size_behind(self) -> int:
-        """The same, once the items that may be written ahead are."""
+    def rest_size(self) -> int:
+        """The same without the items of `ahead`, which may be written before."""
         return len(self.actions) + len(self.counts)
 
     def mark_ahead(self) -> None:
@@ -60,9 +59,9 @@ class FileWrite:
         """Whether it fits a transaction of so many actions."""
         return self.size <= limit and self.byte_count <= MOST_BYTES
 
-    def fits_behind(self, limit: int) -> bool:
-        """The same, once the items that may be written ahead are."""
-        return self.size_behind <= limit and _bytes(self.actions) <= MOST_BYTES
+    def rest_fits(self, limit: int) -> bool:
+        """The same without the items of `ahead`, which may be written before."""
+        return self.rest_size <= limit and _bytes(self.actions) <= MOST_BYTES
 
 
 def _bytes(actions: Iterable[Action]) -> int:
@@ -141,7 +140,7 @@ def _replace_parts(write: FileWrite, draft: Draft, stored: Mapping[str, Item]) -
             write.actions.append(put)
 
 
-def _key(version: Version) -> Any:
+def _key(version: Version) -> Key:
     return FILE_REVISION.key_for(*version)
 
 

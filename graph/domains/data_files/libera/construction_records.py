@@ -27,9 +27,9 @@ from graph.domains.data_files.libera.edos_layout import (
     Time,
     read,
 )
-from graph.domains.data_files.libera.names import LONGEST_RANGE, Level0Name, UnknownName, days_of
+from graph.domains.data_files.libera.names import LONGEST_RANGE, Level0Name, UnknownName
 from graph.domains.data_files.new_files import AdditionalMetadata, NewFile, SortableMetadata
-from graph.domains.data_files.times import time_text
+from graph.domains.data_files.times import days_of, time_text
 
 LARGEST_RECORD = 4 << 20  # bytes: some 80,000 gaps
 PRODUCTION_DATA_SET = 1

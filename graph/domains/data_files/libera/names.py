@@ -12,6 +12,8 @@ from enum import StrEnum
 from typing import Self, TypeAlias
 from uuid import UUID
 
+from graph.domains.data_files.times import days_of
+
 LEVELS = ("L0", "SPICE", "CAL", "L1A", "L1B", "L2", "ANC", "AUX")
 # Crockford's base 32: no I, L, O and U.
 ULID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # pragma: allowlist secret
@@ -186,12 +188,6 @@ def parse_name(name: str) -> LiberaName:
     if MANIFEST.fullmatch(name):
         return ManifestName.parse(name)
     return ProductName.parse(name)
-
-
-def days_of(first: datetime, last: datetime) -> list[date]:
-    """Every UTC day from the first to the last time, both included."""
-    start = first.astimezone(UTC).date()
-    return [start + timedelta(days=each) for each in range((last.astimezone(UTC).date() - start).days + 1)]
 
 
 def _match(pattern: re.Pattern[str], name: str, what: str) -> dict[str, str]:

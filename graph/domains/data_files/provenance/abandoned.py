@@ -1,16 +1,16 @@
-"""Ends the runs of this service that nobody carries on, since their process was killed or lost its store.
+"""Ends abandoned runs: runs of this service whose process was killed, or lost its store.
 
-Nobody can tell whether another process lives. But a run is in the index of open runs until it ends, and one that has
-been there for longer than an ingest takes is abandoned. If it is carried on after all, its end replaces this one.
+Nobody can tell whether another process lives. But a run is in the index of open runs until it ends. One that has been
+there for longer than an ingest takes counts as abandoned. If its process still lives, its own end replaces this one.
 """
 
 from graph.core.clock import Clock
-from graph.core.days import DAY_MS, datetime_of
+from graph.core.days import DAY_MS
 from graph.domains.data_files.entities import ENDING_RUNS, OPEN_RUNS, RUN
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport
-from graph.domains.data_files.times import time_text
+from graph.domains.data_files.times import text_of_ms
 from graph.runtime.lease import Done, Lease, LeaseItem, LeaseState
 from graph.store.contract import Database
 from graph.store.query import Query
@@ -34,7 +34,7 @@ class AbandonedRuns:
 
         When they have ended is unknown, so they have no such time.
         """
-        since = time_text(datetime_of(now - LONGEST_MS))
+        since = text_of_ms(now - LONGEST_MS)
         query = Query(entity=RUN, index=OPEN_RUNS, between=(None, since), limit=RUNS_AT_ONCE)
         found = (await self._database.query(query)).items
         for run in found:

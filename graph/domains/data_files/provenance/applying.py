@@ -54,13 +54,14 @@ async def _register_first(attempt: Attempt) -> None:
     """Register the new files, and claim those that the run generates."""
     limit = attempt.database.transaction_limit
     for write in attempt.files:
-        if not write.fits(limit) and not write.fits_behind(limit):
+        if not write.fits(limit) and not write.rest_fits(limit):
             raise refusal(write.version.name, too_large(write, limit))
     await write_ahead(attempt.database, attempt.files)
     generated = frozenset(attempt.generated)
     for some in packed(attempt.files, limit):
         made = [each for write in some if (each := write.version.reference) in generated]
-        if await attempt.database.transact(combined([*together(some), *(_claim_of(attempt, each) for each in made)])):
+        claims = [_early_claim(attempt, each) for each in made]
+        if await attempt.database.transact(combined([*together(some), *claims])):
             return
 
 
@@ -74,7 +75,7 @@ async def _claim_ahead(attempt: Attempt, references: Sequence[str]) -> None:
     at_once = attempt.database.transaction_limit - 1
     for first in range(0, len(references), at_once):
         some = references[first : first + at_once]
-        claims: list[Action] = [_claim_of(attempt, each) for each in some]
+        claims: list[Action] = [_early_claim(attempt, each) for each in some]
         if attempt.late_number is not None and not others.isdisjoint(some):
             claims.append(next_late_run(attempt.late_number))
             attempt.late_number += 1
@@ -82,7 +83,7 @@ async def _claim_ahead(attempt: Attempt, references: Sequence[str]) -> None:
             return
 
 
-def _claim_of(attempt: Attempt, reference: str) -> Update:
+def _early_claim(attempt: Attempt, reference: str) -> Update:
     """Says that the run will have generated a version. Its maker must be the one that was read."""
     condition = unchanged(stored, MAKER) if (stored := attempt.stored.get(reference)) else None
     return Update(revision_key(reference), set={MAKER: attempt.run["run-id"], IS_CLAIM: True}, condition=condition)

@@ -29,9 +29,9 @@ from graph.store.values import InvalidItem
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a caller takes for stored: the run, and that no file is which the report registers with it.
+    """What a caller expects in the store: this run, and none of the files that the report registers.
 
-    It need not be read. If it is not so, the transaction does not apply.
+    So neither is read. If the store has something else, the transaction does not apply.
     """
 
     run: Item | None  # None for a new run
@@ -99,8 +99,8 @@ class Attempt:
         made = {version.name: version.revision for each in self.run["generated"] if (version := Version.of(each))}
         used = {file.name for file in files} & stored.files.keys()
         both = [stored.files[draft.name] for draft in drafts if draft.name in used]
-        latest = await self.edges.stored_revisions([_reference(file) for file in both])
-        own = [file for file in both if latest[_reference(file)].get(MAKER) == self.run["run-id"]]
+        latest = await self.edges.stored_revisions([Version.of_item(file).reference for file in both])
+        own = [file for file in both if latest[Version.of_item(file).reference].get(MAKER) == self.run["run-id"]]
         return made | {file["file-name"]: file["revision"] for file in own}
 
     def _use(self, files: Sequence[UsedFile], stored: Stored, made: Mapping[str, int], at: str) -> None:
@@ -118,7 +118,7 @@ class Attempt:
             if file.revision is not None:
                 reference = Version(file.name, file.revision).reference
             elif named is not None:
-                reference = _reference(named)
+                reference = Version.of_item(named).reference
             elif known is not None:
                 # Of a file that the run has generated already, it used the revision before.
                 latest = max(made[file.name] - 1, 1) if file.name in made else known["revision"]
@@ -147,11 +147,12 @@ class Attempt:
             if known is None or (draft.dataset_version and maker not in (None, self.run["run-id"])):
                 write = await stored.write_of(draft, at=at, is_made=True)
                 if known:  # the version of a dataset is its latest revision with it, so the one before gets another
-                    write.actions.append(Update(revision_key(_reference(known)), set={"dataset-version": maker}))
+                    before = FILE_REVISION.key_for(*Version.of_item(known))
+                    write.actions.append(Update(before, set={"dataset-version": maker}))
                 self.files.append(write)
                 self.generated.append(write.version.reference)
             else:
-                self.generated.append(_reference(known))
+                self.generated.append(Version.of_item(known).reference)
 
     def _known(self, draft: Draft, stored: Stored) -> Item | None:
         """The registered revision that a file is."""
@@ -217,10 +218,6 @@ class Attempt:
 
 def _version_of(file: UsedFile) -> NewFile:
     return NewFile(name=file.name, namespace=file.namespace, dataset_version=file.dataset_version)
-
-
-def _reference(revision: Item) -> str:
-    return Version(revision["file-name"], revision["revision"]).reference
 
 
 def revision_key(reference: str) -> Key:

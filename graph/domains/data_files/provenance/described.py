@@ -14,7 +14,7 @@ _ORDER = {state.value: at for at, state in enumerate(RunState)}
 def described(before: Item | None, report: RunReport, run_id: str, *, at: str) -> Item:
     """What is told of a run, apart from its files. Reports that come twice, or in another order, give the same.
 
-    Where they contradict each other, what was told first stays.
+    Where they contradict each other, the first one counts.
 
     Args:
         before: the run as it is; None for a new one.

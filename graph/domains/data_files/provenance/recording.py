@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from graph.core.clock import Clock
-from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput, DatabaseUnavailable
 from graph.core.uuid7 import uuid7
 from graph.domains.data_files.entities import FILE, FILE_REVISION, LONGEST_NAME
@@ -16,7 +15,7 @@ from graph.domains.data_files.provenance.drafts import drafts_of
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.registering import CHECKED_AT_ONCE, Registration
-from graph.domains.data_files.times import time_text
+from graph.domains.data_files.times import text_of_ms
 from graph.store.client_input import find, possible_key
 from graph.store.contract import Database
 from graph.work.account import give_way
@@ -62,7 +61,7 @@ class Runs:
         drafts = await drafts_of(report.generated)
         for _ in range(ROUNDS):
             attempt = await Attempt.of(
-                self._database, self._edges, report, run_id, drafts, at=self._now(), expected=expected
+                self._database, self._edges, report, run_id, drafts, at=text_of_ms(self._clock()), expected=expected
             )
             expected = None
             if attempt.missing:  # what nobody knows has no ancestors, so the report was checked for cycles without it
@@ -73,9 +72,6 @@ class Runs:
             if attempt.changes_nothing or await is_applied(attempt):
                 return Run(attempt.run)
         raise DatabaseUnavailable("other writers kept changing the same files or the same run")
-
-    def _now(self) -> str:
-        return time_text(datetime_of(self._clock()))
 
 
 def _checked_id(run_id: str) -> str:

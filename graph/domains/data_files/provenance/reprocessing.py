@@ -83,7 +83,7 @@ class Reprocessing:
         for at, (reference, item) in enumerate(found.items()):
             days = item["applicable-dates"] or [""]
             planned = Planned(
-                Version(item["file-name"], item["revision"]),
+                Version.of_item(item),
                 ReprocessingState.REPLACED if "invalidated-at" in item else ReprocessingState.CURRENT,
             )
             groups[ranks[reference], item.get("product", ""), days[0]].append(planned)

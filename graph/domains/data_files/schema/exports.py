@@ -15,7 +15,7 @@ from graph.domains.data_files.exports.prov_json import prov_json
 from graph.domains.data_files.exports.stac_item import stac_item
 from graph.domains.data_files.provenance import lineage as provenance
 from graph.domains.data_files.reading import DataFiles
-from graph.domains.data_files.schema.loading import revisions_of, runs
+from graph.domains.data_files.schema.loading import revisions_of, run_of, runs
 from graph.domains.data_files.times import time_of
 from graph.store.records import Record
 from graph.work.account import charge_rows
@@ -67,8 +67,7 @@ class RevisionExports:
     )
     @staticmethod
     async def stac_item(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
-        run_id = revision.generated_by
-        run = await info.context.loader(runs, None).load(run_id) if run_id else None
+        run = await run_of(info, revision.generated_by)
         return stac_item(revision, run, await _period(revision, info))
 
 

@@ -19,7 +19,7 @@ from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES, Di
 from graph.domains.data_files.provenance.reprocessing import Reprocessing, ReprocessingState
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.schema.loading import revisions_of, runs
+from graph.domains.data_files.schema.loading import revisions_of, run_of
 from graph.domains.data_files.schema.revisions import DataFileRevision
 from graph.domains.data_files.schema.runs import Run
 from graph.domains.data_files.scopes import FILES_READ
@@ -51,8 +51,7 @@ class LineageNode:
     )
     @staticmethod
     async def run(node: strawberry.Parent[provenance.Node], info: Info[Context, None]) -> Any:
-        run_id = node.revision.generated_by
-        return None if run_id is None else await info.context.loader(runs, None).load(run_id)
+        return await run_of(info, node.revision.generated_by)
 
 
 @strawberry.type(description="An edge between a run and a revision.")

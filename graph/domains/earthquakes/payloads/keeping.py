@@ -95,7 +95,7 @@ class KeptPayload:
             arrivals = [step.stored.get("arrival", 0) for write in writes for step in write.steps if step.stored]
             intent["after"] = max([self._folder.stored, *arrivals])
         intent["writes"] = [described(write, places.of(write.record)) for write in writes]
-        with _told():
+        with _as_not_kept():
             if self._body:
                 self._body.flush()  # first, so that no journal names a record that its body lacks
             self._journal.intend(intent)
@@ -107,7 +107,7 @@ class KeptPayload:
 
     def learn(self, *, stored: bool) -> None:
         """Keep whether the transaction was stored."""
-        with _told():
+        with _as_not_kept():
             self._journal.learn(stored=stored)
         if stored and self._number:
             self._folder.stored = max(self._folder.stored, self._number)
@@ -184,20 +184,20 @@ class _Copied:
     def read(self, size: int, /) -> bytes:
         """Read the next bytes, at most `size`."""
         piece = self._stream.read(size)
-        with _told():
+        with _as_not_kept():
             self._body.add(piece)
         return piece
 
 
 async def in_thread(work: Callable[[], T]) -> T:
     """Do work with files, which blocks, in a thread."""
-    with _told():
+    with _as_not_kept():
         return await asyncio.to_thread(work)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Tell of a file that cannot be written."""
+def _as_not_kept() -> Iterator[None]:
+    """Raise PayloadNotKept in place of the error of a file that cannot be written."""
     try:
         yield
     except OSError as error:

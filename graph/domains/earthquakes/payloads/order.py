@@ -6,7 +6,7 @@ They are sorted in a file that is removed afterwards, so memory does not grow wi
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -137,9 +137,7 @@ class StoredOrder:
                 else:
                     at = max(at, values["at"])
                     intent = self._note(number, line.offset, values, latest, at)
-        return Payload(
-            payload.payload_id, payload.route, payload.media_type, payload.received_at, payload.url, size, sha256
-        )
+        return replace(payload, size=size, sha256=sha256)
 
     def _note(self, journal: int, offset: int, values: Any, latest: int, at: int) -> tuple[int, int | None]:
         """Note what a transaction was to store. Returns its id here, and its number."""

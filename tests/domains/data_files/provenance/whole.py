@@ -31,9 +31,7 @@ async def graph_of(ours: ProvenanceStore) -> nx.DiGraph:
 async def assert_whole(ours: ProvenanceStore) -> None:
     """Check that each run has all its edges both ways, that nothing else has any, and that there is no cycle."""
     runs = {run["run-id"]: run for run in await items(ours, RUN)}
-    revisions = {
-        Version(item["file-name"], item["revision"]).reference: item for item in await items(ours, FILE_REVISION)
-    }
+    revisions = {Version.of_item(item).reference: item for item in await items(ours, FILE_REVISION)}
     for run in runs.values():
         for listed in (run["used"], run["generated"], run["outputs"]):
             assert len(listed) == len(set(listed))
