@@ -112,7 +112,9 @@ def _records(page: strawberry.Parent[Page[Any]]) -> Any:
 
 @strawberry.type(description="A node of a connection, with its cursor.")
 class Edge(Generic[NodeType]):
-    cursor: str = strawberry.field(description="The node's position: pass it back unchanged as `after` or `before`.")
+    cursor: str = strawberry.field(  # every query reads the position
+        description="The node's position: pass it back unchanged as `after` or `before`.", metadata=needs()
+    )
     node: NodeType = strawberry.field(description="The node itself.", resolver=itself, metadata=passes_records_on())
 
 

@@ -25,9 +25,14 @@ _CURSOR = re.compile(
 )
 
 
+def encoded(position: bytes) -> str:
+    """The text of a position as a cursor, URL-safe."""
+    return b2a_base64(position, newline=False).translate(_URL_SAFE, b"=").decode()
+
+
 def encode_cursor(text: str) -> str:
     """The text of a position as a cursor, URL-safe."""
-    return b2a_base64(text.encode(), newline=False).translate(_URL_SAFE, b"=").decode()
+    return encoded(text.encode())
 
 
 def decode_cursor(cursor: str, argument: str) -> str:

@@ -3,13 +3,14 @@
 A place is a tuple that the list is ordered by, such as a time and an event id. It need not be that of an item.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from graph.core.paging import Later, Page, Paging
 from graph.store.entity import Item
+from graph.store.records import Records
 
 T = TypeVar("T")
 
@@ -50,7 +51,7 @@ def _rest(place: Place | None, value: Any) -> Place | None:
 class Found(NamedTuple):
     """What a reading in one direction found."""
 
-    items: list[Item]  # in the direction of reading
+    items: Sequence[Item]  # in the direction of reading
     more: bool  # whether more follow
     partitions: int  # that were read
 
@@ -79,7 +80,7 @@ async def page_between(
     after, before = _place_of(paging.after), _place_of(paging.before)
     within = Between(after, before) if forward else Between(before, after)
     items, more, partitions = await read(paging.size, within, forward=direction)
-    records = list(map(record_of, items))
+    records = Records(record_of, items)
     start = before if paging.backward else after
     behind: bool | Later[bool] = False
     if start is not None:

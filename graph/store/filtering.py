@@ -3,7 +3,7 @@
 Only whole conjuncts are divided so: a part inside OR that the engine cannot translate makes all of it rest.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from graph.store.conditions import (
@@ -52,7 +52,7 @@ class DividedFilter(Generic[T]):
         """Whether Python must test the items."""
         return self._holds is not None
 
-    def matching(self, items: list[Item]) -> list[Item]:
+    def matching(self, items: Sequence[Item]) -> Sequence[Item]:
         """The items that pass the rest, without attributes that only the rest needed."""
         if self._holds is None:
             return items

@@ -98,18 +98,18 @@ class MergedPartitions:
 
     async def _read_all(
         self, streams: Sequence[_Stream], bounds: Bounds, within: Between, forward: bool
-    ) -> list[list[Item]]:
+    ) -> list[Sequence[Item]]:
         if self._keep:
             await charge_rows(read=sum(stream.at_once for stream in streams))
         if len(streams) == 1:
             return [await self._read(streams[0], bounds, within, forward)]
         return list(await asyncio.gather(*[self._read_in_turn(each, bounds, within, forward) for each in streams]))
 
-    async def _read_in_turn(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> list[Item]:
+    async def _read_in_turn(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> Sequence[Item]:
         await give_way()  # else a hundred readings would begin in one iteration of the loop
         return await self._read(stream, bounds, within, forward)
 
-    async def _read(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> list[Item]:
+    async def _read(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> Sequence[Item]:
         """The next items of a partition that are wanted."""
         partition = replace(self._query, partitions=[stream.partition], between=bounds, forward=forward)
         page = await self._database.query(replace(partition, start=stream.last, limit=stream.at_once))

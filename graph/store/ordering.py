@@ -12,8 +12,8 @@ This suits all records of a few partitions. With a filter, or with many partitio
 `time_walk` reads less, by a plan that knows what each partition holds.
 """
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from base64 import urlsafe_b64decode
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, TypeVar, cast
@@ -21,14 +21,14 @@ from typing import Any, TypeVar, cast
 import orjson
 
 from graph.core.errors import InvalidCursor
-from graph.core.paging import Page, Paging
+from graph.core.paging import Page, Paging, encoded
 from graph.store.attributes import Real
 from graph.store.client_input import check_input
 from graph.store.contract import Database
 from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.query import Partition, Query
-from graph.store.records import Record
+from graph.store.records import Derived, Record
 from graph.store.time_walk import Keep, Place, Promises, Walk
 
 CURSOR_VERSION = 1
@@ -96,11 +96,13 @@ class Ordering:
         """The class of this connection's records, which have cursors."""
         return cast("type[R]", _in_order(cast("Any", record), self))
 
+    def cursors(self) -> Derived[str]:
+        """The attribute of a record that is its position, as text."""
+        return Derived(_cursors(self), *self._names)
+
     def cursor_of(self, item: Mapping[str, Any]) -> str:
         """The position of an item, as text."""
-        values = [_written(self.entity, name, item[name]) for name in self._names]
-        text = f"{self.name}{CURSOR_VERSION}:{self._ordered_by}:".encode() + orjson.dumps(values)
-        return urlsafe_b64encode(text).rstrip(b"=").decode()
+        return _cursors(self)(*[item[name] for name in self._names])
 
     def place_of(self, cursor: str, argument: str) -> Place:
         """The position that a cursor holds.
@@ -131,18 +133,26 @@ class Ordering:
     def _names(self) -> tuple[str, ...]:
         return self.entity.position_names(self.index)
 
-    @property
-    def _ordered_by(self) -> str:
-        return self.entity.templates[self.index].sort.names[0]
-
 
 def _itself(place: Place) -> Place:
     return place
 
 
-def _written(entity: Entity, name: str, value: Any) -> Any:
-    """A value for a cursor. An engine may return 2 for the real number 2.0; a cursor always holds 2.0."""
-    return float(value) if isinstance(entity.named[name], Real) else value
+@lru_cache(256)
+def _cursors(ordering: Ordering) -> Callable[..., str]:
+    """The function that makes a cursor of the values of a position."""
+    names, named = ordering.entity.position_names(ordering.index), ordering.entity.named
+    ordered_by = ordering.entity.templates[ordering.index].sort.names[0]
+    begin = f"{ordering.name}{CURSOR_VERSION}:{ordered_by}:".encode()
+    # An engine may return 2 for the real number 2.0; a cursor always holds 2.0.
+    reals = [at for at, name in enumerate(names) if isinstance(named[name], Real)]
+
+    def cursor(*values: Any) -> str:
+        if reals:
+            values = tuple([float(value) if at in reals else value for at, value in enumerate(values)])
+        return encoded(begin + orjson.dumps(values))
+
+    return cursor
 
 
 async def each_of(
@@ -157,5 +167,5 @@ async def each_of(
 @lru_cache(256)
 def _in_order(record: Any, ordering: Ordering) -> Any:
     """A subclass of the records' class, with cursors."""
-    cursor = property(lambda self: ordering.cursor_of(self.item))
-    return type(record.__name__, (record,), {"__slots__": (), "__module__": record.__module__, "cursor": cursor})
+    own = {"__slots__": (), "__module__": record.__module__, "cursor": ordering.cursors()}
+    return type(record.__name__, (record,), own)

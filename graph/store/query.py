@@ -67,7 +67,7 @@ class Query:
         """The attributes to read: the needed ones and the position. None for all."""
         return None if self.attributes is None else self.attributes.union(self.entity.position_names(self.by))
 
-    def completed(self, items: list[Item]) -> list[Item]:
+    def completed(self, items: Sequence[Item]) -> Sequence[Item]:
         """Items with the defaults."""
         defaults = self.defaults
         return [{**defaults, **item} for item in items] if defaults else items
@@ -77,6 +77,6 @@ class Query:
 class Page:
     """Some items of a query in order, and the position where the reading stopped."""
 
-    items: list[Item]
+    items: Sequence[Item]
     last_key: Item | None  # pass as `start` to read on; None when nothing is left
     partitions: int = 1  # how many partitions were read

@@ -1,15 +1,15 @@
 """Records: items of the store with named attributes.
 
-A record holds only its item: `mag = Stored("mag", float)` reads the item's attribute on access. So a
-page of a thousand records costs a thousand small objects, and attributes that are not selected are
-never touched. Compiled code may read the item's attribute directly (see `api.fast.completion`); the
-value is the same.
+A record holds only its item: `mag = Stored("mag", float)` reads the item's attribute on access, and
+`time = Derived(datetime_of, "timestamp")` computes a value of attributes. Compiled code may read or
+compute the same without a record (see `api.fast.completion`). So `Records` makes the records of a page
+only where somebody asks for one.
 
 In an item that was read in part, an optional attribute may be missing only because it was not read.
 So such items are records of another class, `Event.reading(attributes)`, which refuses these attributes.
 """
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
@@ -48,6 +48,25 @@ class Stored(Generic[T]):
         return stored
 
 
+class Derived(Generic[T]):
+    """A descriptor that computes a value from attributes of a record's item, which no item lacks."""
+
+    def __init__(self, compute: Callable[..., T], *attributes: str) -> None:
+        """Name the attributes in the order in which `compute` takes them."""
+        self.compute = compute
+        self.attributes = attributes
+
+    @overload
+    def __get__(self, record: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, record: "Record", owner: type) -> T: ...
+    def __get__(self, record: "Record | None", owner: type) -> Self | T:
+        if record is None:
+            return self
+        item = record.item
+        return self.compute(*[item[name] for name in self.attributes])
+
+
 class NotRead:
     """A descriptor of an optional attribute that was not read."""
 
@@ -68,9 +87,6 @@ class Record:
     """
 
     __slots__ = ("item",)
-
-    by_position: ClassVar[frozenset[str]] = frozenset()
-    """Names of properties that depend only on the record's position, which is read with every item."""
 
     def __init__(self, item: Item) -> None:
         self.item = item
@@ -107,7 +123,6 @@ class EntityRecord(Record):
     """
 
     __slots__ = ()
-    by_position = frozenset({"cursor"})
 
     entity: ClassVar[Entity]
     type_name: ClassVar[str]  # their type in the schema
@@ -122,6 +137,38 @@ class EntityRecord(Record):
         """Type and key, unique in the graph."""
         (key,) = self.entity.key_names
         return self.type_name, self.item[key]
+
+
+class Records(Sequence[T]):
+    """The records of some items, each made where one is asked for."""
+
+    __slots__ = ("items", "record_of")
+
+    def __init__(self, record_of: Callable[[Item], T], items: Sequence[Item]) -> None:
+        """Take items, and the class of their records, or another function that makes one."""
+        self.record_of = record_of
+        self.items = items
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Records[T]": ...
+    def __getitem__(self, at: int | slice) -> "T | Records[T]":
+        if isinstance(at, slice):
+            return Records(self.record_of, self.items[at])
+        return self.record_of(self.items[at])
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self.record_of, self.items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __repr__(self) -> str:
+        return repr(list(self))
 
 
 async def records_at(

@@ -19,6 +19,8 @@ from graph.core.paging import Later, Page, Paging
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Prefix, Query, lies_within, narrowed
+from graph.store.records import Records
+from graph.store.rows import joined
 from graph.work.account import charge_rows, give_way
 
 T = TypeVar("T")
@@ -76,7 +78,7 @@ def keep_all(keeps: Sequence[Keep]) -> Keep | None:
 class Reading:
     """The result of a reading in one direction, and its arguments."""
 
-    items: list[Item]  # in the direction of reading
+    items: Sequence[Item]  # in the direction of reading
     more: bool  # whether more follow before `stop`
     partitions: int  # the number of partitions that were read
     forward: bool
@@ -115,7 +117,7 @@ class Walk:
         before = place_of(paging.before) if paging.before is not None else None
         start, stop = (before, after) if paging.backward else (after, before)
         reading = await self.read(paging.size, forward=forward != paging.backward, start=start, stop=stop)
-        records = list(map(record_of, reading.items))
+        records = Records(record_of, reading.items)
         return Page(
             records=records[::-1] if paging.backward else records,
             partitions=reading.partitions,
@@ -129,7 +131,7 @@ class Walk:
         await give_way()
         wanted = size + 1  # one item more shows exactly whether more follow
         admitted = await self._admission(stop, forward)
-        items: list[Item] = []
+        items: Sequence[Item] = ()
         partitions = 0
         query, between = self._query, self._until(stop, forward)
         async with aclosing(self._batches(wanted, forward, start, stop)) as batches:
@@ -146,7 +148,7 @@ class Walk:
                         replace(query, partitions=batch, between=between, forward=forward, start=behind, limit=rest)
                     )
                     await self._learn(page.items)
-                    items += filter(admitted, page.items) if admitted else page.items
+                    items = joined(items, list(filter(admitted, page.items)) if admitted else page.items)
                     partitions += page.partitions
                     behind = page.last_key
                     batch = batch[batch.index(self._partition(behind)) :] if behind else []
@@ -253,7 +255,7 @@ def reading_for(query: Query, keep: Keep) -> Query:
     return query if query.attributes is None else replace(query, attributes=query.attributes | keep.reads)
 
 
-async def items_of(database: Database, query: Query, promises: Iterable[Promise]) -> AsyncIterator[list[Item]]:
+async def items_of(database: Database, query: Query, promises: Iterable[Promise]) -> AsyncIterator[Sequence[Item]]:
     """All matching items of the partitions, a bounded number at a time.
 
     Raises:

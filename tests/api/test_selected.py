@@ -65,7 +65,7 @@ async def read(graph: HeldGraph, query: str) -> set[frozenset[str] | None]:
     ("selected", "attributes"),
     [
         ("{ events { nodes { eventId } } }", {"eventId"}),
-        ("{ events { nodes { id time } edges { cursor } } }", set()),
+        ("{ events { nodes { id time } edges { cursor } } }", {"eventTsMs"}),
         ("{ events { edges { node { __typename again: mag } } nodes { place } } }", {"mag", "place"}),
         ("{ events { ...page } } fragment page on EventConnection { nodes { ... on Event { depth } } }", {"depth"}),
         ("{ events { ... on EventConnection { nodes { ... { lat } } } } }", {"lat"}),

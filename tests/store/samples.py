@@ -1,5 +1,6 @@
 """Tables, entities and items that mean nothing, for tests of the store."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from graph.store.attributes import Document, Real, Text, Truth, Whole
@@ -119,7 +120,7 @@ def timed(sk: str, at: float, day: str = "mon", **attributes: Any) -> Item:
     return sample("p", sk, day=day, at=at, **attributes)
 
 
-def sks(items: list[Item]) -> list[str]:
+def sks(items: Sequence[Item]) -> list[str]:
     """The sort keys, in order, which tell the items of one partition apart."""
     return [item["sk"] for item in items]
 

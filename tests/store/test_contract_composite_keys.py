@@ -232,7 +232,7 @@ async def in_order(database: Database, index: Index) -> list[Item]:
     """All letters in the order of an index. The engine orders those that share a sort key."""
     items = (await database.query(Query(entity=LETTER, index=index, partitions=[("ann",)]))).items
     assert [place(item, index) for item in items] == sorted(place(item, index) for item in items)
-    return items
+    return list(items)
 
 
 @HYPOTHESIS

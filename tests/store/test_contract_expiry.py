@@ -19,7 +19,7 @@ async def three_items(table: OneEntity) -> None:
 
 
 async def everything(table: OneEntity) -> list[Item]:
-    return (await table.query(table.design.primary, "p")).items
+    return list((await table.query(table.design.primary, "p")).items)
 
 
 async def test_no_read_by_key_returns_it(table: OneEntity) -> None:

@@ -25,7 +25,7 @@ async def read_page_by_page(
         items += page.items
         page = await table.query(index, partition, between=between, forward=forward, limit=limit, start=page.last_key)
     assert len(page.items) <= limit
-    return items + page.items
+    return [*items, *page.items]
 
 
 async def test_texts_and_numbers_are_ordered_as_such(table: OneEntity) -> None:

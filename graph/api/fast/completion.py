@@ -5,12 +5,18 @@ a path and an `info`, calls a resolver that reads an attribute, and walks throug
 plain selection all of that is known before the first record, and a function such as this completes
 the page in 0.1 ms:
 
-    def complete(record, asked):
-        item = record.item
-        v0 = item["eventId"]
-        if v0.__class__ is not str: v0 = leaf0(get0(record))
-        …
-        return {"id": v0, …}
+    def complete(records, asked):
+        found = []
+        append = found.append
+        for c0, c1, … in records.items.values:
+            v0 = c0
+            if not (v0.__class__ is str): v0 = leaf0(v0)
+            …
+            append({"id": v0, …})
+        return found
+
+It reads the rows of `Records` that an engine has read as rows. Any other record is completed by a function
+that reads its item.
 
 A selection is plain if its types are objects, lists and leaves, and each field's resolver takes only
 the parent and perhaps `info`, of which it uses the context: Strawberry's default resolver, or a function
@@ -22,7 +28,7 @@ place, an exception, an awaitable, a float for an Int), the function raises `Unp
 resolver raised, and the executor completes the same value again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -50,9 +56,12 @@ from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
 from graph.api.fast.compilation import PASSING, Namespace
-from graph.store.records import Stored
+from graph.api.relay import itself
+from graph.store.records import Derived, Records, Stored
+from graph.store.rows import Columns, Rows
 
 PARAMETERS = "value, asked"  # of a compiled function
+MOST_CLASSES = 16  # of records, for which functions of one selection are kept
 
 Complete = Callable[[Any, "Asked"], Any]
 """A resolver's value, and how it was asked for → the value in the answer. Raises if it is in doubt."""
@@ -109,110 +118,238 @@ class _Compilation:
     def function(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
         """Compile the function that completes one value."""
         namespace = Namespace(Unplain=Unplain)
-        return namespace.define(PARAMETERS, [*self.completion(namespace, of, fields, "value", "value"), "return value"])
+        return namespace.define(PARAMETERS, [*self.completion(of, fields)(namespace, "value"), "return value"])
 
-    def completion(
-        self, namespace: Namespace, of: GraphQLOutputType, fields: list[FieldDetails], name: str, reading: str
-    ) -> list[str]:
-        """Lines that complete the variable `name`; `reading` is the expression that resolves it again."""
+    def completion(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> "_Completion":
+        """How values of a type are completed."""
         named = get_nullable_type(of)
-        lines = [f"if {name} is None: raise Unplain"] if named is not of else []
-        given = "" if named is not of else f"if {name} is not None: "
         match named:
             case GraphQLList():
-                each = self._element(namespace, named.of_type, fields)
-                listed = f"{name}.__class__ is list or {name}.__class__ is tuple or {name} is None"
-                return [*lines, f"if not ({listed}): raise Unplain", f"{given}{name} = [{each} for each in {name}]"]
+                return _Completion(named is of, self._elements(named.of_type, fields))
             case GraphQLObjectType():
-                records = namespace.constant("records", _Records(self, named, fields))
-                return [f"{given}{name} = {records}[{name}.__class__]({name}, asked)"]
+                return _Completion(named is of, _Records(_Selection(self, named, fields)).one)
             case GraphQLScalarType() | GraphQLEnumType():
-                leaf = namespace.constant("leaf", partial(_leaf, named))
-                test = _passing(named).format(name)
-                return [f"{given}{name} = {name} if {test} else {leaf}({reading})"]
+                return _Completion(named is of, partial(_leaf, named), _passing(named))
         raise NotPlain
 
-    def _element(self, namespace: Namespace, of: GraphQLOutputType, fields: list[FieldDetails]) -> str:
-        """The expression that completes `each` element of a list."""
+    def _elements(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
+        """The function that completes the elements of a list."""
         named = get_nullable_type(of)
-        if not isinstance(named, GraphQLObjectType):
-            return f"{namespace.constant('element', self.function(of, fields))}(each, asked)"
-        records = _Records(self, named, fields)
-        record = f"{namespace.constant('records', records)}[each.__class__](each, asked)"
-        return record if named is not of else f"None if each is None else {record}"
+        if isinstance(named, GraphQLObjectType):
+            return partial(_each_record, _Records(_Selection(self, named, fields)), named is of)
+        return partial(_each_value, self.function(of, fields))
+
+
+@dataclass(frozen=True, slots=True)
+class _Completion:
+    """How values of a type are completed."""
+
+    nullable: bool
+    complete: Callable[..., Any]  # a leaf's value, or any other with how it was asked for → the value in the answer
+    passing: str | None = None  # of a leaf: the test of a value that needs no completion
+
+    def __call__(self, namespace: Namespace, name: str, convert: Callable[[Any], Any] | None = None) -> list[str]:
+        """Lines that complete the variable `name`.
+
+        Args:
+            convert: of a leaf: makes the resolver's value of what is stored, unless that passes as it is.
+        """
+        function = namespace.constant("complete", self.complete)
+        unless_none = f"{name} is not None" if self.nullable else ""
+        if self.passing is not None:
+            value = name if convert is None else f"{namespace.constant('convert', convert)}({name})"
+            tests = " and ".join(filter(None, [unless_none, f"not ({self.passing.format(name)})"]))
+            return [f"if {tests}: {name} = {function}({value})"]
+        test = f"if {unless_none}: " if self.nullable else f"if {name} is None: raise Unplain\n"
+        return [*f"{test}{name} = {function}({name}, asked)".split("\n")]
+
+
+def _each_value(complete: Complete, values: Any, asked: Asked) -> list[Any]:
+    if not (values.__class__ is list or values.__class__ is tuple):
+        raise Unplain
+    return [complete(each, asked) for each in values]
+
+
+def _each_record(records: "_Records", nullable: bool, values: Any, asked: Asked) -> list[Any]:
+    if values.__class__ is Records:
+        if (complete := records.of_rows(values)) is not None:
+            return complete(values, asked)  # type: ignore[no-any-return]
+    elif not (values.__class__ is list or values.__class__ is tuple):
+        raise Unplain
+    if nullable:
+        return [None if each is None else records[each.__class__](each, asked) for each in values]
+    return [records[each.__class__](each, asked) for each in values]
+
+
+class _Source:
+    """Where a compiled function finds the attributes of records of one class."""
+
+    def __init__(self, record_class: type, columns: Columns | None = None) -> None:
+        """Take the columns of rows; None for records with items."""
+        self.record_class = record_class
+        self.columns = columns
+        self.takes_record = columns is None  # or item
+        self.at = {} if columns is None else {name: at for at, name in enumerate(columns.names)}
+
+    def expression(self, namespace: Namespace, attribute: str, *, optional: bool = False) -> str | None:
+        """The expression of a stored attribute; None if only a record has it."""
+        if self.columns is None:
+            return f"item.get({attribute!r})" if optional else f"item[{attribute!r}]"
+        if attribute not in self.at:
+            return None
+        value, reading = f"c{self.at[attribute]}", self.columns.reading(attribute)
+        return value if reading is None else _unless_none(namespace.constant("reading", reading), value)
+
+    def refuse_missing(self, values: Iterable[object]) -> list[str]:
+        """Lines that refuse attributes which a row lacks. An item raises KeyError."""
+        missing = " or ".join(f"{value} is None" for value in values)
+        return [f"if {missing}: raise Unplain"] if self.columns else []
+
+    def of_record(self, expression: str) -> str:
+        """An expression that needs the record, which is `value`."""
+        self.takes_record = True
+        return expression
+
+    @property
+    def row(self) -> str:
+        """The variables of a row."""
+        width = 0 if self.columns is None else self.columns.width
+        used = set(self.at.values())
+        return "".join(f"c{at}, " if at in used else "_, " for at in range(width))
+
+
+def _unless_none(function: str, value: str) -> str:
+    return f"(None if {value} is None else {function}({value}))"
+
+
+class _Selection:
+    """The selected fields of an object type."""
+
+    def __init__(self, compilation: _Compilation, of: GraphQLObjectType, fields: list[FieldDetails]) -> None:
+        executor = compilation.executor
+        collected = executor.collect_subfields(of, fields)
+        if collected.new_defer_usages:
+            raise NotPlain
+        self.is_type_of = of.is_type_of
+        self._members: list[tuple[str, str | _Field]] = []
+        for response_name, details in collected.grouped_field_set.items():
+            compilation.fields += 1
+            name = details[0].node.name.value
+            if name == "__typename":
+                self._members.append((response_name, repr(of.name)))
+                continue
+            definition = executor.schema.get_field(of, name)
+            if definition is None or any(each.node.arguments for each in details):
+                raise NotPlain
+            self._members.append((response_name, _Field(compilation, definition, details)))
+
+    def lines(self, namespace: Namespace, source: _Source) -> tuple[list[str], str]:
+        """Lines that complete the fields, and the expression of the object."""
+        lines, members = [], []
+        for response_name, member in self._members:
+            if isinstance(member, _Field):
+                of_member, member = member.lines(namespace, source)
+                lines += of_member
+            members.append(f"{response_name!r}: {member}")
+        return lines, f"{{{', '.join(members)}}}"
+
+    def types(self) -> Iterator[Any]:
+        """The functions `is_type_of` that a record must pass: its own, and those of what is the same record."""
+        if self.is_type_of:
+            yield self.is_type_of
+        for _, member in self._members:
+            if isinstance(member, _Field) and member.same:
+                yield from member.same.types()
 
 
 class _Records(dict[type, Complete]):
     """The class of a record → the function that completes it, compiled for the first such record."""
 
-    def __init__(self, compilation: _Compilation, of: GraphQLObjectType, fields: list[FieldDetails]) -> None:
+    def __init__(self, selection: _Selection) -> None:
         super().__init__()
-        executor = compilation.executor
-        collected = executor.collect_subfields(of, fields)
-        if collected.new_defer_usages:
-            raise NotPlain
-        self._namespace = Namespace(Unplain=Unplain)
-        self._is_type_of = self._namespace.constant("is_type_of", of.is_type_of) if of.is_type_of else None
-        self._members: list[str] = []
-        self._fields: list[_Field] = []
-        for response_name, details in collected.grouped_field_set.items():
-            compilation.fields += 1
-            name = details[0].node.name.value
-            if name == "__typename":
-                self._members.append(f"{response_name!r}: {of.name!r}")
-                continue
-            definition = executor.schema.get_field(of, name)
-            if definition is None or any(each.node.arguments for each in details):
-                raise NotPlain
-            variable = f"v{len(self._fields)}"
-            self._members.append(f"{response_name!r}: {variable}")
-            self._fields.append(_Field(compilation, self._namespace, variable, definition, details))
+        self._selection = selection
+        self._of_rows: dict[tuple[type, Columns], Complete] = {}
 
     def __missing__(self, record_class: type) -> Complete:
         if not _may_be_record(record_class):
             raise Unplain
-        readings = [line for field in self._fields for line in field.lines(record_class)]
-        lines = ["item = value.item"] if any("item" in line for line in readings) else []
-        if self._is_type_of:
-            lines.append(f"if {self._is_type_of}(value, None) is not True: raise Unplain")
-        lines += [*readings, f"return {{{', '.join(self._members)}}}"]
-        function = self._namespace.define(PARAMETERS, lines)
+        namespace, source = Namespace(Unplain=Unplain), _Source(record_class)
+        lines, found = self._selection.lines(namespace, source)
+        item = ["item = value.item"] if any("item" in line for line in lines) else []
+        types = self._types(namespace, "value")
+        function = namespace.define(PARAMETERS, [*item, *types, *lines, f"return {found}"])
+        if len(self) >= MOST_CLASSES:
+            self.clear()
         self[record_class] = function
         return function
+
+    def one(self, record: Any, asked: Asked) -> Any:
+        """Complete one record."""
+        return self[record.__class__](record, asked)
+
+    def of_rows(self, records: Records[Any]) -> Complete | None:
+        """The function that completes records whose items are rows; None if they are not."""
+        items, record_class = records.items, records.record_of
+        if items.__class__ is not Rows or not items or not isinstance(record_class, type):
+            return None
+        key = record_class, items.columns
+        function = self._of_rows.get(key)
+        if function is None:
+            if len(self._of_rows) >= MOST_CLASSES:
+                self._of_rows.clear()
+            function = self._of_rows[key] = self._compiled(_Source(*key))
+        return function
+
+    def _compiled(self, source: _Source) -> Complete:
+        """The function for a list of records whose items are rows."""
+        namespace = Namespace(Unplain=Unplain)
+        lines, found = self._selection.lines(namespace, source)
+        rows = "value.items.values"
+        each = f"({source.row}), value in zip({rows}, value)" if source.takes_record else f"{source.row}in {rows}"
+        body = "\n        ".join([f"for {each}:", *lines, f"append({found})"])
+        # What tells a record's type looks only at its class, so that the first one tells it of all.
+        types = self._types(namespace, "value[0]")
+        return namespace.define(PARAMETERS, [*types, "found = []", "append = found.append", body, "return found"])
+
+    def _types(self, namespace: Namespace, record: str) -> list[str]:
+        """Lines that test a record's types."""
+        tests = [namespace.constant("is_type_of", each) for each in self._selection.types()]
+        return [f"if {test}({record}, None) is not True: raise Unplain" for test in tests]
 
 
 class _Field:
     """A selected field: how its value is read from a record, and completed."""
 
-    def __init__(
-        self,
-        compilation: _Compilation,
-        namespace: Namespace,
-        variable: str,
-        definition: GraphQLField,
-        details: list[FieldDetails],
-    ) -> None:
-        self._variable = variable
-        self._attribute, resolve, given = _resolution(definition)
-        self._is_leaf = isinstance(get_nullable_type(definition.type), GraphQLScalarType | GraphQLEnumType)
-        self._resolved = f"{namespace.constant('resolve', resolve)}({given})"
-        self._completion = compilation.completion(namespace, definition.type, details, variable, self._resolved)
+    def __init__(self, compilation: _Compilation, definition: GraphQLField, details: list[FieldDetails]) -> None:
+        self._attribute, self._resolve, self._given = _resolution(definition)
+        named = get_nullable_type(definition.type)
+        self.same: _Selection | None = None
+        """The selection of the same record as another type."""
+        if self._resolve is itself and isinstance(named, GraphQLObjectType):
+            self.same = _Selection(compilation, named, details)
+        else:
+            self._completion = compilation.completion(definition.type, details)
 
-    def lines(self, record_class: type) -> list[str]:
-        """Lines that put the completed value into the variable, for a record of that class."""
-        return [f"{self._variable} = {self._reading(record_class)}", *self._completion]
-
-    def _reading(self, record_class: type) -> str:
-        if self._attribute is None:
-            return self._resolved
-        match getattr_static(record_class, self._attribute, None):
-            case Stored(convert=convert) if convert is not None and not self._is_leaf:
-                return f"value.{self._attribute}"  # a leaf is converted only if it would not pass as it is stored
-            case Stored(attribute=attribute, optional=True):
-                return f"item.get({attribute!r})"
-            case Stored(attribute=attribute):
-                return f"item[{attribute!r}]"
-        return f"value.{self._attribute}"
+    def lines(self, namespace: Namespace, source: _Source) -> tuple[list[str], str]:
+        """Lines that complete the value, and its expression."""
+        if self.same:
+            return self.same.lines(namespace, source)
+        variable = namespace.constant("v", None)
+        match self._attribute and getattr_static(source.record_class, self._attribute, None):
+            case Stored(attribute=name, convert=convert, optional=optional) if (
+                stored := source.expression(namespace, name, optional=optional)
+            ) and (convert is None or self._completion.passing is not None):
+                return [f"{variable} = {stored}", *self._completion(namespace, variable, convert)], variable
+            case Derived(attributes=names, compute=compute) if None not in (
+                values := [source.expression(namespace, name) for name in names]
+            ):
+                value = f"{namespace.constant('compute', compute)}({', '.join(map(str, values))})"
+                lines = source.refuse_missing(values)
+            case _:
+                resolve = namespace.constant("resolve", self._resolve)
+                value = source.of_record(f"value.{self._attribute}" if self._attribute else f"{resolve}({self._given})")
+                lines = []
+        return [*lines, f"{variable} = {value}", *self._completion(namespace, variable)], variable
 
 
 def _resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any], str]:

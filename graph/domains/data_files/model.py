@@ -11,7 +11,7 @@ from graph.domains.data_files.references import Version
 from graph.domains.data_files.times import time_of
 from graph.store.entity import Item
 from graph.store.ordering import Ordering
-from graph.store.records import EntityRecord, Record, Stored
+from graph.store.records import Derived, EntityRecord, Record, Stored
 
 LEVELS = ("L0", "SPICE", "CAL", "L1A", "L1B", "L2", "ANC")  # as documented; other projects have others
 DERIVED_LEVELS = frozenset({"L1A", "L1B", "L2"})  # files of these levels are made from others
@@ -55,37 +55,29 @@ class DataFile(FileMetadata, EntityRecord):
         return Version(self.name, self.revision)
 
 
+BY_APPLICABLE_DATE = Ordering("datafiles", PART, BY_DATE, descending=True)
+
+
 class ListedFile(DataFile):
     """A data file in the list by applicable date, where it has the place of one of its items."""
 
     __slots__ = ()
 
-    @property
-    def cursor(self) -> str:
-        """Its place in the list, as text."""
-        return BY_APPLICABLE_DATE.cursor_of(self.item)
-
-
-BY_APPLICABLE_DATE = Ordering("datafiles", PART, BY_DATE, descending=True)
+    cursor = BY_APPLICABLE_DATE.cursors()
 
 
 class FileRevision(FileMetadata):
     """A revision of a file, as it was registered. It is what runs use and generate."""
 
     __slots__ = ()
-    by_position = frozenset({"identity", "cursor", "name", "number", "version"})
     entity = FILE_REVISION
 
     number = Stored[int]("revision")
+    version = Derived(Version, "file-name", "revision")  # what it is called in provenance
     dataset_version = Stored[str | None]("dataset-version", optional=True)
     generated_by = Stored[str | None]("generated-by", optional=True)
     invalidated_at = Stored("invalidated-at", time_of, optional=True)
     invalidated_by = Stored[str | None]("invalidated-by", optional=True)
-
-    @property
-    def version(self) -> Version:
-        """What it is called in provenance."""
-        return Version(self.name, self.number)
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -105,6 +97,14 @@ def identifier_of(part: Item) -> str:
     """The key of an item in its file's metadata, without the mark of one that was written ahead of the file."""
     identifier: str = part.get("plain-identifier") or part["identifier"]
     return identifier
+
+
+CALIBRATION = "CAL#"  # before what a file calibrates, in the identifier of its item
+
+
+def calibrated(identifier: str) -> str:
+    """What the item with this identifier calibrates."""
+    return identifier.removeprefix(CALIBRATION).partition("#")[0]
 
 
 class Part(Record):
@@ -150,26 +150,15 @@ class Calibration(Record):
     """What a calibration file calibrates, and its version."""
 
     __slots__ = ()
-    by_position = frozenset({"cursor", "name", "calibrates"})
 
     name = Stored[str]("file-name")
     identifier = Stored[str]("identifier")
+    calibrates = Derived(calibrated, "identifier")  # the level or product
     calibration_version = Stored[str]("calibration-version")
     archive_time = Stored("archive-time", time_of, optional=True)
 
-    @property
-    def calibrates(self) -> str:
-        """The level or product that it calibrates."""
-        return calibrated(self.identifier)
-
 
 CALIBRATIONS = Ordering("calibrations", PART, BY_CALIBRATION, descending=True)
-CALIBRATION = "CAL#"  # before what a file calibrates, in the identifier of its item
-
-
-def calibrated(identifier: str) -> str:
-    """What the item with this identifier calibrates."""
-    return identifier.removeprefix(CALIBRATION).partition("#")[0]
 
 
 class RunState(Enum):
@@ -215,7 +204,6 @@ class Use(Record):
     """An edge from a version to a run that used it."""
 
     __slots__ = ()
-    by_position = frozenset({"cursor", "run_id", "report"})
 
     run_id = Stored[str]("run-id")
     report = Stored[str]("report")
@@ -224,18 +212,15 @@ class Use(Record):
 USES = Ordering("uses", USED, USED.table.primary)
 
 
+EDGE = "edge"
+
+
 class UsingRun(Run):
     """A run in the list of those that used a version. Its item has the edge, too."""
 
     __slots__ = ()
 
-    @property
-    def cursor(self) -> str:
-        """Its place in the list, as text."""
-        return USES.cursor_of(self.item[EDGE])
-
-
-EDGE = "edge"
+    cursor = Derived(USES.cursor_of, EDGE)
 
 
 class Problem(Enum):

@@ -154,7 +154,7 @@ class MagnitudeWalk:
 
     async def _read(
         self, selection: Selection, stream: Stream, *, by_facets: bool
-    ) -> AsyncGenerator[tuple[list[Item], int], None]:
+    ) -> AsyncGenerator[tuple[Sequence[Item], int], None]:
         """The selected versions of a stream, some at a time, and the number of days that are read for them."""
         query, keep = self._query_of(selection, stream), selection.keep
         days = self._planner.days(selection, stream, forward=True, by_facets=by_facets)

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import add, sub
 from typing import ClassVar, NamedTuple
 
 from graph.domains.earthquakes.cells import Cells
@@ -32,9 +33,24 @@ class ByMagnitude:
         return Range(summary.matching(self.magnitudes), summary.may_match(self.magnitudes, self.counted))
 
     def of_days(self, year: YearOfDays, places: range) -> Bounds:
-        days = year.summaries[places.start : places.stop]
-        high = [summary.may_match(self.magnitudes, self.counted) for summary in days]
-        return Bounds([summary.matching(self.magnitudes) for summary in days], high)
+        # As `Summary.matching` and `Summary.may_match`, for all days at once.
+        magnitudes, events = self.magnitudes, year.events[places.start : places.stop]
+        if magnitudes.everything:
+            return Bounds(
+                events, events if self.counted == "bin" else year.number(magnitudes.bins, places, self.counted)
+            )
+        inner = magnitudes.inner_bins
+        low = year.number(inner, places)
+        if magnitudes.maximum is not None and inner.stop >= inner.start:
+            low = list(map(add, low, year.on_edge(inner.stop, places)))
+        high = year.number(magnitudes.bins, places, self.counted)
+        if self.counted == "bin":
+            if (first := magnitudes.bin_without_edge) is not None:
+                high = list(map(sub, high, year.on_edge(first, places)))
+            if (last := magnitudes.bin_of_edge) is not None:
+                beyond = map(sub, year.number(range(last, last + 1), places), year.on_edge(last, places))
+                high = list(map(sub, high, beyond))
+        return Bounds(low, high)
 
     def price(self, year: YearOfDays, places: range) -> int:
         return 2 * len(places)

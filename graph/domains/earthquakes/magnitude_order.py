@@ -9,6 +9,7 @@ from graph.core.paging import CURSOR_VERSION, decode_cursor, encode_cursor
 from graph.domains.earthquakes.entities import GREATEST_MAG, LEAST_MAG
 from graph.domains.earthquakes.model import Event
 from graph.store.entity import Item
+from graph.store.records import Derived
 from graph.store.values import InvalidItem, check_value
 
 EVENTS_BY_MAGNITUDE = f"magnitudes{CURSOR_VERSION}"  # the connection's name and version in cursors
@@ -30,8 +31,12 @@ class MagnitudePosition:
     @property
     def cursor(self) -> str:
         """The position as opaque text, URL-safe."""
-        mag, time_ms, key = self.place
-        return encode_cursor(f"{EVENTS_BY_MAGNITUDE}:{mag!r}:{time_ms}:{key}")
+        return _cursor(*self.place)
+
+
+def _cursor(mag: float, time_ms: int, key: str) -> str:
+    """A cursor. An engine may return 2 for the magnitude 2.0."""
+    return encode_cursor(f"{EVENTS_BY_MAGNITUDE}:{float(mag)!r}:{time_ms}:{key}")
 
 
 class MagnitudeOrder:
@@ -68,12 +73,4 @@ class EventByMagnitude(Event):
 
     __slots__ = ()
 
-    @property
-    def magnitude_position(self) -> MagnitudePosition:
-        """Its position in this order."""
-        return MagnitudePosition(magnitude_place(self.item))
-
-    @property
-    def cursor(self) -> str:
-        """This position, as text."""
-        return self.magnitude_position.cursor
+    cursor = Derived(_cursor, "mag", "eventTsMs", "eventId")

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from functools import partial
 
 from graph.core.days import datetime_of
 from graph.core.paging import Position, cursor_at
 from graph.domains.earthquakes.entities import LONGEST_ID
 from graph.store.entity import Item
-from graph.store.records import Record, Stored
+from graph.store.records import Derived, Record, Stored
 
 EVENTS = "events"  # the connection's name in cursors
 CATALOGUE_ROUTE = "/earthquakes"  # the route of recorded queries of the catalogue
@@ -47,7 +47,6 @@ class Event(Record):
     """One version of a seismic event, by default the latest one."""
 
     __slots__ = ()
-    by_position = frozenset({"time", "identity", "position", "cursor"})
 
     event_id = Stored[str]("eventId")  # USGS id: network code and event code, "nc73919986"
     event_ts_ms = Stored[int]("eventTsMs")  # origin time, epoch milliseconds, negative before 1970
@@ -82,12 +81,9 @@ class Event(Record):
     title = Stored[str | None]("title", optional=True)  # "M 1.3 - 2 km ESE of Larkfield-Wikiup, CA"
     detail = Stored[str | None]("detail", optional=True)  # address of the event's GeoJSON with all products
     day_bucket = Stored("dayBucket", day_of)  # the UTC day of the origin time, `YYYYMMDD`
+    time = Derived(datetime_of, "eventTsMs")  # the origin time, UTC
+    cursor = Derived(partial(cursor_at, EVENTS), "eventTsMs", "eventId")  # its position, as text
     merged_into = Stored[str | None]("mergedInto", optional=True)  # id of the event that it turned out to be
-
-    @property
-    def time(self) -> datetime:
-        """The origin time, UTC."""
-        return datetime_of(self.event_ts_ms)
 
     @property
     def revision(self) -> int:
@@ -126,11 +122,6 @@ class Event(Record):
     def position(self) -> Position:
         """The position of the event in the catalogue."""
         return Position(EVENTS, self.event_ts_ms, self.event_id)
-
-    @property
-    def cursor(self) -> str:
-        """Its position, as text."""
-        return cursor_at(EVENTS, self.item["eventTsMs"], self.item["eventId"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ A day is read for a page if it may hold a match, and for a total only if the two
 """
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from sys import maxsize
@@ -26,7 +26,6 @@ from graph.store.query import Partition
 from graph.store.time_walk import Promise, Promises
 from graph.work.account import charge_rows, give_way
 
-DAYS_AT_ONCE = 100  # named by a plan before it gives way
 FEWEST_DAYS_FOR_FACETS = 32  # of a year: reading the facets of the year takes longer than reading fewer days
 
 
@@ -52,6 +51,12 @@ class PlannedDays(NamedTuple):
     days: Sequence[str]  # day buckets
     bounds: Bounds
     rows: Sequence[int]  # that a filter is tested on, of each day
+
+    def promises(self, prefix: str, *, forward: bool) -> Iterator[Promise]:
+        """What the partitions of these days promise. A page that is soon full takes only the first of many."""
+        for at in range(len(self.days)) if forward else reversed(range(len(self.days))):
+            if (most := self.bounds.high[at]) > 0:
+                yield (f"{prefix}{self.days[at]}",), most, self.rows[at]
 
 
 class Planner:
@@ -79,17 +84,9 @@ class Planner:
         first = start[0].removeprefix(stream.prefix) if start else None
         span = TimeSpan.of(*selection.span).starting_on(first, forward=forward)
         criteria = [each for each in _criteria(selection, stream) if by_facets or not each.by_facets]
-        some: list[Promise] = []
         async for part, _ in self._years(span, criteria, forward=forward):
-            days, bounds, rows = await self._days(part, criteria)
-            found = zip(days, bounds.high, rows, strict=True)
-            promises = [((f"{stream.prefix}{day}",), most, tested) for day, most, tested in found if most > 0]
-            some += promises if forward else reversed(promises)
-            if len(some) >= DAYS_AT_ONCE:
-                yield some
-                some = []
-                await give_way()
-        yield some
+            yield (await self._days(part, criteria)).promises(stream.prefix, forward=forward)
+            await give_way()
 
     async def days_of_any(
         self, streams: Sequence[Stream], selection: Selection, *, forward: bool
@@ -120,14 +117,18 @@ class Planner:
                 counted += of_year.low
                 continue
             planned = await self._days(part, criteria)
-            bounds = planned.bounds
-            for day, least, greatest, tested in zip(planned.days, bounds.low, bounds.high, planned.rows, strict=True):
-                if is_counted and least == greatest and day not in part.cut:
-                    counted += least
-                elif greatest > 0:
-                    unsure.append(((f"{stream.prefix}{day}",), greatest, tested))
-                    rows += tested
-                    matches += greatest
+            days, (low, high) = planned.days, planned.bounds
+            places: Sequence[int] = range(len(days))
+            if is_counted and low == high:  # then only the days that the span covers in part are unsure
+                places = [at for at in sorted({0, len(days) - 1}) if days and days[at] in part.cut]
+                counted += sum(low) - sum([low[at] for at in places])
+            for at in places:
+                if is_counted and low[at] == high[at] and days[at] not in part.cut:
+                    counted += low[at]
+                elif high[at] > 0:
+                    unsure.append(((f"{stream.prefix}{days[at]}",), high[at], planned.rows[at]))
+                    rows += planned.rows[at]
+                    matches += high[at]
             if len(unsure) > most.days or rows > most.rows or matches > most_matches:
                 return None
             await give_way()
@@ -145,9 +146,10 @@ class Planner:
         self, span: TimeSpan, criteria: Sequence[Criterion], *, forward: bool = True
     ) -> AsyncIterator[tuple[YearPart[Summary], Range]]:
         """The years that may have matches, each with the least and the greatest number of its matches."""
-        parts = list(span.years(await self._summaries.years(), forward=forward))
+        parts: Iterable[YearPart[Summary]] = span.years(await self._summaries.years(), forward=forward)
         facets = {}
         if any(criterion.by_facets for criterion in criteria):
+            parts = list(parts)
             facets = await self._summaries.facets_of({part.year: part.value for part in parts})
         for part in parts:
             of_year = facets.get(part.year)

@@ -166,10 +166,13 @@ class Bins:
         totals = accumulate(max(count, 0) for _, count in counts)
         return cls(array("h", [tenths for tenths, _ in counts]), array("Q", [0, *totals]))
 
+    def below(self, tenths: int) -> int:
+        """The sum of the bins below this one."""
+        return self.totals[bisect_left(self.tenths, tenths)]
+
     def total(self, bins: range) -> int:
         """The sum of these bins."""
-        begin, end = bisect_left(self.tenths, bins.start), bisect_left(self.tenths, bins.stop)
-        return self.totals[max(begin, end)] - self.totals[begin]
+        return max(self.below(bins.stop) - self.below(bins.start), 0)
 
 
 class Summary:
@@ -190,13 +193,13 @@ class Summary:
         """An upper bound of the number of events in the range, or of what else is counted."""
         if counted == "bin" and magnitudes.everything:
             return self.events
-        bins = self._counts(counted)
+        bins = self.counts(counted)
         most = bins.total(magnitudes.bins)
         if counted == "bin":
             if (first := magnitudes.bin_without_edge) is not None:
-                most -= self._on_edge(first)
+                most -= self.on_edge(first)
             if (last := magnitudes.bin_of_edge) is not None:
-                most -= bins.total(range(last, last + 1)) - self._on_edge(last)
+                most -= bins.total(range(last, last + 1)) - self.on_edge(last)
         return most
 
     def matching(self, magnitudes: MagnitudeRange) -> int:
@@ -204,9 +207,9 @@ class Summary:
         if magnitudes.everything:
             return self.events
         inner = magnitudes.inner_bins
-        matching = self._counts("bin").total(inner)
+        matching = self.counts("bin").total(inner)
         if magnitudes.maximum is not None and inner.stop >= inner.start:
-            matching += self._on_edge(inner.stop)
+            matching += self.on_edge(inner.stop)
         return matching
 
     def changed_since(self, time_ms: int | None) -> bool:
@@ -218,7 +221,7 @@ class Summary:
         counts = {tenths: int(self.item.get(f"bin{tenths}", 0)) for tenths in magnitudes.bins}
         if magnitudes.maximum is not None and counts:
             greatest = max(counts)
-            counts[greatest] = self._on_edge(greatest)
+            counts[greatest] = self.on_edge(greatest)
         return counts
 
     def by_magnitude(self, counted: Counted) -> dict[str, int]:
@@ -226,10 +229,12 @@ class Summary:
         names = (counted, "edge") if counted == "bin" else counted
         return {name: max(int(count), 0) for name, count in self.item.items() if name.startswith(names)}
 
-    def _on_edge(self, tenths: int) -> int:
+    def on_edge(self, tenths: int) -> int:
+        """The number of events exactly on the lower edge of a bin."""
         return int(self.item.get(f"edge{tenths}", 0))
 
-    def _counts(self, counted: Counted) -> Bins:
+    def counts(self, counted: Counted) -> Bins:
+        """The counts by magnitude."""
         if (bins := self._bins.get(counted)) is None:
             bins = self._bins[counted] = Bins.of(self.item, counted)
         return bins

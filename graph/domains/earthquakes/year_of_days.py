@@ -4,15 +4,16 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Protocol
+from operator import sub
+from typing import NamedTuple, Protocol
 
 from cachetools import FIFOCache
 
 from graph.domains.earthquakes.facets import CELL
-from graph.domains.earthquakes.summaries import Summary
+from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
+from graph.domains.earthquakes.summaries import Counted, Summary
 from graph.store.entity import Item
 
 BOUNDS_REMEMBERED = 8  # for each year; each takes memory for every day
@@ -21,12 +22,15 @@ COUNT_BITS = 22  # of an entry; a day with more events cannot be stored
 COUNT_MASK = (1 << COUNT_BITS) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+Column = Sequence[int]
+"""A number of each day."""
+
+
+class Bounds(NamedTuple):
     """The least and the greatest number of matching events on each of some following days."""
 
-    low: Sequence[int]
-    high: Sequence[int]
+    low: Column
+    high: Column
 
 
 class DayCriterion(Protocol):
@@ -96,6 +100,8 @@ class YearOfDays:
         self.days: list[str] = [summary.item["day"] for summary in self.summaries]  # day buckets
         self.events = [summary.events for summary in self.summaries]
         self.facets: Facets | None = None  # until a filter needs them
+        self._below: dict[tuple[Counted, int], Column] = {}  # made when first needed, at most one for each bin
+        self._on_edge: dict[int, Column] = {}
         self._remembered: FIFOCache[tuple[DayCriterion, range], Bounds] = FIFOCache(BOUNDS_REMEMBERED)
 
     def summary(self, day: str) -> Summary | None:
@@ -105,6 +111,30 @@ class YearOfDays:
     def between(self, first: str, last: str) -> range:
         """The places of the days from `first` to `last`, both included."""
         return range(bisect_left(self.days, first), bisect_right(self.days, last))
+
+    def number(self, bins: range, places: range, counted: Counted = "bin") -> Column:
+        """The number of events in these bins on some days, or of what else is counted."""
+        if bins.stop <= bins.start:
+            return [0] * len(places)
+        days = slice(places.start, places.stop)
+        return list(
+            map(sub, self._number_below(counted, bins.stop)[days], self._number_below(counted, bins.start)[days])
+        )
+
+    def on_edge(self, tenths: int, places: range) -> Column:
+        """The number of events exactly on the lower edge of a bin, on some days."""
+        if not LEAST_BIN <= tenths <= GREATEST_BIN:
+            return [0] * len(places)
+        if (column := self._on_edge.get(tenths)) is None:
+            column = self._on_edge[tenths] = array("q", [summary.on_edge(tenths) for summary in self.summaries])
+        return column[places.start : places.stop]
+
+    def _number_below(self, counted: Counted, tenths: int) -> Column:
+        """The number of events in the bins below this one, on each day."""
+        key = counted, min(max(tenths, LEAST_BIN), GREATEST_BIN + 1)
+        if (column := self._below.get(key)) is None:
+            column = self._below[key] = array("q", [each.counts(counted).below(key[1]) for each in self.summaries])
+        return column
 
     def bounds(self, criterion: DayCriterion, places: range) -> Bounds:
         """The bounds that a criterion gives for some days."""

@@ -1,17 +1,17 @@
 """The record of one logged root field, or of a refused request: its arguments, outcome and latency. No I/O."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from enum import Enum
+from functools import partial
 from typing import Any, Self
 
 import orjson
 
 from graph.core.days import DAY_MS, datetime_of, day_bucket
-from graph.core.paging import Position
+from graph.core.paging import Position, cursor_at
 from graph.domains.request_logs.entities import LONGEST_ID, TIME_DIGITS
 from graph.store.entity import Item
-from graph.store.records import Record, Stored
+from graph.store.records import Derived, Record, Stored
 from graph.store.values import InvalidItem, check_value
 
 REQUEST_LOGS = "logs"  # the connection's name in cursors
@@ -54,11 +54,12 @@ class RequestLog(Record):
     """One root field of one request. What does not apply is None, and absent from the item."""
 
     __slots__ = ()
-    by_position = frozenset({"time", "identity", "position", "cursor"})
 
     log_type = Stored("logType", LogType)
     request_id = Stored[str]("requestId")  # UUID v4
     timestamp = Stored[int]("timestamp")  # when the field was begun, epoch milliseconds
+    time = Derived(datetime_of, "timestamp")  # the same, UTC
+    cursor = Derived(partial(cursor_at, REQUEST_LOGS), "timestamp", "requestId")  # its position, as text
     route = Stored[str]("route")  # one stable path for each root field, "/earthquakes"; "/graphql" of a refused request
     status = Stored[int]("status")  # 200 to 599, as HTTP means it
     latency_ms = Stored[int]("latencyMs")
@@ -124,11 +125,6 @@ class RequestLog(Record):
             return 0
 
     @property
-    def time(self) -> datetime:
-        """When the field was begun, UTC."""
-        return datetime_of(self.timestamp)
-
-    @property
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph."""
         return "RequestLog", node_key(self.timestamp, self.request_id)
@@ -137,11 +133,6 @@ class RequestLog(Record):
     def position(self) -> Position:
         """The position of the record among the request logs."""
         return Position(REQUEST_LOGS, self.timestamp, self.request_id)
-
-    @property
-    def cursor(self) -> str:
-        """Its position, as text."""
-        return self.position.cursor
 
 
 ATTRIBUTES = {name: stored.attribute for name, stored in RequestLog.stored().items()}

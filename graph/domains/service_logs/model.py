@@ -10,7 +10,7 @@ from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
 from graph.store.client_input import possible_key
 from graph.store.entity import Item, Key
 from graph.store.ordering import Ordering
-from graph.store.records import Record, Stored
+from graph.store.records import Derived, Record, Stored
 
 MICROSECONDS = 1_000_000  # of a second
 DAY_S = 86_400
@@ -168,13 +168,17 @@ def key_of(node_key: str) -> Key | None:
     return possible_key(SERVICE_LOG, service_name, timestamp_of(int(slot)))
 
 
+_ORDER = Ordering("servicelogs", SERVICE_LOG, SERVICE_LOG.table.primary)
+
+
 class ServiceLog(Record):
     """A stored log. It never changes."""
 
     __slots__ = ()
-    by_position = frozenset({"identity", "cursor", "service"})
 
     service_name = Stored[str]("service_name")
+    service = Derived(service_of, "service_name")  # that wrote it
+    cursor = _ORDER.cursors()
     timestamp = Stored("timestamp", float)  # the slot, epoch seconds
     log_id = Stored[str]("log_id")
     log_type = Stored("log_type", ServiceLogType)
@@ -190,27 +194,14 @@ class ServiceLog(Record):
     expires_at = Stored[datetime | None]("ttl", lambda ttl: datetime.fromtimestamp(ttl, UTC), optional=True)
 
     @property
-    def service(self) -> str:
-        """The service that wrote it."""
-        return service_of(self.service_name)
-
-    @property
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph."""
         return "ServiceLog", node_key(self.service_name, self.timestamp)
-
-    @property
-    def cursor(self) -> str:
-        """Its position, as text."""
-        return _ORDER.cursor_of(self.item)
 
 
 def change_of(item: Item) -> int:
     """The number of a log's change."""
     return CHANGES.number_of(item)
-
-
-_ORDER = Ordering("servicelogs", SERVICE_LOG, SERVICE_LOG.table.primary)
 
 
 class LogPosition(NamedTuple):

@@ -101,7 +101,7 @@ class Volumes:
         types: Collection[ServiceLogType],
         first: int,
         last: int,
-    ) -> AsyncIterator[list[Item]]:
+    ) -> AsyncIterator[Sequence[Item]]:
         """The counters of the periods that begin from `first` to `last`, epoch seconds, some at a time, in no order."""
         for service in services:
             for log_type in types:

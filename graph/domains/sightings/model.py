@@ -19,7 +19,7 @@ from graph.domains.sightings.grid import Point
 from graph.domains.sightings.iso import iso_of, seconds_of, time_of
 from graph.domains.sightings.tiers import TrustTier, tier_of
 from graph.store.ordering import Ordering
-from graph.store.records import EntityRecord, Record, Stored
+from graph.store.records import Derived, EntityRecord, Record, Stored
 
 BY_TIME = "sightings"  # the lists of sightings in order of time, in their cursors
 
@@ -28,14 +28,19 @@ def _time(seconds: int) -> datetime:
     return datetime_of(1000 * seconds)
 
 
+def _cursor(reported_at: str, sighting_id: str) -> str:
+    """The position in every list in order of time, as text."""
+    return cursor_at(BY_TIME, 1000 * seconds_of(reported_at), sighting_id)
+
+
 class Sighting(EntityRecord):
     """What somebody has felt or seen, as long as it has not expired."""
 
     __slots__ = ()
-    by_position = frozenset({"cursor", "sighting_id", "reported_at"})
     entity, type_name = SIGHTING_BY_ID, "Sighting"
 
     sighting_id = Stored[str]("sightingId")
+    cursor = Derived(_cursor, "reportedAt", "sightingId")
     user_id = Stored[str]("userId")
     area_slug = Stored[str]("areaSlug")
     category = Stored[str]("category")
@@ -52,11 +57,6 @@ class Sighting(EntityRecord):
     def position(self) -> Point | None:
         """The middle of its cell of 10 km."""
         return None if self.lat is None or self.lon is None else Point(self.lat, self.lon)
-
-    @property
-    def cursor(self) -> str:
-        """Its position in every list in order of time, as text."""
-        return cursor_at(BY_TIME, 1000 * seconds_of(self.item["reportedAt"]), self.item["sightingId"])
 
     def is_active(self, now: float) -> bool:
         """Whether it has not expired at a time, epoch seconds."""
@@ -179,7 +179,6 @@ class AreaWatch(Record):
     """An area and a category whose sightings a user wants to hear of."""
 
     __slots__ = ()
-    by_position = frozenset({"identity", "cursor", "watch_id", "area_slug", "category"})
 
     user_id = Stored[str]("userId")
     watch_id = Stored[str]("watchId")

@@ -13,7 +13,7 @@ from graph.domains.triggers.statuses import Progress, TriggerEventStatus
 from graph.store.client_input import possible_key
 from graph.store.entity import Item, Key
 from graph.store.ordering import Ordering
-from graph.store.records import Record, Stored
+from graph.store.records import Derived, Record, Stored
 
 DAY_S = 86_400
 RETENTION_S = 30 * DAY_S  # of events, deliveries and attempts, as documented
@@ -64,14 +64,18 @@ def key_of_event(user_id: str, key: str) -> Key | None:
     return possible_key(TRIGGER_EVENT, user_id, timestamp, event_id)
 
 
+INBOX = Ordering("triggerevents", TRIGGER_EVENT, TRIGGER_EVENT.table.primary, descending=True)
+
+
 class TriggerEvent(Record):
     """Something that a user's programs want to hear of."""
 
     __slots__ = ()
-    by_position = frozenset({"identity", "cursor", "time"})
 
     user_id = Stored[str]("user_id")
     timestamp = Stored[str]("timestamp")
+    time = Derived(time_of, "timestamp")  # when it was created
+    cursor = INBOX.cursors()
     event_id = Stored[str]("event_id")
     event_type = Stored[str]("event_type")
     payload = Stored[Mapping[str, Any]]("payload")
@@ -80,11 +84,6 @@ class TriggerEvent(Record):
     metadata = Stored[Mapping[str, Any] | None]("metadata", optional=True)
     delivery_keys = Stored[list[str]]("deliveries")  # `endpoint_id#sequence`
     expires_at = Stored("ttl", lambda ttl: datetime_of(1000 * ttl))
-
-    @property
-    def time(self) -> datetime:
-        """When it was created."""
-        return time_of(self.timestamp)
 
     @property
     def progress(self) -> Progress:
@@ -99,11 +98,6 @@ class TriggerEvent(Record):
         """Type and key, unique in the graph for its user."""
         return "TriggerEvent", event_key(self.timestamp, self.event_id)
 
-    @property
-    def cursor(self) -> str:
-        """Its position, as text."""
-        return INBOX.cursor_of(self.item)
-
 
 def progress_attributes(progress: Progress) -> Item:
     """The attributes of an event that hold its progress."""
@@ -115,14 +109,10 @@ def progress_attributes(progress: Progress) -> Item:
     }
 
 
-INBOX = Ordering("triggerevents", TRIGGER_EVENT, TRIGGER_EVENT.table.primary, descending=True)
-
-
 class Endpoint(Record):
     """Where a user's webhooks are sent."""
 
     __slots__ = ()
-    by_position = frozenset({"identity", "cursor", "endpoint_id"})
 
     user_id = Stored[str]("user_id")
     endpoint_id = Stored[str]("endpoint_id")
@@ -174,11 +164,11 @@ class Delivery(Record):
     """An event on its way to one endpoint."""
 
     __slots__ = ()
-    by_position = frozenset({"identity", "cursor", "sequence", "endpoint_id"})
 
     user_id = Stored[str]("user_id")
     endpoint_id = Stored[str]("endpoint_id")
     sequence = Stored[int]("sequence")
+    cursor = Derived(str, "sequence")  # its position among the deliveries of its endpoint
     event_id = Stored[str]("event_id")
     webhook_id = Stored[str]("event_id")  # the header `webhook-id`, the same for all attempts
     event_timestamp = Stored[str]("event_timestamp")
@@ -196,11 +186,6 @@ class Delivery(Record):
         return "Delivery", delivery_key(self.endpoint_id, self.sequence)
 
     @property
-    def cursor(self) -> str:
-        """Its position among the deliveries of its endpoint, as text."""
-        return str(self.sequence)
-
-    @property
     def event_key(self) -> str:
         """What identifies its event."""
         return event_key(self.event_timestamp, self.event_id)
@@ -211,10 +196,7 @@ class DeliveryOfEvent(Delivery):
 
     __slots__ = ()
 
-    @property
-    def cursor(self) -> str:
-        """Its position among the deliveries of its event, as text."""
-        return delivery_key(self.endpoint_id, self.sequence)
+    cursor = Derived(delivery_key, "endpoint_id", "sequence")  # its position among the deliveries of its event
 
 
 class Attempt(Record):
@@ -234,7 +216,6 @@ class Watch(Record):
     """What a user wants to hear of the catalogue."""
 
     __slots__ = ()
-    by_position = frozenset({"identity", "cursor", "watch_id"})
 
     user_id = Stored[str]("user_id")
     watch_id = Stored[str]("watch_id")

@@ -22,6 +22,7 @@ from graph.store.contract import (
 )
 from graph.store.entity import Entity, Item, Key
 from graph.store.query import Page, Partition, Query
+from graph.store.rows import joined
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.changes import changes
 from graph.store.sqlite.integrity import Integrity, forgetting_damage
@@ -148,9 +149,9 @@ class SqliteDatabase(Database):
         if limit is not None and limit < 1:
             raise InvalidItem("the limit of a query must be at least 1")
         prepared = self._prepared(query)
-        items: list[Item] = []
+        items: Sequence[Item] = ()
         async for some in self._slices(prepared, query):
-            items += some
+            items = joined(items, some)
         if limit is None or len(items) < limit:
             return Page(items, None, len(partitions))
         last_key = query.entity.position_of(query.by, items[limit - 1])
@@ -168,7 +169,7 @@ class SqliteDatabase(Database):
         check_partitions(query)
         return PreparedQuery(self._tables[query.entity], query)
 
-    async def _slices(self, prepared: PreparedQuery, query: Query) -> AsyncIterator[list[Item]]:
+    async def _slices(self, prepared: PreparedQuery, query: Query) -> AsyncIterator[Sequence[Item]]:
         """The items of a query, job by job, up to `limit` items or the end."""
         start: Mapping[str, Any] | None = query.start
         partitions: Sequence[Partition] = query.partitions

@@ -12,9 +12,9 @@ import orjson
 
 from graph.store.attributes import Document, Truth
 from graph.store.entity import Entity, Item
+from graph.store.rows import Row
 from graph.store.sqlite.sql import quoted
 
-Row = tuple[Any, ...]
 OTHERS = "others"  # the column of undeclared attributes
 
 
@@ -27,10 +27,21 @@ class Projection:
         others = None if wanted is None else wanted - entity.named.keys()
         has_others = entity.open and others != frozenset()
         self.sql = ", ".join([*map(quoted, self.names), *([OTHERS] if has_others else [])]) or "1"
+        self._entity = entity
         self.width = max(len(self.names) + has_others, 1)
         self._compiled = partial(_compiled, entity, self.names, others if has_others else frozenset())
         self.items: Callable[[Sequence[Row]], list[Item]] = self._compiled()
         """Makes items of rows with these columns."""
+
+    def reading(self, name: str) -> Callable[[Any], Any] | None:
+        """The function that makes an attribute of its column's value; None if it is the value itself."""
+        match self._entity.named[name]:
+            case Truth():
+                return (1).__eq__
+            case Document():
+                return orjson.loads
+            case _:
+                return None
 
     @cached_property
     def completed(self) -> Callable[[Sequence[Row], dict[str, Any]], list[Item]]:

@@ -12,7 +12,8 @@ from graph.store.conditions import Compare, conjuncts
 from graph.store.entity import Item
 from graph.store.filtering import DividedFilter
 from graph.store.query import Partition, Prefix, Query, narrowed
-from graph.store.sqlite.projection import Projection, Row, projection
+from graph.store.rows import Row, Rows, joined
+from graph.store.sqlite.projection import Projection, projection
 from graph.store.sqlite.reading import compared, reading
 from graph.store.sqlite.sql import translate
 from graph.store.sqlite.table import EntityTable
@@ -29,7 +30,7 @@ ROWS_TESTED_AT_ONCE = 250  # fewer, if the limit may be reached early and furthe
 class Slice:
     """The result of one job."""
 
-    items: list[Item]
+    items: Sequence[Item]
     last_row: Item | None  # matching or not; the next job reads on after it; None when nothing is left
 
 
@@ -85,14 +86,13 @@ class PreparedQuery:
             start: a position in the first partition; only items after it are read.
             limit: the most items.
         """
-        items: list[Item] = []
+        items: Sequence[Item] = ()
         rows = ROWS_PER_SLICE if limit is None or not self.tests_items else ROWS_TESTED_AT_ONCE
         for run in _runs(partitions, start is not None):
             wanted = rows if limit is None or self.tests_items else min(limit - len(items), rows)
             found = self._items(db, run, now, start, wanted)
             last = self._table.entity.position_of(self._reading.index, found[-1]) if len(found) == wanted else None
-            matching = self._filter.matching(found)
-            items += self._completed(matching) if self.tests_items else matching
+            items = joined(items, self._completed(self._filter.matching(found)) if self.tests_items else found)
             if last is not None:
                 return Slice(items, last)
             rows -= len(found)
@@ -111,7 +111,7 @@ class PreparedQuery:
 
     def _items(
         self, db: ReadConnection, partitions: Sequence[Partition], now: int, start: Mapping[str, Any] | None, limit: int
-    ) -> list[Item]:
+    ) -> Sequence[Item]:
         """The items that SQL selects from a run of partitions, in order or in reverse.
 
         They have the defaults, unless Python tests them next: a test may ask for an attribute's absence.
@@ -128,7 +128,7 @@ class PreparedQuery:
         rows = fetch(db, self._columns, sql, (*values, *self._table.live_at(now), *self._narrowed, limit))
         if self._defaults and not self.tests_items:
             return self._columns.completed(rows, self._defaults)
-        return self._columns.items(rows)
+        return Rows(self._columns, rows)
 
     def _range_condition(
         self, partitions: Sequence[Partition], start: Mapping[str, Any] | None

@@ -14,7 +14,12 @@ from graph.core.paging import PageSizes, Paging, TimeOrder, encode_cursor
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT
-from graph.domains.earthquakes.magnitude_order import EventByMagnitude, MagnitudeOrder, MagnitudePosition
+from graph.domains.earthquakes.magnitude_order import (
+    EventByMagnitude,
+    MagnitudeOrder,
+    MagnitudePosition,
+    magnitude_place,
+)
 from graph.domains.earthquakes.model import EVENTS, Event
 from graph.domains.earthquakes.revisions.views import PRESENT, AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
@@ -33,7 +38,7 @@ YEARS = range(at("1983-08-03T01:00:00"), at("2023-08-03T01:00:00"), 20 * DAY_MS)
 
 
 def position(event: Event) -> MagnitudePosition:
-    return EventByMagnitude(event.item).magnitude_position
+    return MagnitudePosition(magnitude_place(event.item))
 
 
 def positions(events: list[Event]) -> st.SearchStrategy[MagnitudePosition]:

@@ -15,7 +15,7 @@ from graph.core.paging import Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.magnitude_order import EventByMagnitude
+from graph.domains.earthquakes.magnitude_order import MagnitudePosition, magnitude_place
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
@@ -91,7 +91,7 @@ def some_events() -> list[Event]:
 
 
 THE_EVENTS = some_events()
-MAGNITUDES = {event.position: EventByMagnitude(event.item).magnitude_position for event in THE_EVENTS}
+MAGNITUDES = {event.position: MagnitudePosition(magnitude_place(event.item)) for event in THE_EVENTS}
 MORE = settings(A_FEW, max_examples=rounds(60))
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 
 from hypothesis import given
 
@@ -147,9 +148,9 @@ class HalfCommitted(WatchedDatabase):
     DynamoDB may, since a query is not serialised with the transactions that write what it reads.
     """
 
-    def __init__(self, database: Database, days_before: list[Item]) -> None:
+    def __init__(self, database: Database, days_before: Sequence[Item]) -> None:
         super().__init__(database)
-        self.days_before: list[Item] | None = days_before
+        self.days_before: Sequence[Item] | None = days_before
 
     async def query(self, query: Query) -> Page:
         page = await super().query(query)

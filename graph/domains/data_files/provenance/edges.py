@@ -79,7 +79,7 @@ class Edges:
                         users.setdefault(edge["used"], []).append(run)
         return Users(users, None)
 
-    async def _used(self, references: Sequence[str], most: int | None) -> AsyncGenerator[list[Item], None]:
+    async def _used(self, references: Sequence[str], most: int | None) -> AsyncGenerator[Sequence[Item], None]:
         """The edges from versions to the runs that used them, some at a time."""
         left = most
         for first in range(0, len(references), PARTITIONS_AT_ONCE):

@@ -8,7 +8,7 @@ The events are read at most once, for all parts of the statistics together, and 
 """
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -291,7 +291,7 @@ class Population:
 
     def _items(
         self, promises: Iterable[Promise], where: Condition | None, attributes: frozenset[str]
-    ) -> AsyncIterator[list[Item]]:
+    ) -> AsyncIterator[Sequence[Item]]:
         """The items of some days, with the attributes and their type."""
         query = self.query(where, attributes | {"type"})
         keep = self.selection.keep

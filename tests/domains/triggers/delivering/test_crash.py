@@ -172,7 +172,7 @@ class Scene:
     async def of(self, endpoint: Endpoint) -> list[Item]:
         """The deliveries of an endpoint."""
         query = Query(entity=DELIVERY, partitions=((endpoint.endpoint_id, endpoint.user_id),))
-        return (await self.database.query(query)).items
+        return list((await self.database.query(query)).items)
 
     async def attempts(self, endpoint: Endpoint) -> Counter[int]:
         """How many attempts are stored of each of an endpoint's deliveries."""
@@ -181,7 +181,7 @@ class Scene:
 
     async def events(self, user: str) -> list[Item]:
         """A user's events."""
-        return (await self.database.query(Query(entity=TRIGGER_EVENT, partitions=((user,),)))).items
+        return list((await self.database.query(Query(entity=TRIGGER_EVENT, partitions=((user,),)))).items)
 
 
 @dataclass(frozen=True)
