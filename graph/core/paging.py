@@ -47,9 +47,15 @@ def decode_cursor(cursor: str, argument: str) -> str:
         raise InvalidCursor(argument) from error
 
 
-def cursor_at(connection: str, time_ms: int, key: str) -> str:
-    """The cursor of a position, without a `Position` object, since every edge of a page has a cursor."""
-    return encode_cursor(f"{connection}{CURSOR_VERSION}:{time_ms}:{key}")
+def cursors_of(connection: str) -> Callable[[int, str], str]:
+    """The function that makes the cursor of a time and a key, without a `Position`, since each edge has a cursor."""
+    begin = f"{connection}{CURSOR_VERSION}"
+
+    def cursor(time_ms: int, key: str) -> str:
+        text = f"{begin}:{time_ms}:{key}"
+        return b2a_base64(text.encode(), newline=False).translate(_URL_SAFE, b"=").decode()
+
+    return cursor
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Position:
     @property
     def cursor(self) -> str:
         """The position as opaque text, URL-safe."""
-        return cursor_at(self.connection, self.time_ms, self.key)
+        return cursors_of(self.connection)(self.time_ms, self.key)
 
     @classmethod
     def of_cursor(cls, connection: str, cursor: str, argument: str) -> "Position":

@@ -20,9 +20,10 @@ class KeyAttribute:
 class Index:
     """A way to read a table: items that share a partition key, in the order of a sort key.
 
-    `narrowed_by` names attributes that queries of this index filter on. An engine may keep them inside
-    the index, so that it reads only matching items. `ranked_by` is one of them whose filter few items
-    of a partition pass: an engine may also keep each partition in its order. Neither changes a result.
+    `narrowed_by` names attributes that queries of this index filter on or often select. An engine may keep
+    them inside the index, so that it reads only matching items, or nothing but the index. `ranked_by` is one
+    of them whose filter few items of a partition pass: an engine may also keep each partition in its order.
+    Neither changes a result.
     """
 
     name: str

@@ -27,7 +27,7 @@ from graph.api.documents.prepared import (
     InvalidDocument,
     Operation,
 )
-from graph.api.fast.executor import PlainExecutor
+from graph.api.fast.execution import Request, execute, executor_of
 from graph.core.errors import (
     BadRequest,
     BadUserInput,
@@ -224,8 +224,9 @@ class Admitted:
         """
         variables = self._coerced_variables()
         with self.streams.counted(self.client.spender):
+            executor = executor_of(self.operation.plan, self._request(variables))
             try:
-                events = await run_with_timeout(self.admission.limits.query_seconds, self._executor(variables).events())
+                events = await run_with_timeout(self.admission.limits.query_seconds, executor.events())
             except GraphQLError as error:
                 raise refusal_of(error) from error
             async with aclosing(self._results(variables, events)) as results:
@@ -246,13 +247,13 @@ class Admitted:
                 await asyncio.sleep(0)  # lets other clients go on while one takes results without waiting
 
     async def _executed(self, variables: VariableValues, root: object = None) -> ExecutionResult:
-        executor = self._executor(variables, root)
+        request = self._request(variables, root)
         with charged_to(self.new_account()) as account:
             if self.is_mutation:  # takes no slot: an ingest waits for USGS, and queries must not wait with it
-                result = await executor.execute()
+                result = await execute(self.operation.plan, request)
             else:
                 async with self.slots.one():
-                    result = await executor.execute()
+                    result = await execute(self.operation.plan, request)
         self.answer.points = (self.answer.points or 0) + account.spent
         return result
 
@@ -265,6 +266,5 @@ class Admitted:
             raise InvalidDocument(variables, BadUserInput.code)
         return variables
 
-    def _executor(self, variables: VariableValues, root: object = None) -> PlainExecutor:
-        hiding = not self.admission.suggesting
-        return PlainExecutor(self.operation.plan, variables, self.context, root=root, hide_suggestions=hiding)
+    def _request(self, variables: VariableValues, root: object = None) -> Request:
+        return Request(variables, self.context, root, hide_suggestions=not self.admission.suggesting)

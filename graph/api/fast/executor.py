@@ -8,7 +8,7 @@ from asyncio import Task, current_task, gather
 from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import suppress
 from inspect import CORO_CREATED, getcoroutinestate, iscoroutine
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from graphql import (
     ExecutionResult,
@@ -37,12 +37,33 @@ ITEMS_PER_PIECE = 20  # of a list; graphql-core takes some 0.1 ms to complete an
 RECORDS_PER_PIECE = 100  # of a list with one, which takes some 1 µs for each object
 
 
+class Outcome(NamedTuple):
+    """What a resolver has returned or raised."""
+
+    value: Any = None
+    error: Exception | None = None
+
+    async def again(self) -> Any:
+        """Return or raise it."""
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
 class PlainExecutor(Executor[Any]):
     """Executes one operation, once."""
 
     def __init__(
-        self, plan: Plan, variables: VariableValues, context: Any, *, root: object = None, hide_suggestions: bool
+        self,
+        plan: Plan,
+        variables: VariableValues,
+        context: Any,
+        *,
+        root: object = None,
+        hide_suggestions: bool,
+        outcome: Outcome | None = None,
     ) -> None:
+        """Prepare an execution; `outcome` is that of the resolver of its one root field, if that has run."""
         self._awaitables: list[Any] = []  # all of them, since a failed field leaves others behind
         self._tasks: set[Task[Any]] = set()  # tasks that await a resolver
         super().__init__(
@@ -60,6 +81,7 @@ class PlainExecutor(Executor[Any]):
             hide_suggestions=hide_suggestions,
         )
         self._plan = plan
+        self._outcome = outcome
         self._switched = plan.switched(variables.coerced)
 
     async def execute(self) -> ExecutionResult:
@@ -203,7 +225,7 @@ class PlainExecutor(Executor[Any]):
                 given = ready.arguments(self.variable_values.coerced)
                 nodes = [details.node for details in field_details_list]
                 info = self.build_resolve_info(ready.definition, nodes, parent_type, path)
-                work = ready.resolve(source, info, **given)
+                work = self._outcome.again() if self._outcome else ready.resolve(source, info, **given)
                 self._awaitables.append(work)
                 of = ready.definition.type
                 return self.complete_awaitable_value(of, field_details_list, info, path, work, position_context)

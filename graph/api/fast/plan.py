@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import iscoroutinefunction
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from graphql import (
     DocumentNode,
@@ -21,6 +21,7 @@ from graphql import (
     GraphQLOutputType,
     GraphQLSchema,
     OperationDefinitionNode,
+    get_nullable_type,
     is_non_null_type,
 )
 from graphql.execution import Executor
@@ -48,6 +49,15 @@ class Resolution:
     definition: GraphQLField
     resolve: Callable[..., Any]
     arguments: Arguments
+
+
+class SoleField(NamedTuple):
+    """The one root field of an operation, with all that its execution needs."""
+
+    name: str  # in the answer
+    nodes: list[FieldNode]
+    ready: Resolution
+    complete: Complete
 
 
 @dataclass(eq=False)
@@ -139,6 +149,19 @@ class Plan:
         arguments = compiled_arguments(definition, node)
         return Resolution(definition, definition.resolve, arguments) if arguments else None
 
+    def sole_field(self, switched: Switched) -> SoleField | None:
+        """The operation's one root field, if an executor has prepared it; None for any other operation."""
+        fields = self._roots.get(switched)
+        if fields is None or len(fields) != 1:
+            return None
+        ((name, details),) = fields.items()
+        ready = self._resolutions.get(id(details[0].node))
+        if ready is None:
+            return None
+        of = cast("GraphQLOutputType", get_nullable_type(ready.definition.type))
+        complete = self._functions.get(self._key(of, details, switched))
+        return SoleField(name, [field.node for field in details], ready, complete) if complete else None
+
     def root(self, executor: Executor[Any], switched: Switched) -> GroupedFieldSet:
         """The selected root fields.
 
@@ -165,7 +188,7 @@ class Plan:
         """The function that completes values of a type with these fields; None if the executor must."""
         if not self.compiled:
             return None
-        key = (of, *[id(field.node) for field in fields], *switched)
+        key = self._key(of, fields, switched)
         try:
             return self._functions[key]
         except KeyError:
@@ -173,6 +196,9 @@ class Plan:
             if self._has_room(COMPILED_WEIGHT * made.fields if made.complete else 1):
                 self._functions[key] = made.complete
             return made.complete
+
+    def _key(self, of: GraphQLOutputType, fields: list[FieldDetails], switched: Switched) -> tuple[Any, ...]:
+        return (of, *[id(field.node) for field in fields], *switched)
 
     def _has_room(self, weight: int) -> bool:
         """Whether something can be kept. If it does not fit beside the rest, the rest is dropped."""

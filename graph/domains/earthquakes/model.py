@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from graph.core.days import datetime_of
-from graph.core.paging import Position, cursor_at
+from graph.core.paging import Position, cursors_of
 from graph.domains.earthquakes.entities import LONGEST_ID
 from graph.store.entity import Item
 from graph.store.records import Derived, Record, Stored
@@ -82,7 +81,7 @@ class Event(Record):
     detail = Stored[str | None]("detail", optional=True)  # address of the event's GeoJSON with all products
     day_bucket = Stored("dayBucket", day_of)  # the UTC day of the origin time, `YYYYMMDD`
     time = Derived(datetime_of, "eventTsMs")  # the origin time, UTC
-    cursor = Derived(partial(cursor_at, EVENTS), "eventTsMs", "eventId")  # its position, as text
+    cursor = Derived(cursors_of(EVENTS), "eventTsMs", "eventId")  # its position, as text
     merged_into = Stored[str | None]("mergedInto", optional=True)  # id of the event that it turned out to be
 
     @property

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from functools import partial
 from typing import Any, Self
 
 import orjson
 
 from graph.core.days import DAY_MS, datetime_of, day_bucket
-from graph.core.paging import Position, cursor_at
+from graph.core.paging import Position, cursors_of
 from graph.domains.request_logs.entities import LONGEST_ID, TIME_DIGITS
 from graph.store.entity import Item
 from graph.store.records import Derived, Record, Stored
@@ -59,7 +58,7 @@ class RequestLog(Record):
     request_id = Stored[str]("requestId")  # UUID v4
     timestamp = Stored[int]("timestamp")  # when the field was begun, epoch milliseconds
     time = Derived(datetime_of, "timestamp")  # the same, UTC
-    cursor = Derived(partial(cursor_at, REQUEST_LOGS), "timestamp", "requestId")  # its position, as text
+    cursor = Derived(cursors_of(REQUEST_LOGS), "timestamp", "requestId")  # its position, as text
     route = Stored[str]("route")  # one stable path for each root field, "/earthquakes"; "/graphql" of a refused request
     status = Stored[int]("status")  # 200 to 599, as HTTP means it
     latency_ms = Stored[int]("latencyMs")

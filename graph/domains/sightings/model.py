@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 
 from graph.core.days import datetime_of
 from graph.core.errors import InvalidCursor
-from graph.core.paging import TimeOrder, cursor_at
+from graph.core.paging import TimeOrder, cursors_of
 from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import (
     AREA,
@@ -28,9 +28,12 @@ def _time(seconds: int) -> datetime:
     return datetime_of(1000 * seconds)
 
 
+_cursor_at = cursors_of(BY_TIME)
+
+
 def _cursor(reported_at: str, sighting_id: str) -> str:
     """The position in every list in order of time, as text."""
-    return cursor_at(BY_TIME, 1000 * seconds_of(reported_at), sighting_id)
+    return _cursor_at(1000 * seconds_of(reported_at), sighting_id)
 
 
 class Sighting(EntityRecord):

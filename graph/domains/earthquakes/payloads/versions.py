@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from graph.core.errors import InvalidCursor
-from graph.core.paging import Page, Paging, Position, cursor_at
+from graph.core.paging import Page, Paging, Position, cursors_of
 from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import EventRevision
@@ -14,6 +14,7 @@ from graph.store.contract import Database
 from graph.store.entity import Item
 
 VERSIONS = "payloadversions"  # the connection's name in cursors
+_cursor = cursors_of(VERSIONS)
 CHANGES_AT_ONCE = 10
 
 
@@ -82,7 +83,7 @@ class PayloadVersions:
         )
         found = await self._history.revisions([item["key"] for item in page.records]) if page.records else {}
         records = [
-            PayloadVersion(version, cursor_at(VERSIONS, item["number"], f"{payload_id}:{item['at']}"))
+            PayloadVersion(version, _cursor(item["number"], f"{payload_id}:{item['at']}"))
             for item in page.records
             if (version := found.get(item["key"]))
         ]
