@@ -32,7 +32,8 @@ from graph.access.callers import Caller
 from graph.api.context import Context
 from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import Documents
-from graph.api.fast.executor import PlainExecutor
+from graph.api.fast import execution
+from graph.api.fast.execution import Request
 from graph.api.recording import Recording
 from graph.app import schema_of
 from graph.core import garbage
@@ -130,7 +131,7 @@ class Bench:
         plan = self.documents.of(PAGE).operation(None).plan
         variables = plan.variables(self.variables, max_errors=1, hide_suggestions=False)
         assert not isinstance(variables, list)
-        return await PlainExecutor(plan, variables, self.context(), hide_suggestions=False).execute()
+        return await execution.execute(plan, Request(variables, self.context()))
 
 
 def events(number: int) -> list[dict[str, Any]]:

@@ -131,7 +131,7 @@ class Walk:
         await give_way()
         wanted = size + 1  # one item more shows exactly whether more follow
         admitted = await self._admission(stop, forward)
-        items: Sequence[Item] = ()
+        items: Sequence[Item] = []
         partitions = 0
         query, between = self._query, self._until(stop, forward)
         async with aclosing(self._batches(wanted, forward, start, stop)) as batches:

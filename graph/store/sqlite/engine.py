@@ -149,7 +149,7 @@ class SqliteDatabase(Database):
         if limit is not None and limit < 1:
             raise InvalidItem("the limit of a query must be at least 1")
         prepared = self._prepared(query)
-        items: Sequence[Item] = ()
+        items: Sequence[Item] = []
         async for some in self._slices(prepared, query):
             items = joined(items, some)
         if limit is None or len(items) < limit:

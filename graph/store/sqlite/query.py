@@ -21,7 +21,7 @@ from graph.store.sqlite.threads import ReadConnection
 from graph.store.values import InvalidItem
 
 ROWS_PER_SLICE = 1000  # the most that one job reads, so that callers are served in rotation
-ROWS_PER_CALL = 100  # fetched at a time; the job may end in between
+ROWS_PER_CALL = 128  # fetched at a time; the job may end in between. A page of a hundred, and one row more, fits
 VALUES_PER_ROW = 3  # a row itself costs as much as so many values
 ROWS_TESTED_AT_ONCE = 250  # fewer, if the limit may be reached early and further rows would be read in vain
 
@@ -39,9 +39,12 @@ def fetch(db: ReadConnection, columns: Projection, sql: str, values: Sequence[An
     cursor = db.execute(f"{sql} --{db.interruptions}", values)
     rows: list[Row] = []
     try:
-        while some := cursor.fetchmany(ROWS_PER_CALL):
+        more = True
+        while more:
+            some = cursor.fetchmany(ROWS_PER_CALL)
             db.before_decoding(len(some) * (columns.width + VALUES_PER_ROW))
             rows += some
+            more = len(some) == ROWS_PER_CALL
     except sqlite3.OperationalError:
         db.interruptions += 1
         raise
@@ -86,7 +89,7 @@ class PreparedQuery:
             start: a position in the first partition; only items after it are read.
             limit: the most items.
         """
-        items: Sequence[Item] = ()
+        items: Sequence[Item] = []
         rows = ROWS_PER_SLICE if limit is None or not self.tests_items else ROWS_TESTED_AT_ONCE
         for run in _runs(partitions, start is not None):
             wanted = rows if limit is None or self.tests_items else min(limit - len(items), rows)

@@ -1,5 +1,6 @@
 """A graph in which everything is that compiled functions may meet, and documents and records for it."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -14,7 +15,8 @@ from strawberry.types import Info
 from graph.api.fast.resolvers import shorten
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
-from graph.store.records import Record, Stored
+from graph.store.records import Derived, Record, Records, Stored
+from graph.store.rows import Row, Rows
 
 
 @strawberry.enum
@@ -25,6 +27,10 @@ class Colour(Enum):
 
 def _louder(texts: list[str]) -> list[str]:
     return [text.upper() for text in texts]
+
+
+def _label(name: Any, weight: Any) -> str:
+    return f"{name} of {weight:.1f} kg"  # fails for the weight of most other types
 
 
 class StoneRecord(Record):
@@ -43,6 +49,7 @@ class StoneRecord(Record):
     tags = Stored[Any]("tags", optional=True)
     marks = Stored[Any]("marks", _louder, optional=True)
     grain = Stored[Any]("grain", optional=True)
+    label = Derived(_label, "name", "weight")
 
     @property
     def below(self) -> Any:
@@ -79,6 +86,7 @@ class Stone(Named):
     tags: list[str] | None
     marks: list[str] | None
     grain: Grain | None
+    label: str
     below: "Stone | None"
     beside: "list[Stone | None]"
 
@@ -143,17 +151,17 @@ class Sieve:
 class Quarry:
     """The context: what resolvers find."""
 
-    stones: list[Any] = field(default_factory=list)
+    stones: Sequence[Any] = field(default_factory=list)
 
 
 @strawberry.type
 class Query:
-    @strawberry.field
-    async def stones(self, info: Info[Quarry, None]) -> list[Stone]:
+    @strawberry.field(graphql_type=list[Stone])
+    async def stones(self, info: Info[Quarry, None]) -> Any:
         return info.context.stones
 
-    @strawberry.field
-    async def perhaps(self, info: Info[Quarry, None]) -> list[Stone | None] | None:
+    @strawberry.field(graphql_type=list[Stone | None] | None)
+    async def perhaps(self, info: Info[Quarry, None]) -> Any:
         return info.context.stones
 
     @strawberry.field(graphql_type=list[Named | None])
@@ -232,15 +240,40 @@ def items(draw: st.DrawFn, depth: int = 0) -> dict[str, Any]:
     return item
 
 
+class StoneColumns:
+    """The columns of stones that are read as rows, without some attributes."""
+
+    def __init__(self, without: Iterable[str] = ()) -> None:
+        self.names = [name for name in (*RIGHT, "grain", "below", "beside") if name not in without]
+        self.width = len(self.names) + 1  # the last value is no attribute's
+
+    def items(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        return [
+            {name: value for name, value in zip(self.names, row, strict=False) if value is not None} for row in rows
+        ]
+
+    def reading(self, name: str) -> Callable[[Any], Any] | None:
+        return (lambda value: value) if name in ("tags", "heavy") else None
+
+
+def in_rows(stones: Iterable[dict[str, Any]], without: Iterable[str] = ()) -> Records[StoneRecord]:
+    """The stones of these items, as an engine returns them that reads rows."""
+    columns = StoneColumns(without)
+    rows = [(*(item.get(name) for name in columns.names), "not an attribute") for item in stones]
+    return Records(StoneRecord, Rows(columns, rows))
+
+
 def quarries() -> st.SearchStrategy[Quarry]:
-    """Some stones, of which one may be none."""
+    """Some stones, of which one may be none, or some in rows."""
     stones = st.lists(items().map(StoneRecord), max_size=3)
     odd = st.lists(st.sampled_from(ODD), max_size=1)
-    return st.builds(lambda some, others: Quarry([*some, *others]), stones, st.just([]) | st.just([]) | odd)
+    records = st.builds(lambda some, others: Quarry([*some, *others]), stones, st.just([]) | st.just([]) | odd)
+    unread = st.sampled_from([(), (), ("count",), ("name", "tags")])
+    return records | st.builds(in_rows, st.lists(items(), max_size=3), unread).map(Quarry)
 
 
 LEAVES = (
-    *("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "tags", "marks"),
+    *("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "tags", "marks", "label"),
     *("shout", "whisper", "among", "asked"),
 )
 SWITCHES = ("$yes", "$no", "true", "false")

@@ -23,12 +23,13 @@ from graphql import (
     specified_rules,
     validate,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strawberry.execution import optimized_is_awaitable
 
+from graph.api.fast import execution
 from graph.api.fast.coercion import Coercions
-from graph.api.fast.executor import PlainExecutor
+from graph.api.fast.execution import Request
 from graph.api.fast.plan import Plan
 from tests.api.fast.stones import (
     BROKEN_SIEVES,
@@ -38,6 +39,7 @@ from tests.api.fast.stones import (
     SHORTENED,
     Quarry,
     documents,
+    in_rows,
     quarries,
     questions,
     right_stone,
@@ -45,7 +47,7 @@ from tests.api.fast.stones import (
 from tests.effort import THOROUGH, rounds
 
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, NoUnusedVariablesRule)]
-ATTRIBUTES = {"shout": "name", "whisper": "name"}  # resolver → what it reads
+ATTRIBUTES = {"shout": "name", "whisper": "name", "label": "weight"}  # resolver → what it reads
 ODD_JSON: list[Any] = [None, "", "x", 2.5, 3.0, 2**31, -(2**31) - 1, 2**70, True, [], [None], {}]
 EXAMPLES = rounds(400)
 THOROUGHLY = settings(
@@ -83,7 +85,7 @@ async def compiled(plan: Plan, given: dict[str, Any], quarry: Quarry) -> bytes:
     variables = plan.variables(given, max_errors=50, hide_suggestions=False)
     if isinstance(variables, list):
         return serialised(ExecutionResult(None, variables))
-    return serialised(await PlainExecutor(plan, variables, quarry, hide_suggestions=False).execute())
+    return serialised(await execution.execute(plan, Request(variables, quarry)))
 
 
 def both_ways_agree(runner: asyncio.Runner, plan: Plan, text: str, variables: dict[str, Any], quarry: Quarry) -> bytes:
@@ -106,6 +108,8 @@ def test_a_compiled_selection_answers_as_the_executor_does() -> None:
 
         @THOROUGHLY
         @given(documents(), quarries(), st.booleans(), st.sampled_from([{}, {"no": True}, {"no": False}]))
+        @example("{ stones { weight } }", Quarry([right_stone(weight="heavy")]), True, {})
+        @example("{ stones { whisper } }", Quarry([right_stone()]), True, {})
         def agree(text: str, quarry: Quarry, yes: bool, no: dict[str, Any]) -> None:
             plan = plan_of(text)
             for switch in (yes, not yes):
@@ -165,6 +169,22 @@ def test_both_executions_answer_any_attribute_alike(place: str) -> None:
             both_ways_agree(runner, plan, text, {}, quarry)
             both_ways_agree(runner, plan, text, {}, Quarry(quarry.stones[::-1]))
             both_ways_agree(runner, plan, text, {}, Quarry([odd]))
+            both_ways_agree(runner, plan, text, {}, Quarry(in_rows([stone.item for stone in quarry.stones])))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_one_root_field_is_answered_without_an_executor_as_with_one(place: str) -> None:
+    text = f"{{ stones {{ key {PLACES[place]} }} }}"
+    plan = plan_of(text)
+    with asyncio.Runner() as runner:
+        for odd in ODD:
+            held = [odd] if place == "beside" else odd
+            stones = [right_stone(), right_stone(**{ATTRIBUTES.get(place, place): held})]
+            both_ways_agree(runner, plan, text, {}, Quarry(stones))
+            both_ways_agree(runner, plan, text, {}, Quarry(in_rows([stone.item for stone in stones])))
+            both_ways_agree(runner, plan, text, {}, Quarry([odd]))
+    plain = place != "whisper"  # which is a coroutine
+    assert (plan.sole_field(()) is not None) is plain
 
 
 @pytest.mark.parametrize("sent", [*BROKEN_SIEVES, *ODD_JSON], ids=repr)

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import pytest
 from graphql import OperationDefinitionNode, parse
 
+from graph.api.fast import execution
 from graph.api.fast.coercion import Coercions
-from graph.api.fast.executor import PlainExecutor
+from graph.api.fast.execution import Request
 from graph.api.fast.plan import Plan
 from tests.api.fast.stones import SHORTENED, Quarry, right_stone
 
@@ -38,7 +39,7 @@ def plan_of(text: str, coercions: Coercions) -> Plan:
 def execute(plan: Plan, quarry: Quarry, **given: object) -> None:
     variables = plan.variables(given, max_errors=5, hide_suggestions=True)
     assert not isinstance(variables, list)
-    result = asyncio.run(PlainExecutor(plan, variables, quarry, hide_suggestions=True).execute())
+    result = asyncio.run(execution.execute(plan, Request(variables, quarry)))
     assert (result.errors, bool(result.data)) == (None, True)
 
 

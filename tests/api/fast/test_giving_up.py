@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strawberry.schema.config import StrawberryConfig
 
 from graph.api.fast.coercion import Coercions
-from graph.api.fast.executor import PlainExecutor
+from graph.api.fast.execution import Request, execute
 from graph.api.fast.plan import Plan
 from graph.api.fast.resolvers import shorten
 from tests.effort import rounds
@@ -89,7 +89,7 @@ async def given_up(text: str) -> list[Any]:
     plan = Plan(SCHEMA, Coercions(), document, document.definitions[0])  # type: ignore[arg-type]
     variables = plan.variables({}, max_errors=5, hide_suggestions=True)
     assert not isinstance(variables, list)
-    work = asyncio.create_task(PlainExecutor(plan, variables, None, hide_suggestions=True).execute())
+    work = asyncio.create_task(execute(plan, Request(variables, None)))
     await turns(30)
     work.cancel()
     await turns(50)  # each level of what was cancelled takes some

@@ -10,7 +10,8 @@ from graphql import ExecutionResult, parse
 from strawberry.schema.config import StrawberryConfig
 
 from graph.api.fast.coercion import Coercions
-from graph.api.fast.executor import RECORDS_PER_PIECE, PlainExecutor
+from graph.api.fast.execution import Request, execute
+from graph.api.fast.executor import RECORDS_PER_PIECE
 from graph.api.fast.plan import Plan
 from graph.api.fast.resolvers import shorten
 from graph.work.account import Work, charged_to
@@ -53,7 +54,7 @@ async def answered(text: str, pace: CountedPace, *, compiled: bool = True) -> Ex
     variables = plan.variables({}, max_errors=5, hide_suggestions=True)
     assert not isinstance(variables, list)
     with charged_to(an_account(Work(pace=pace))):
-        return await PlainExecutor(plan, variables, None, hide_suggestions=True).execute()
+        return await execute(plan, Request(variables, None))
 
 
 def test_a_long_list_offers_to_give_way_before_each_piece() -> None:
