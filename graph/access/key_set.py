@@ -18,7 +18,7 @@ import jwt
 import orjson
 
 from graph.access.callers import Caller
-from graph.access.tokens import UNREADABLE, Claims, Keys, check_length, checked, refused
+from graph.access.tokens import UNREADABLE, Claims, Keys, Tokens, check_length, refused
 from graph.core.errors import KeySetUnavailable, Unauthenticated
 from graph.observability.logs import get_logger
 
@@ -54,6 +54,10 @@ class KeySet(Keys):
     _tried_at: float | None = None
     _failure: str = ""
     _fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _tokens: Tokens = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._tokens = Tokens(self.claims)
 
     async def caller(self, token: str) -> Caller:
         check_length(token)
@@ -62,7 +66,7 @@ class KeySet(Keys):
         except UNREADABLE as error:
             raise refused(error) from error
         key = await self._key(header.get("kid"), header.get("alg"))
-        return checked(token, key.key, key.algorithm, self.claims)
+        return self._tokens.caller(token, key.key, key.algorithm)
 
     async def _key(self, key_id: object, algorithm: object) -> _Key:
         """The key with this id, or without an id the only key that fits."""

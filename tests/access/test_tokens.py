@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from graph.access.callers import Caller, Scope
-from graph.access.tokens import LONGEST_TOKEN, Claims, SharedSecret
+from graph.access.tokens import LONGEST_TOKEN, REMEMBERED, Claims, SharedSecret, Tokens
 from graph.core.errors import Unauthenticated
 from graph.domains.earthquakes.scopes import EVENTS_WRITE
 from graph.domains.request_logs.scopes import LOGS_READ
@@ -169,3 +169,55 @@ async def test_a_very_long_token_is_refused_unread() -> None:
 
     for token in ("x" * (LONGEST_TOKEN + 1), signed(padding="x" * 100_000)):
         assert await reason(token) == "it is longer than 8,192 characters"
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The tokens whose signature was checked."""
+    found: list[str] = []
+    decode = jwt.decode
+
+    def noted(token: str, *args: Any, **options: Any) -> Any:
+        found.append(token)
+        return decode(token, *args, **options)
+
+    monkeypatch.setattr(jwt, "decode", noted)
+    return found
+
+
+async def test_a_good_token_is_checked_once_and_again_when_it_expires(
+    decoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = SharedSecret(SECRET, Claims(leeway_s=30))
+    token = keys.issue("ada", [], HOUR)
+    callers = [await keys.caller(token) for _ in range(3)]
+    assert (callers, decoded) == ([callers[0]] * 3, [token])
+
+    expired = time.time() + HOUR + 30
+    monkeypatch.setattr(time, "time", lambda: expired)
+    await keys.caller(token)
+    assert decoded == [token] * 2
+
+
+async def test_a_bad_token_is_checked_each_time(decoded: list[str]) -> None:
+    token = signed(exp=now() - HOUR)
+    assert [await reason(token) for _ in range(3)] == ["it has expired"] * 3
+    assert decoded == [token] * 3
+
+
+def test_a_token_that_one_key_has_checked_is_not_good_by_another(decoded: list[str]) -> None:
+    tokens, token = Tokens(Claims()), signed()
+    for _ in range(2):
+        tokens.caller(token, SECRET, "HS256")
+    for _ in range(2):
+        with pytest.raises(Unauthenticated):
+            tokens.caller(token, f"{SECRET}, but another", "HS256")
+    assert decoded == [token] * 3
+
+
+def test_a_bounded_number_of_tokens_is_remembered(decoded: list[str]) -> None:
+    tokens = Tokens(Claims())
+    first, *others = [signed(sub=f"user {number}") for number in range(REMEMBERED + 1)]
+    for token in (first, first, *others, first):
+        tokens.caller(token, SECRET, "HS256")
+    assert decoded == [first, *others, first]
