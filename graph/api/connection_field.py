@@ -6,6 +6,7 @@ async def notes(self, info: Info[Context, None], page: PageRequest) -> Page[Note
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
 from typing import Annotated, Any, Protocol
@@ -15,15 +16,16 @@ from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.context import Context
-from graph.api.selected import selected_attributes
+from graph.api.selected import selected_attributes, selects
 from graph.api.sizes import ListSize
-from graph.core.paging import Page, Paging
+from graph.core.paging import Later, Page, Paging
 from graph.store.ordering import PageRequest
 from graph.store.records import Record
 
 Resolver = Callable[..., Awaitable[Page[Any]]]
 
 PAGE = "page"  # the resolver's parameter that clients do not see
+BEHIND = {False: "hasPreviousPage", True: "hasNextPage"}  # whether a page was read backward → what lies behind it
 Arguments = Sequence[Parameter]
 
 
@@ -99,7 +101,11 @@ def _with_arguments(
         sizes, chosen = info.context.page_sizes, order(others) if callable(order) else order
         paging = Paging[Any].read(chosen.place_of, sizes, first=first, after=after, last=last, before=before)
         page = PageRequest(paging, selected_attributes(info, record))
-        return await resolver(*source, info=info, **{PAGE: page}, **others)
+        found: Page[Any] = await resolver(*source, info=info, **{PAGE: page}, **others)
+        if isinstance(found.has_behind, Later) and selects(info, "pageInfo", BEHIND[found.backward]):
+            # A page of plain values is completed by one function, without an executor.
+            return replace(found, has_behind=await found.has_behind)
+        return found
 
     own = signature(resolver)
     parameters = [each for each in own.parameters.values() if each.name != PAGE]

@@ -14,7 +14,7 @@ each field of a document, and kept as long as the document is.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
 from typing import Any
@@ -74,15 +74,44 @@ def selected_attributes(info: Info[Any, Any], record_class: type[Record], type_n
         key = (record_class, type_name)
         if key not in of_node:
             of_node[key] = _of_node(raw, node, record_class, type_name)
-        if (attributes := of_node[key]) is None or len(raw.field_nodes) == 1:
+        attributes: Attributes = of_node[key]
+        if attributes is None or len(raw.field_nodes) == 1:
             return attributes
         found |= attributes
     return frozenset(found)
 
 
-_Known = dict[tuple[type[Record], str | None], Attributes]
+def selects(info: Info[Any, Any], *names: str) -> bool:
+    """Whether a field selects the field that these names lead to, each on what the one before returns."""
+    raw = info._raw_info
+    found = False
+    for node in raw.field_nodes:
+        of_node = _known(node)
+        if names not in of_node:
+            of_node[names] = _leads(raw, get_named_type(raw.return_type), node, names)
+        found |= of_node[names]
+    return found
+
+
+def _leads(raw: GraphQLResolveInfo[Any], of: GraphQLNamedType, node: FieldNode, names: Sequence[str]) -> bool:
+    if not names:
+        return True
+    if not node.selection_set:
+        return False
+    name, *rest = names
+    return any(
+        _leads(raw, get_named_type(definition.type), each, rest)
+        for parent, each in selected_fields(raw.schema, raw.fragments, of, node.selection_set, set())
+        if each.name.value == name
+        and isinstance(parent, GraphQLObjectType)
+        and (definition := raw.schema.get_field(parent, name))
+    )
+
+
+_Known = dict[tuple[Any, ...], Any]
 _of_nodes: dict[int, tuple["ref[FieldNode]", _Known]] = {}
-"""Identity of a field's node → its needs. Equal nodes of different documents must not be mixed up."""
+"""Identity of a field's node → its needs, and what it selects. Equal nodes of different documents must not be mixed
+up."""
 
 
 def _known(node: FieldNode) -> _Known:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
+from graph.api.fast import plan
+from graph.api.fast.completion import Compiled, compiled
 from graph.api.relay import global_id
 from graph.api.selected import _NEEDS, _of_nodes
 from graph.domains.earthquakes.entities import EVENT
@@ -161,6 +163,56 @@ async def test_every_resolver_of_a_record_says_what_it_needs() -> None:
             field = definition.extensions[GraphQLCoreConverter.DEFINITION_BACKREF]
             assert isinstance(field, StrawberryField)
             assert field.base_resolver is None or _NEEDS in field.metadata, f"{name}.{field_name}"
+
+
+@pytest.mark.parametrize(
+    ("selected", "is_read"),
+    [
+        ("pageInfo { hasPreviousPage }", True),
+        ("info: pageInfo { hasNextPage before: hasPreviousPage }", True),
+        ("...info", True),
+        ("... on EventConnection { pageInfo { ... { hasPreviousPage } } }", True),
+        ("pageInfo { endCursor } pageInfo { hasPreviousPage }", True),
+        ("pageInfo { hasNextPage endCursor startCursor }", False),
+        ("hasPreviousPage: pageInfo { hasPreviousPage: hasNextPage }", False),
+        ("nodes { eventId }", False),
+    ],
+)
+async def test_what_lies_behind_a_page_is_read_if_it_is_selected(
+    graph: HeldGraph, selected: str, is_read: bool
+) -> None:
+    first = await graph.answer("{ events(first: 1) { edges { cursor } } }")
+    cursor = first["data"]["events"]["edges"][0]["cursor"]
+    query = f"""{{ events(first: 1, after: "{cursor}") {{ {selected} nodes {{ eventId }} }} }}"""
+    info = " fragment info on EventConnection { pageInfo { hasPreviousPage } }" if "...info" in selected else ""
+    graph.database.calls.clear()
+    body = await graph.answer(query + info)
+
+    assert [node["eventId"] for node in body["data"]["events"]["nodes"]] == ["full"]
+    readings = [call for call in graph.database.calls if call.entity is EVENT]
+    assert len(readings) == 1 + is_read
+
+
+async def test_a_page_behind_a_cursor_is_completed_by_functions_that_were_compiled_before(
+    graph: HeldGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Compiled] = []
+
+    def noted(*args: Any) -> Compiled:
+        made.append(compiled(*args))
+        return made[-1]
+
+    monkeypatch.setattr(plan, "compiled", noted)
+    first = await graph.answer("{ events(first: 1) { edges { cursor } } }")
+    cursor = first["data"]["events"]["edges"][0]["cursor"]
+    selected = f"pageInfo {{ hasNextPage hasPreviousPage endCursor }} edges {{ cursor node {{ {' '.join(FIELDS)} }} }}"
+    query = f"""{{ events(first: 1, after: "{cursor}") {{ {selected} }} }}"""
+    await graph.answer(query)
+    made.clear()
+    bodies = [await graph.answer(query) for _ in range(5)]
+
+    assert bodies[0]["data"]["events"]["pageInfo"]["hasPreviousPage"] is True
+    assert made == []
 
 
 async def test_the_selections_of_a_document_are_freed_with_it() -> None:
