@@ -34,28 +34,25 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import getattr_static
 from operator import attrgetter
-from types import CoroutineType, GeneratorType, NoneType
 from typing import Any, cast
 
 from graphql import (
     GraphQLEnumType,
     GraphQLField,
-    GraphQLLeafType,
     GraphQLList,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLScalarType,
     Undefined,
     get_nullable_type,
-    is_specified_scalar_type,
 )
 from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails
-from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
-from graph.api.fast.compilation import PASSING, Namespace
+from graph.api.fast.compilation import Namespace
+from graph.api.fast.leaves import PASSES, Convert, LeafCompletion, Unplain, completion_of_leaf
 from graph.api.relay import itself
 from graph.store.records import Derived, Records, Stored
 from graph.store.rows import Columns, Rows
@@ -76,10 +73,6 @@ class Asked:
 
 class NotPlain(Exception):
     """The selection has a field that only the executor can resolve."""
-
-
-class Unplain(Exception):
-    """A value does not fit its type, or only the executor can complete it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +113,7 @@ class _Compilation:
         namespace = Namespace(Unplain=Unplain)
         return namespace.define(PARAMETERS, [*self.completion(of, fields)(namespace, "value"), "return value"])
 
-    def completion(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> "_Completion":
+    def completion(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> "_Completion | LeafCompletion":
         """How values of a type are completed."""
         named = get_nullable_type(of)
         match named:
@@ -129,7 +122,7 @@ class _Compilation:
             case GraphQLObjectType():
                 return _Completion(named is of, _Records(_Selection(self, named, fields)).one)
             case GraphQLScalarType() | GraphQLEnumType():
-                return _Completion(named is of, partial(_leaf, named), _passing(named))
+                return completion_of_leaf(named, nullable=named is of)
         raise NotPlain
 
     def _elements(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
@@ -142,25 +135,15 @@ class _Compilation:
 
 @dataclass(frozen=True, slots=True)
 class _Completion:
-    """How values of a type are completed."""
+    """How values of a type of objects or of a list are completed."""
 
     nullable: bool
-    complete: Callable[..., Any]  # a leaf's value, or any other with how it was asked for → the value in the answer
-    passing: str | None = None  # of a leaf: the test of a value that needs no completion
+    complete: Complete
 
-    def __call__(self, namespace: Namespace, name: str, convert: Callable[[Any], Any] | None = None) -> list[str]:
-        """Lines that complete the variable `name`.
-
-        Args:
-            convert: of a leaf: makes the resolver's value of what is stored, unless that passes as it is.
-        """
+    def __call__(self, namespace: Namespace, name: str) -> list[str]:
+        """Lines that complete the variable `name`."""
         function = namespace.constant("complete", self.complete)
-        unless_none = f"{name} is not None" if self.nullable else ""
-        if self.passing is not None:
-            value = name if convert is None else f"{namespace.constant('convert', convert)}({name})"
-            tests = " and ".join(filter(None, [unless_none, f"not ({self.passing.format(name)})"]))
-            return [f"if {tests}: {name} = {function}({value})"]
-        test = f"if {unless_none}: " if self.nullable else f"if {name} is None: raise Unplain\n"
+        test = f"if {name} is not None: " if self.nullable else f"if {name} is None: raise Unplain\n"
         return [*f"{test}{name} = {function}({name}, asked)".split("\n")]
 
 
@@ -271,7 +254,7 @@ class _Records(dict[type, Complete]):
         self._of_rows: dict[tuple[type, Columns], Complete] = {}
 
     def __missing__(self, record_class: type) -> Complete:
-        if not _may_be_record(record_class):
+        if not PASSES[record_class]:
             raise Unplain
         namespace, source = Namespace(Unplain=Unplain), _Source(record_class)
         lines, found = self._selection.lines(namespace, source)
@@ -338,8 +321,8 @@ class _Field:
         match self._attribute and getattr_static(source.record_class, self._attribute, None):
             case Stored(attribute=name, convert=convert, optional=optional) if (
                 stored := source.expression(namespace, name, optional=optional)
-            ) and (convert is None or self._completion.passing is not None):
-                return [f"{variable} = {stored}", *self._completion(namespace, variable, convert)], variable
+            ) and (convert is None or isinstance(self._completion, LeafCompletion)):
+                return [f"{variable} = {stored}", *self._completed(namespace, variable, convert)], variable
             case Derived(attributes=names, compute=compute) if None not in (
                 values := [source.expression(namespace, name) for name in names]
             ):
@@ -350,6 +333,12 @@ class _Field:
                 value = source.of_record(f"value.{self._attribute}" if self._attribute else f"{resolve}({self._given})")
                 lines = []
         return [*lines, f"{variable} = {value}", *self._completion(namespace, variable)], variable
+
+    def _completed(self, namespace: Namespace, variable: str, convert: Convert | None) -> list[str]:
+        """Lines that complete a stored value."""
+        if isinstance(self._completion, LeafCompletion):
+            return self._completion(namespace, variable, convert)
+        return self._completion(namespace, variable)
 
 
 def _resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any], str]:
@@ -376,28 +365,3 @@ def _resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any
         raise NotPlain
     given = f"{parent.name}=value" + (f", {info.name}=asked" if info else "")
     return None, cast("Callable[..., Any]", resolver.wrapped_func), given
-
-
-def _passing(leaf: GraphQLLeafType) -> str:
-    """The test of a value that the type's serializer would not change."""
-    if is_specified_scalar_type(leaf):
-        return PASSING[leaf.name]
-    if isinstance(leaf, GraphQLScalarType) and leaf.coerce_output_value is int:
-        return "{0}.__class__ is int"
-    return "False"
-
-
-def _leaf(leaf: GraphQLLeafType, value: Any) -> Any:
-    """Serialize any other value of a leaf as the executor does."""
-    if value is None or value is Undefined or isinstance(value, Exception) or optimized_is_awaitable(value):
-        raise Unplain
-    return Executor.complete_leaf_value(leaf, value)
-
-
-def _may_be_record(value: type) -> bool:
-    """Whether the executor would accept values of that class as objects."""
-    return not (
-        value in (NoneType, type(Undefined), CoroutineType, GeneratorType)
-        or issubclass(value, Exception)
-        or hasattr(value, "__await__")
-    )

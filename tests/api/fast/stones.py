@@ -46,6 +46,7 @@ class StoneRecord(Record):
     millis = Stored[Any]("millis")
     when = Stored[Any]("when", optional=True)
     colour = Stored[Any]("colour")
+    shade = Stored[Any]("shade", Colour, optional=True)
     tags = Stored[Any]("tags", optional=True)
     marks = Stored[Any]("marks", _louder, optional=True)
     grain = Stored[Any]("grain", optional=True)
@@ -83,6 +84,7 @@ class Stone(Named):
     millis: EpochMillis
     when: datetime | None
     colour: Colour
+    shade: Colour | None
     tags: list[str] | None
     marks: list[str] | None
     grain: Grain | None
@@ -218,6 +220,7 @@ RIGHT: dict[str, st.SearchStrategy[Any]] = {
     "millis": st.integers(0, 2**52),
     "when": st.just(datetime(2023, 8, 3, 2, 52, 13, tzinfo=UTC)),
     "colour": st.sampled_from(Colour),
+    "shade": st.sampled_from(["grey", "red"]),
     "tags": st.lists(st.text(max_size=2), max_size=2),
     "marks": st.lists(st.text(max_size=2), max_size=2),
 }
@@ -273,7 +276,7 @@ def quarries() -> st.SearchStrategy[Quarry]:
 
 
 LEAVES = (
-    *("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "tags", "marks", "label"),
+    *("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "shade", "tags", "marks", "label"),
     *("shout", "whisper", "among", "asked"),
 )
 SWITCHES = ("$yes", "$no", "true", "false")
@@ -411,6 +414,7 @@ def right_stone(**changes: Any) -> StoneRecord:
         "tags": ["t"],
         "marks": ["m"],
         "colour": Colour.GREY,
+        "shade": "red",
         "grain": grain,
         "below": None,
         "beside": [],
