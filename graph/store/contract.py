@@ -77,6 +77,7 @@ class Database(ABC):
 
     transaction_limit: int  # the most actions of one transaction
     quick_partitions: int  # so many partitions of an index are read in some tenths of a second
+    is_remote: bool  # whether a query waits for a network, so that several at once take little longer than one
     in_order: bool  # whether concurrent transactions are applied in the order in which they were sent
 
     @abstractmethod

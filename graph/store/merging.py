@@ -9,15 +9,18 @@ partition says nothing about those of another.
 """
 
 import asyncio
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from operator import itemgetter
 from typing import Any
 
 from graph.store.between import Between, Found, Place
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Query, narrowed
+from graph.store.rows import filtered, joined, picked, values_of
 from graph.store.time_walk import ITEMS_PER_PIECE, READ_AT_LEAST, Keep, reading_for
 from graph.work.account import charge_rows, give_way
 
@@ -68,26 +71,27 @@ class MergedPartitions:
         partitions = self._query.partitions
         at_once = self._at_once(wanted, len(partitions))
         streams = [_Stream(partition, at_once) for partition in partitions]
-        found: list[Item] = []
-        behind, end = streams, None
+        found: Sequence[Item] = []
+        places: list[Place] = []
+        in_order: list[int] = []  # those items that nothing unread can come before
+        behind = streams
         while behind:
             for items in await self._read_all(behind, bounds, within, forward):
-                found += items
+                found = joined(found, items)
+                places += values_of(items, self._names)
             await give_way()
-            unfinished = [stream for stream in streams if stream.more and stream.last]
-            if not unfinished:
-                end = None
+            in_order = sorted(range(len(places)), key=places.__getitem__, reverse=not forward)
+            reached = [stream.last[self._sort] for stream in streams if stream.more and stream.last]
+            if not reached:
                 break
-            reached = [stream.last[self._sort] for stream in unfinished if stream.last]
             end = min(reached) if forward else max(reached)
-            if sum(self._is_before(item, end, forward) for item in found) >= wanted:
+            in_order = in_order[: _number_before(end, [places[at] for at in in_order], forward)]
+            if len(in_order) >= wanted:
                 break
-            behind = [stream for stream in unfinished if stream.last and stream.last[self._sort] == end]
-        complete = found if end is None else [item for item in found if self._is_before(item, end, forward)]
-        complete.sort(key=self.place_of, reverse=not forward)
-        if len(complete) > ITEMS_PER_PIECE:
+            behind = [stream for stream in streams if stream.more and stream.last and stream.last[self._sort] == end]
+        if len(in_order) > ITEMS_PER_PIECE:
             await give_way()
-        return Found(complete[:size], len(complete) > size, len(streams))
+        return Found(picked(found, in_order[:size]), len(in_order) > size, len(streams))
 
     def _at_once(self, wanted: int, partitions: int) -> int:
         """The items of each partition's first reading."""
@@ -101,8 +105,8 @@ class MergedPartitions:
     ) -> list[Sequence[Item]]:
         if self._keep:
             await charge_rows(read=sum(stream.at_once for stream in streams))
-        if len(streams) == 1:
-            return [await self._read(streams[0], bounds, within, forward)]
+        if len(streams) == 1 or not self._database.is_remote:
+            return [await self._read_in_turn(each, bounds, within, forward) for each in streams]
         return list(await asyncio.gather(*[self._read_in_turn(each, bounds, within, forward) for each in streams]))
 
     async def _read_in_turn(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> Sequence[Item]:
@@ -116,16 +120,20 @@ class MergedPartitions:
         stream.at_once = min(stream.at_once * GROWTH, MOST_AT_ONCE)
         stream.more = page.last_key is not None
         stream.last = page.items[-1] if page.items else stream.last
-        items = page.items if self._keep is None else list(filter(self._keep.holds, page.items))
+        items = filtered(page.items, self._keep.holds) if self._keep else page.items
         if within.after is None and within.before is None:
             return items
-        return [item for item in items if within.holds(self.place_of(item))]
+        places = values_of(items, self._names)
+        return picked(items, [at for at, place in enumerate(places) if within.holds(place)])
 
     def _bounds(self, within: Between) -> Bounds:
         """The bounds of the query, narrowed to a part of the list."""
         after, before = within.after or (), within.before or ()
         return narrowed(self._query.between, (after[:1], before[:1]))
 
-    def _is_before(self, item: Item, end: Any, forward: bool) -> bool:
-        at = item[self._sort]
-        return bool(at < end if forward else at > end)
+
+def _number_before(end: Any, places: Sequence[Place], forward: bool) -> int:
+    """How many places, in the direction of reading, come before those whose sort key is `end`."""
+    if forward:
+        return bisect_left(places, end, key=itemgetter(0))
+    return len(places) - bisect_right(places[::-1], end, key=itemgetter(0))

@@ -48,6 +48,7 @@ class MeteredDatabase(Database):
     def __init__(self, database: Database, meter: CallMeter) -> None:
         self.transaction_limit = database.transaction_limit
         self.quick_partitions = database.quick_partitions
+        self.is_remote = database.is_remote
         self.in_order = database.in_order
         self._database = database
         self._call = meter.call

@@ -5,6 +5,7 @@ mappings: `api.fast.completion` writes rows into an answer directly.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, Protocol, overload
 
 from graph.store.entity import Item
@@ -72,3 +73,25 @@ def joined(first: Sequence[Item], second: Sequence[Item]) -> Sequence[Item]:
     if isinstance(first, Rows) and isinstance(second, Rows) and first.columns is second.columns:
         return Rows(first.columns, first.values + second.values)
     return [*first, *second]
+
+
+def filtered(items: Sequence[Item], holds: Callable[[Item], bool]) -> Sequence[Item]:
+    """The items that pass a test."""
+    return picked(items, [at for at, item in enumerate(items) if holds(item)])
+
+
+def picked(items: Sequence[Item], at: Sequence[int]) -> Sequence[Item]:
+    """The items at these places of a list, in the order of the places."""
+    if isinstance(items, Rows):
+        return Rows(items.columns, [items.values[each] for each in at])
+    return [items[each] for each in at]
+
+
+def values_of(items: Sequence[Item], names: Sequence[str]) -> list[Row]:
+    """The values of these attributes of each item, which no item lacks."""
+    if isinstance(items, Rows) and not any(map(items.columns.reading, names)):
+        at = [items.columns.names.index(name) for name in names]
+        if len(at) > 1:
+            return list(map(itemgetter(*at), items.values))
+        return [(row[at[0]],) for row in items.values]
+    return [tuple([item[name] for name in names]) for item in items]

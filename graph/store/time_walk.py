@@ -20,7 +20,7 @@ from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Prefix, Query, lies_within, narrowed
 from graph.store.records import Records
-from graph.store.rows import joined
+from graph.store.rows import filtered, joined
 from graph.work.account import charge_rows, give_way
 
 T = TypeVar("T")
@@ -148,7 +148,7 @@ class Walk:
                         replace(query, partitions=batch, between=between, forward=forward, start=behind, limit=rest)
                     )
                     await self._learn(page.items)
-                    items = joined(items, list(filter(admitted, page.items)) if admitted else page.items)
+                    items = joined(items, filtered(page.items, admitted) if admitted else page.items)
                     partitions += page.partitions
                     behind = page.last_key
                     batch = batch[batch.index(self._partition(behind)) :] if behind else []

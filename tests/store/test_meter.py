@@ -51,6 +51,7 @@ async def test_a_meter_changes_no_answer_and_names_each_call(table: OneEntity) -
     told += ["delete", "ping"]
     assert recorder.calls == [(operation, "OK") for operation in told]
     assert metered.transaction_limit == table.transaction_limit
+    assert metered.database.is_remote == table.database.is_remote
     assert metered.database.in_order == table.database.in_order
     assert set(told) | {"changes"} == Database.__abstractmethods__  # to wait for a change takes as long as it takes
 

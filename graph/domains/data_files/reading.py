@@ -9,7 +9,7 @@ from dataclasses import replace
 from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
 from graph.domains.data_files.counts import ITEMS, Kind
-from graph.domains.data_files.entities import BY_DATE, DAY, FILE_REVISION, PART
+from graph.domains.data_files.entities import BY_DATE, DAY, FILE, FILE_REVISION, PART
 from graph.domains.data_files.model import REVISIONS, DataFile, FileRevision, ListedFile, identifier_of
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.selection import FileSelection, LatestVersions
@@ -53,9 +53,10 @@ class DataFiles:
         walk = Walk(self._database, query, _Days(self._database, selection, latest).plan, latest.keep)
         page = await walk.page(request.paging, forward=False, place_of=_itself, record_of=ListedFile)
         places = [listed.item for listed in page.records]
-        files = await self.by_name({place["file-name"] for place in places}, request.attributes)
+        keys = {FILE.key_for(place["file-name"]) for place in places}
+        files = {file.name: file.item for file in await records_at(self._database, DataFile, keys, request.attributes)}
         record = ListedFile.reading(request.attributes)
-        listed = [record({**place, **files[name].item}) for place in places if (name := place["file-name"]) in files]
+        listed = [record({**place, **files[name]}) for place in places if (name := place["file-name"]) in files]
         return replace(page, records=listed)
 
     async def parts(self, names: Iterable[str]) -> Mapping[str, list[Item]]:

@@ -1,6 +1,5 @@
 """How many sightings of each category are active, from the tallies. No sighting is read for it."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -42,15 +41,16 @@ class Trending:
         since = (now // HOUR_S - window_hours) * HOUR_S
         hours = _hours_between(since, now)
         names = self._categories.names
-        counts = await asyncio.gather(*[self._count(each, now, hours) for each in names])
-        trends = [Trend(each, since, count) for each, count in zip(names, counts, strict=True)]
+        partitions = [(name,) for name in sorted(names)]
+        tallies = await self._database.query(
+            Query(entity=TALLY, partitions=partitions, between=(now + 1, None), attributes=frozenset(hours))
+        )
+        await charge_rows(read=len(tallies.items))
+        counts = dict.fromkeys(names, 0)
+        for tally in tallies.items:
+            counts[tally["category"]] += _sum(tally, hours)
+        trends = [Trend(category, since, count) for category, count in counts.items()]
         return sorted(trends, key=lambda trend: -trend.count)
-
-    async def _count(self, category: str, now: int, hours: list[str]) -> int:
-        query = Query(entity=TALLY, partitions=((category,),), between=(now + 1, None), attributes=frozenset(hours))
-        tallies = (await self._database.query(query)).items
-        await charge_rows(read=len(tallies))
-        return sum([_sum(tally, hours) for tally in tallies])
 
 
 def _hours_between(since: int, now: int) -> list[str]:

@@ -45,6 +45,7 @@ class SqliteDatabase(Database):
 
     transaction_limit = 1000
     quick_partitions = 100_000
+    is_remote = False
     in_order = True  # since one thread writes
 
     def __init__(
