@@ -44,6 +44,7 @@ from graph.transport.errors import refusal_of
 from graph.transport.request import GraphQLRequest
 from graph.transport.streams import Streams
 from graph.work.account import Account, Work, charged_to
+from graph.work.length import Length
 from graph.work.slots import Slots
 
 CHARACTERS_ON_THE_LOOP = 1000  # of a document, which takes some 3 ms to parse and validate
@@ -113,7 +114,7 @@ class Admission:
         """
         rates: Rates = state["rates"]
         work: Work = state["work"]
-        await work.pace.give_way(client.spender)
+        await work.pace.begin(client.spender)
         try:
             operation = await self._operation(request, client, state, reading=reading)
             answer.operation, answer.name = TYPES[operation.type], operation.name
@@ -136,9 +137,10 @@ class Admission:
         context: Context = state["new_context"](
             caller=client.caller, request_id=client.request_id, address=client.address, charge_replay=charge_replay
         )
-        new_account = partial(Account, work, client.spender, limit - points, partial(rates.spend, client.spender))
+        charge = partial(rates.spend, client.spender)
+        new_account = partial(Account, work, client.spender, limit - points, charge, points)
         variables = request.variables or {}
-        streams, slots = state["streams"], state["operations"]
+        streams, slots = state["streams"], state["operations"][Length.of(points)]
         return Admitted(self, operation, variables, context, streams, slots, client, answer, new_account)
 
     async def _operation(
@@ -184,7 +186,7 @@ class Admitted:
     variables: Mapping[str, Any]  # as the client sent them
     context: Context
     streams: Streams
-    slots: Slots  # of operations in progress
+    slots: Slots  # of operations of its length in progress
     client: Client
     answer: Answer  # its points grow by what reading costs
     new_account: Callable[[], Account]  # one for each execution

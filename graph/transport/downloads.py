@@ -43,6 +43,7 @@ from graph.transport.refusals import Refusals
 from graph.transport.routes import Refuse, format_as_json
 from graph.transport.streams import Streams
 from graph.work.account import Account, Work, charged_to
+from graph.work.length import Length
 from graph.work.slots import Slots
 
 PAUSE_S = 0.5  # before a later page is tried again while the service has no room
@@ -93,7 +94,7 @@ class Reads:
         self._pause_s = pause_s
         self._rates: Rates = state["rates"]
         self._work: Work = state["work"]
-        self._slots: Slots = state["operations"]
+        self._slots: Slots = state["operations"][Length.LONG]
         self._downloads: Streams = state["downloads"]
         self._counted = ExitStack()
         self._is_long = False
@@ -161,9 +162,10 @@ class Reads:
 
     def _account(self) -> Account:
         if self._waits:
-            return Account(self._work, self.spender, maxsize, _paid_later, owed=self._owed)
+            return Account(self._work, self.spender, maxsize, _paid_later, self.spent, owed=self._owed)
         most = max(self._limits.cost - self.spent, 0)
-        return Account(self._work, self.spender, most, partial(self._rates.spend, self.spender), owed=self._owed)
+        charge = partial(self._rates.spend, self.spender)
+        return Account(self._work, self.spender, most, charge, self.spent, owed=self._owed)
 
 
 async def _paid_later(points: int) -> None:
@@ -275,7 +277,7 @@ class _Endpoint:
         name = spender(caller.subject, address)
         await rates.spend(name, 1)
         caller.require(self._scopes)
-        await state["work"].pace.give_way(name)
+        await state["work"].pace.begin(name)
         return Reads(state["new_context"](caller=caller, request_id=state["request_id"]), name, state, self._limits)
 
     async def _sent(self, request: Request, reads: Reads, send: Send) -> int:

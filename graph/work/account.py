@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from graph.core.errors import Overloaded, QueryTooComplex
+from graph.work.length import Length
 from graph.work.pace import Pace
 
 ROWS_TESTED_PER_POINT = 100  # by the store's own filter; SQLite takes some 0.2 µs for a row of an index
@@ -75,9 +76,15 @@ class Account:
     caller: str  # the name that points are charged to and queues rotate by
     most: int  # points that the operation may spend on reading
     charge: Charge
+    price: int = 0  # points that were charged before it began
     spent: int = 0  # points
     owed: float = 0.0  # part of a point that is not charged yet
     is_heavy: bool = False
+
+    @property
+    def length(self) -> Length:
+        """The length of the operation, as far as is known. It grows with what is read."""
+        return Length.of(self.price + self.spent)
 
     async def spend(self, points: float) -> None:
         """Spend points on reading, before it begins.
@@ -171,6 +178,6 @@ def charge_time(seconds: float) -> None:
 async def give_way() -> None:
     """Let other work run between two pieces of work, if this one has run for long enough."""
     if account := _current.get():
-        await account.work.pace.give_way(account.caller)
+        await account.work.pace.give_way(account.caller, account.length)
     else:
         await asyncio.sleep(0)

@@ -1,11 +1,14 @@
 """Shares the event loop's time among callers, in bursts of some milliseconds with rests between them.
 
 Work asks for permission before each piece. While a burst has time left and nothing waits, permission
-costs one look at the clock. Otherwise the work waits in a `FairTime`, from which each iteration of the
-loop takes one entry. Its caller then has a time slice, so that it need not wait again after each of
-many short pieces. After a burst that has used up its time come some iterations without a slice, for
-at most the length of a burst. Without this rest, a request, which takes a handful of iterations from
-its first byte to its answer, would wait for a long piece of other work in each of them.
+costs one look at the clock. Otherwise the work waits in a `TimeByLength`, from which each iteration of the
+loop takes one entry, or some short ones of one caller. Their caller then has a time slice, so that it need
+not wait again after each of many short pieces. A caller's own operations share its time by their lengths:
+so the users of one frontend wait little for a lookup while others of them read long pages.
+
+After a burst that has used up its time come some iterations without a slice, for at most the length of
+a burst. Without this rest, a request, which takes a handful of iterations from its first byte to its
+answer, would wait for a long piece of other work in each of them.
 """
 
 import asyncio
@@ -13,17 +16,20 @@ from collections.abc import Callable
 from time import perf_counter, thread_time
 from typing import NamedTuple
 
-from graph.work.fair_time import FairTime
+from graph.work.length import Length
+from graph.work.time_by_length import TimeByLength
 
 BURST_S = 0.003  # a piece that began earlier may end later
 SLICE_S = 0.001  # likewise
+SHORT_AT_ONCE = 4  # short operations of a caller in one slice; each iteration of the loop costs time too
 RESTING_ITERATIONS = 8  # an iteration with nothing to do takes some 10 µs
 
 
 class _Slice(NamedTuple):
-    """The time slice of one caller."""
+    """The time slice of one caller, for an operation of some length."""
 
     caller: str
+    length: Length
     began: float  # by the clock
     used: float  # CPU time at its beginning
 
@@ -49,36 +55,50 @@ class Pace:
         self._began: float | None = None  # when the burst or the rest began; None outside of both
         self._rest = 0  # remaining iterations of the rest
         self._slice: _Slice | None = None  # of this iteration
-        self._queue: FairTime[asyncio.Future[None]] = FairTime()
+        self._queue: TimeByLength[asyncio.Future[None]] = TimeByLength()
 
     @property
     def waiting(self) -> int:
         """Pieces of work that wait for a later iteration."""
         return len(self._queue)
 
-    async def give_way(self, caller: str) -> None:
+    async def begin(self, caller: str) -> None:
+        """Return at once while the burst has time left and nothing waits, else in a later iteration.
+
+        What begins an operation is short, whatever follows. It overtakes nothing of its caller that is as short.
+        """
+        await self._permission(caller, Length.SHORT, at_once=self._is_free())
+
+    async def give_way(self, caller: str, length: Length = Length.SHORT) -> None:
         """Return at once while the caller's slice or the burst has time left, else in a later iteration."""
+        await self._permission(caller, length, at_once=self._may_go_on(caller, length))
+
+    async def _permission(self, caller: str, length: Length, *, at_once: bool) -> None:
         loop = asyncio.get_running_loop()
         if self._began is None:
             self._began = self._clock()
             loop.call_soon(self._next_iteration)
-        elif not self._may_go_on(caller):
+        elif not at_once:
             permitted = loop.create_future()
-            self._queue.put(caller, permitted)
+            self._queue.put(caller, length, permitted)
             try:
                 await permitted
             except asyncio.CancelledError:
-                self._queue.discard(caller, permitted)
+                self._queue.discard(caller, length, permitted)
                 raise
 
     def charge(self, caller: str, seconds: float) -> None:
         """Charge a caller for the CPU time of another thread. The caller then waits longer."""
         self._queue.charge(caller, seconds)
 
-    def _may_go_on(self, caller: str) -> bool:
+    def _may_go_on(self, caller: str, length: Length) -> bool:
         if self._slice:
-            return self._slice.caller == caller and self._clock() - self._slice.began < self._slice_s
-        return not self._queue and not self._rest and not self._is_used_up()
+            is_its_own = self._slice.caller == caller and length <= self._slice.length
+            return is_its_own and self._clock() - self._slice.began < self._slice_s
+        return self._is_free()
+
+    def _is_free(self) -> bool:
+        return not self._slice and not self._queue and not self._rest and not self._is_used_up()
 
     def _is_used_up(self) -> bool:
         return self._began is not None and self._clock() - self._began >= self._burst_s
@@ -94,16 +114,22 @@ class Pace:
                 self._began = self._clock()
         elif is_used_up:
             self._rest, self._began = self._resting_iterations, self._clock()
-        if self._rest or self._resume_one():
+        if self._rest or self._begin_slice():
             asyncio.get_running_loop().call_soon(self._next_iteration)
         else:
             self._began = None
 
-    def _resume_one(self) -> bool:
-        while (entry := self._queue.take()) is not None:
-            caller, permitted = entry
-            if not permitted.done():
-                permitted.set_result(None)
-                self._slice = _Slice(caller, self._clock(), self._used())
+    def _begin_slice(self) -> bool:
+        """Resume the next entry, with some others if they are short. False if nothing waits."""
+        while (turn := self._queue.take()) is not None:
+            entries = [turn.entry]
+            while turn.length is Length.SHORT and len(entries) < SHORT_AT_ONCE:
+                if (another := self._queue.take_another()) is None:
+                    break
+                entries.append(another)
+            if waiting := [entry for entry in entries if not entry.done()]:
+                for permitted in waiting:
+                    permitted.set_result(None)
+                self._slice = _Slice(turn.caller, turn.length, self._clock(), self._used())
                 return True
         return False

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from graph.core.errors import Overloaded
 from graph.work.account import WorkLimits, begin_heavy_work, current_caller
 from graph.work.fair_queue import FairQueue
+from graph.work.length import Length
 
 WAITING_OF_CALLER = 1000  # waiting operations of one caller
 
@@ -91,9 +92,12 @@ class OperationSlots(Slots):
     """Slots for whole operations. Most are light, so many operations of a caller may wait before one is refused."""
 
     @classmethod
-    def beside(cls, heavy: WorkLimits) -> "OperationSlots":
-        """Twice as many slots as heavy operations, so that light operations find room."""
-        return cls(2 * heavy.process, of_caller=2 * heavy.caller)
+    def beside(cls, heavy: WorkLimits) -> "Mapping[Length, OperationSlots]":
+        """For operations of each length twice as many slots as heavy operations, so that light ones find room.
+
+        No operation waits for a slot that a longer one holds.
+        """
+        return {length: cls(2 * heavy.process, of_caller=2 * heavy.caller) for length in Length}
 
     def __init__(self, number: int, *, of_caller: int, waiting_of_caller: int = WAITING_OF_CALLER) -> None:
         super().__init__(number, of_caller=of_caller)

@@ -26,6 +26,7 @@ from graph.transport.admission import ExecutionLimits
 from graph.transport.downloads import MOST_TRIES, Download, Reads, download_route
 from graph.transport.streams import Streams
 from graph.work.account import Work, WorkLimits, charge_rows
+from graph.work.length import Length
 from graph.work.slots import OperationSlots
 from tests.processes import TIMEOUT_S
 from tests.service import Service, running
@@ -265,7 +266,7 @@ async def test_a_later_read_waits_for_points_where_the_first_is_refused() -> Non
     slept: list[float] = []
 
     async def a_minute_later(seconds: float) -> None:
-        assert not slots.busy  # and so a slow caller holds up nobody
+        assert not slots[Length.LONG].busy  # others can use it while this caller waits
         slept.append(seconds)
         await store.reset()
 
@@ -286,7 +287,7 @@ async def test_a_later_read_waits_for_points_where_the_first_is_refused() -> Non
 
 def reads_of_ada(
     rates: Rates,
-    slots: OperationSlots,
+    slots: Mapping[Length, OperationSlots],
     *,
     work: Work | None = None,
     limits: ExecutionLimits | None = None,

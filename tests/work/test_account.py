@@ -16,7 +16,8 @@ from graph.work.account import (
     charged_to,
     current_caller,
 )
-from tests.work.accounts import an_account
+from graph.work.length import LEAST_LONG, LEAST_USUAL, Length
+from tests.work.accounts import an_account, free
 
 
 async def test_rows_are_charged_in_whole_points_and_no_part_is_lost() -> None:
@@ -76,3 +77,14 @@ async def test_tasks_of_an_operation_share_its_account() -> None:
 
     assert account.spent == 3
     assert current_caller() == ""
+
+
+async def test_an_operation_grows_longer_with_what_it_reads() -> None:
+    account = Account(Work(), "a", 100_000, free, price=11)
+    lengths = [account.length]
+    for points in (LEAST_USUAL, LEAST_LONG):
+        await account.spend(points)
+        lengths.append(account.length)
+
+    assert lengths == [Length.SHORT, Length.USUAL, Length.LONG]
+    assert Account(Work(), "a", 0, free, price=LEAST_LONG).length is Length.LONG

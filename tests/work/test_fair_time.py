@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from graph.work.fair_time import REMEMBERED, FairTime
 
 
-def served(queue: FairTime[str], turns: int, seconds: dict[str, float]) -> list[str]:
+def served(queue: FairTime[str, str], turns: int, seconds: dict[str, float]) -> list[str]:
     """The entries of so many turns, each of which takes as long as its caller's do."""
     entries = []
     for _ in range(turns):
@@ -21,7 +21,7 @@ def served(queue: FairTime[str], turns: int, seconds: dict[str, float]) -> list[
 
 
 def test_entries_of_one_caller_keep_their_order() -> None:
-    queue: FairTime[str] = FairTime()
+    queue: FairTime[str, str] = FairTime()
     for entry in ("a1", "a2", "a3"):
         queue.put("a", entry)
 
@@ -31,7 +31,7 @@ def test_entries_of_one_caller_keep_their_order() -> None:
 
 
 def test_short_slices_of_one_caller_balance_a_long_slice_of_another() -> None:
-    queue: FairTime[str] = FairTime()
+    queue: FairTime[str, str] = FairTime()
     for number in range(8):
         queue.put("long", f"L{number}")
     for number in range(8):
@@ -41,7 +41,7 @@ def test_short_slices_of_one_caller_balance_a_long_slice_of_another() -> None:
 
 
 def test_a_caller_that_comes_later_has_no_credit() -> None:
-    queue: FairTime[str] = FairTime()
+    queue: FairTime[str, str] = FairTime()
     for number in range(20):
         queue.put("a", f"a{number}")
     served(queue, 10, {"a": 1})
@@ -52,7 +52,7 @@ def test_a_caller_that_comes_later_has_no_credit() -> None:
 
 
 def test_a_caller_waits_after_a_long_slice_even_if_its_queue_was_empty() -> None:
-    queue: FairTime[str] = FairTime()
+    queue: FairTime[str, str] = FairTime()
     queue.put("a", "a0")
     for number in range(5):
         queue.put("b", f"b{number}")
@@ -63,7 +63,7 @@ def test_a_caller_waits_after_a_long_slice_even_if_its_queue_was_empty() -> None
 
 
 def test_an_entry_added_during_its_callers_slice_comes_after_that_slice() -> None:
-    queue: FairTime[str] = FairTime()
+    queue: FairTime[str, str] = FairTime()
     queue.put("a", "a0")
     queue.put("b", "b0")
     assert queue.take() == ("a", "a0")
@@ -74,7 +74,7 @@ def test_an_entry_added_during_its_callers_slice_comes_after_that_slice() -> Non
 
 
 def test_a_slice_that_is_not_ended_leaves_its_caller_in_the_queue() -> None:
-    queue: FairTime[str] = FairTime()
+    queue: FairTime[str, str] = FairTime()
     for entry in ("a0", "a1", "b0"):
         queue.put(entry[0], entry)
 
@@ -82,7 +82,7 @@ def test_a_slice_that_is_not_ended_leaves_its_caller_in_the_queue() -> None:
 
 
 def test_a_discarded_entry_is_not_taken_and_its_caller_has_one_place() -> None:
-    queue: FairTime[str] = FairTime()
+    queue: FairTime[str, str] = FairTime()
     for entry in ("a0", "b0", "b1"):
         queue.put(entry[0], entry)
     queue.discard("a", "a0")
@@ -96,7 +96,7 @@ def test_a_discarded_entry_is_not_taken_and_its_caller_has_one_place() -> None:
 
 
 def test_callers_that_have_nothing_to_catch_up_on_are_forgotten() -> None:
-    queue: FairTime[str] = FairTime()
+    queue: FairTime[str, str] = FairTime()
     queue.put("a", "a")
     for number in range(10 * REMEMBERED):
         queue.put("a", "a")
@@ -110,7 +110,7 @@ def test_callers_that_have_nothing_to_catch_up_on_are_forgotten() -> None:
     turns=st.dictionaries(st.sampled_from("abcd"), st.lists(st.floats(0.1, 10), min_size=30, max_size=30), min_size=2)
 )
 def test_waiting_callers_differ_by_at_most_two_of_their_longest_slices(turns: dict[str, list[float]]) -> None:
-    queue: FairTime[int] = FairTime()
+    queue: FairTime[str, int] = FairTime()
     for caller, lengths in turns.items():
         for number in range(len(lengths)):
             queue.put(caller, number)

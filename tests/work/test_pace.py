@@ -2,10 +2,12 @@
 
 import asyncio
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.work.pace import Pace
+from graph.work.length import Length
+from graph.work.pace import SHORT_AT_ONCE, Pace
 from tests.processes import TIMEOUT_S
 
 
@@ -20,7 +22,7 @@ class HeldClock:
 
 
 async def work(pace: Pace, clock: HeldClock, caller: str, seconds: float, done: list[str]) -> None:
-    await pace.give_way(caller)
+    await pace.give_way(caller, Length.USUAL)
     clock.now += seconds
     done.append(caller)
 
@@ -150,6 +152,64 @@ async def test_a_slice_holds_many_short_pieces_of_one_caller_only() -> None:
         group.create_task(pieces("c", 0.002))
 
     assert "".join(done) == "a" + "bbb" + "c" + "b" + "ccc"
+
+
+async def test_what_begins_overtakes_nothing_as_short_of_its_caller() -> None:
+    clock, done = HeldClock(), list[str]()
+    pace = Pace(burst_s=0.001, slice_s=1, resting_iterations=1, clock=clock, used=clock)
+    await begun(pace, clock, "a", done)  # which uses up the burst
+
+    async def beginning(name: str) -> None:
+        await pace.begin("b")
+        clock.now += 0.0001
+        done.append(name)
+        if name == "1":
+            group.create_task(beginning("9"))  # in the slice of the first, in which that itself need not wait
+        await pace.give_way("b")
+        done.append(name)
+
+    names = "12345"[: SHORT_AT_ONCE + 1]
+    async with asyncio.TaskGroup() as group:
+        for name in names:
+            group.create_task(beginning(name))
+
+    assert done == ["a", *[each for name in (*names, "9") for each in (name, name)]]
+
+
+@pytest.mark.parametrize(("length", "at_once"), [(Length.SHORT, SHORT_AT_ONCE), (Length.USUAL, 1), (Length.LONG, 1)])
+async def test_a_slice_takes_in_some_short_operations_but_one_page(length: Length, at_once: int) -> None:
+    clock, done = HeldClock(), list[str]()
+    pace = Pace(burst_s=0.001, slice_s=0, resting_iterations=1, clock=clock, used=clock)
+    await begun(pace, clock, "a", done)  # which uses up the burst
+
+    async def one() -> None:
+        await pace.give_way("b", length)
+        done.append("b")
+
+    for _ in range(SHORT_AT_ONCE + 2):
+        asyncio.create_task(one())  # noqa: RUF006 - ends within the test
+    await asyncio.sleep(0)
+
+    assert max(await done_in_each_iteration(pace, done)) == at_once
+    assert len(done) == 1 + SHORT_AT_ONCE + 2
+
+
+async def test_a_slice_of_a_lookup_is_not_for_a_long_page_of_the_same_caller() -> None:
+    clock, done = HeldClock(), list[str]()
+    pace = Pace(burst_s=0.001, slice_s=1, resting_iterations=1, clock=clock, used=clock)
+    await begun(pace, clock, "a", done)  # which uses up the burst
+
+    async def pieces(name: str, length: Length) -> None:
+        for _ in range(3):
+            await pace.give_way("b", length)
+            clock.now += 0.0001
+            done.append(name)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(pieces("s", Length.SHORT))
+        group.create_task(pieces("L", Length.LONG))
+
+    assert "".join(done) == "a" + "sss" + "LLL"
 
 
 async def test_time_on_another_thread_counts_against_its_caller() -> None:

@@ -8,7 +8,9 @@ import pytest
 
 from graph.core.errors import Overloaded
 from graph.work.account import SERVICE, Work, WorkLimits, charged_to
+from graph.work.length import Length
 from graph.work.slots import OperationSlots, Slots
+from tests.processes import TIMEOUT_S
 from tests.work.accounts import an_account
 
 
@@ -136,3 +138,13 @@ async def test_operations_that_wait_to_begin_are_not_heavy_and_bounded_by_caller
     slots.release(SERVICE)
     await asyncio.gather(*tasks, return_exceptions=True)
     assert (order, slots.busy, slots.waiting) == (["a", "b", "a"], 0, 0)
+
+
+async def test_a_lookup_never_waits_for_a_slot_that_a_page_holds() -> None:
+    slots = OperationSlots.beside(WorkLimits(process=1, caller=1))
+    while not slots[Length.LONG].waiting:
+        asyncio.create_task(slots[Length.LONG].acquire())  # noqa: RUF006 - ends with the test
+        await settled()
+    await asyncio.wait_for(slots[Length.SHORT].acquire(), TIMEOUT_S)
+
+    assert (slots[Length.SHORT].busy, slots[Length.SHORT].waiting) == (1, 0)

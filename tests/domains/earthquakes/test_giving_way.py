@@ -16,6 +16,7 @@ from graph.domains.request_logs.analytics import popular_filters
 from graph.store.contract import Database, Put
 from graph.store.time_walk import ITEMS_IN_MEMORY, ROWS_PER_BATCH
 from graph.work.account import Work, charged_to
+from graph.work.length import Length
 from graph.work.pace import Pace
 from tests.domains.earthquakes.builders import at, catalogue_of
 from tests.domains.entities import ENTITIES
@@ -33,9 +34,9 @@ class CountedPace(Pace):
         super().__init__()
         self.offers = 0
 
-    async def give_way(self, caller: str) -> None:
+    async def give_way(self, caller: str, length: Length = Length.SHORT) -> None:
         self.offers += 1
-        await super().give_way(caller)
+        await super().give_way(caller, length)
 
 
 def summaries() -> list[Put]:
