@@ -5,6 +5,7 @@ Each hangs in a pytest of its own.
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,7 @@ LONG = """
 def test_takes_longer():
     threading.Event().wait(3)  # beyond the deadline of a run that has ended
 """
+WAITS, WAIT_S = 100, 0.1
 WORKERS = ("-p", "xdist.plugin", "-n", "2")
 
 
@@ -109,7 +111,15 @@ def run(folder: Path, test: str, *options: str) -> tuple[int, str]:
 
 
 def sleeps(folder: Path) -> bool:
-    """Whether the process that the test started is still there."""
+    """Whether the process that the test started goes on. One that is being killed may take a moment to end."""
+    for _ in range(WAITS):
+        if not exists(folder):
+            return False
+        time.sleep(WAIT_S)
+    return True
+
+
+def exists(folder: Path) -> bool:
     try:
         status = Path("/proc", (folder / "pid").read_text(), "stat").read_text()
     except FileNotFoundError:
