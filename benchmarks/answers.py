@@ -1,18 +1,20 @@
-"""Checks the answers of a server: compares each, value by value, with the result of plain SQL.
+"""Checks answers of a server: compares them, value by value, with the result of plain SQL.
 
 Events of one millisecond may come in any order, since every store has its own order, but always in the same one.
 """
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
+from benchmarks.depth import cursors_behind
 from benchmarks.servers import Connection, Refused, Server
-from benchmarks.workload import Count, Lookup, Page, Question, Selection
+from benchmarks.workload import DEEPEST, PAGE, SHALLOWEST, Count, Lookup, Page, Question, Selection
 
 TRIES = 3  # a compiled or cached plan must give the same answer as the first execution
+SAMPLES = 5  # questions of a kind whose answers are checked
 FROM_SELECTION = "FROM events WHERE event_ts_ms >= ? AND event_ts_ms < ? AND mag >= ?"
 EVENT = """
   SELECT event_id AS eventId, event_ts_ms AS eventTsMs, mag, place, lat, lon, depth, source, day_bucket AS dayBucket
@@ -23,21 +25,16 @@ class Wrong(Exception):
     """The answer of the server is wrong; the message says how."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """A request whose answer was checked."""
-
-    body: bytes
-    answer_bytes: int
-    unloaded_s: float  # time of its answer without any other load
-
-
 class Reference:
     """The right answers."""
 
     def __init__(self, peers_file: Path) -> None:
         self._db = sqlite3.connect(f"file:{peers_file}?mode=ro", uri=True)
         self._db.row_factory = sqlite3.Row
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
 
     def event(self, event_id: str) -> dict[str, Any]:
         """An event, without the time of its ingest."""
@@ -47,7 +44,7 @@ class Reference:
     def times(self, page: Page) -> tuple[list[int], bool]:
         """The origin times on a page, and whether there is a next page."""
         sql = f"SELECT event_ts_ms {FROM_SELECTION} ORDER BY event_ts_ms DESC LIMIT ? OFFSET ?"
-        extent = (page.first + 1, (page.number - 1) * page.first)
+        extent = (page.first + 1, page.behind)
         times = [time for (time,) in self._db.execute(sql, (*_bounds(page.selection), *extent))]
         return times[: page.first], len(times) > page.first
 
@@ -62,29 +59,36 @@ def _bounds(selection: Selection) -> tuple[float, float, float]:
     return (start_ms or 0, end_ms or float("inf"), float("-inf") if min_mag is None else min_mag)
 
 
-def verified(server: Server, question: Question, reference: Reference) -> Verified:
-    """Send a query, and check its answer.
+class Asking:
+    """What asks a server questions, and knows its cursors."""
 
-    Raises:
-        Wrong: The answer is wrong.
-    """
-    connection, dialect = Connection(server), server.contender.dialect
-    try:
-        after = None
-        for _ in range(question.number - 1 if isinstance(question, Page) else 0):
-            after = connection.ask(dialect.body(question, after))["events"]["pageInfo"]["endCursor"]
-        body = dialect.body(question, after)
-        _compare(question, connection.ask(body), reference)
-        first, unloaded_s = connection.post(body), float("inf")
-        for _ in range(TRIES):
-            began = perf_counter()
-            again = connection.post(body)
-            unloaded_s = min(unloaded_s, perf_counter() - began)
-            if again != first:
-                raise Wrong("the same request was answered differently")
-    except Refused as refused:
-        raise Wrong(str(refused)) from refused
-    return Verified(body, len(first), unloaded_s)
+    def __init__(self, server: Server) -> None:
+        self._server, self._dialect = server, server.contender.dialect
+        depths = range(SHALLOWEST, DEEPEST)
+        with Connection(server) as connection:
+            self._cursors = cursors_behind(connection, depths, Selection(), self._dialect)
+
+    def body(self, question: Question, selected: str = PAGE) -> bytes:
+        """The body of the request. What is selected of a page can be something else."""
+        after = self._cursors[question.behind] if isinstance(question, Page) else None
+        return self._dialect.body(question, after, selected)
+
+    def verify(self, questions: Iterable[Question], reference: Reference) -> None:
+        """Ask some of the questions, and check the answers.
+
+        Raises:
+            Wrong: An answer is wrong.
+        """
+        with Connection(self._server) as connection:
+            for question in islice(questions, SAMPLES):
+                body = self.body(question)
+                try:
+                    _compare(question, connection.ask(body), reference)
+                    answers = {connection.post(body) for _ in range(TRIES)}
+                except Refused as refused:
+                    raise Wrong(str(refused)) from refused
+                if len(answers) > 1:
+                    raise Wrong("the same request was answered differently")
 
 
 def _compare(question: Question, data: Any, reference: Reference) -> None:

@@ -2,17 +2,18 @@
 
     python -m benchmarks.compare --quick        # 100,000 events
     python -m benchmarks.compare                # a million
+    python -m benchmarks.compare --again        # and how much faster what was asked before is
 
-makes the catalogue, loads it and starts every server on one CPU. It checks the answers of all servers, measures the
-servers alternately from another CPU, and prints a table, which it also writes to `comparison.md` in the cache. It
-runs on Linux. It ends with status 1 if an answer was wrong.
+makes the catalogue, loads it and starts every server on one CPU. It checks answers of all servers, and measures the
+servers alternately from another CPU, with requests that are all different. It prints a table, which it also writes to
+`comparison.md` in the cache. It runs on Linux. It ends with status 1 if an answer was wrong.
 """
 
 import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +23,7 @@ import click
 
 from benchmarks import stores
 from benchmarks.answers import Reference
-from benchmarks.cache import CACHE
+from benchmarks.cache import CACHE, made_folder
 from benchmarks.contenders import NAMES, Contender, node_peer, our_service, python_peer
 from benchmarks.contest import Contest
 from benchmarks.cpus import Cpus, on_cpu
@@ -45,6 +46,7 @@ class Plan:
     keys: Sequence[str]  # of NAMES
     rounds: int
     seconds: float  # for each query, server and round
+    again: bool  # whether to send a few requests again and again, too
 
 
 def compare(plan: Plan) -> tuple[list[Row], Circumstances]:
@@ -55,9 +57,8 @@ def compare(plan: Plan) -> tuple[list[Row], Circumstances]:
     except Unavailable as reason:
         lacking = str(reason) if "mercurius" in plan.keys else ""
     load = generator(node)
-    CACHE.mkdir(parents=True, exist_ok=True)
     with ExitStack() as until_end:
-        folder = Path(until_end.enter_context(TemporaryDirectory(prefix="run-", dir=CACHE)))
+        folder = Path(until_end.enter_context(TemporaryDirectory(prefix="run-", dir=made_folder())))
         until_end.enter_context(on_cpu(cpus.load))
         _log(f"making and loading {plan.events:,} events")
         peers_file, our_store = stores.peers_file(plan.events), folder / "ours.db"
@@ -66,7 +67,7 @@ def compare(plan: Plan) -> tuple[list[Row], Circumstances]:
             Contest(until_end.enter_context(running(contender, cpus.server, folder)))
             for contender in _contenders(plan.keys, our_store, peers_file, node)
         ]
-        _measure(contests, plan, load, Reference(peers_file))
+        _measure(contests, plan, load, until_end.enter_context(closing(Reference(peers_file))))
         indexes = stores.indexes(our_store) if "ours" in plan.keys else []
         here = Circumstances(plan.rounds, plan.seconds, cpus, load.name, node, lacking, import_rate, indexes)
     return [contest.row for contest in contests], here
@@ -83,6 +84,8 @@ def _measure(contests: Sequence[Contest], plan: Plan, load: Generator, reference
         for query in asked:
             for contest in contests:
                 contest.load(query, load, plan.seconds)
+                if plan.again:
+                    contest.load(query, load, plan.seconds, again=True)
     for number in range(plan.rounds):
         _log(f"ingest {number + 1} of {plan.rounds}")
         for contest in contests:
@@ -116,13 +119,16 @@ def _keys(_context: click.Context, _parameter: click.Parameter, given: str) -> l
 @click.option("--quick", is_flag=True, help="100,000 events, 2 rounds of 1 second.")
 @click.option("--events", type=click.IntRange(min=LEAST_EVENTS), help="Events of the catalogue.  [default: 1000000]")
 @click.option("--only", callback=_keys, default=",".join(NAMES), show_default=True, help="Servers to compare.")
+@click.option("--again", is_flag=True, help="Also send a few requests of each kind again and again.")
 @click.option("--rounds", type=click.IntRange(min=1), help="Measurements of each server with each query.  [default: 3]")
 @click.option("--seconds", type=click.FloatRange(min=0.1), help="Length of one measurement.  [default: 3]")
-def main(quick: bool, events: int | None, only: list[str], rounds: int | None, seconds: float | None) -> None:
+def main(
+    quick: bool, events: int | None, only: list[str], again: bool, rounds: int | None, seconds: float | None
+) -> None:
     """Compare this service with other servers, and print a table."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that the servers are stopped too
     usual = (100_000, 2, 1.0) if quick else (1_000_000, 3, 3.0)
-    plan = Plan(events or usual[0], only, rounds or usual[1], seconds or usual[2])
+    plan = Plan(events or usual[0], only, rounds or usual[1], seconds or usual[2], again)
     rows, here = compare(plan)
     asked = queries(plan.events)
     told = [*(f"{query.name}: {query.meaning}." for query in asked), *notes(rows, here)]

@@ -1,19 +1,17 @@
 """One server in the comparison: it is verified, loaded and measured, and fills its row of the table."""
 
 from collections.abc import Iterable
-from math import ceil
 from time import perf_counter
 
 import click
 
-from benchmarks.answers import Reference, Verified, Wrong, verified
-from benchmarks.load import CONNECTIONS, Generator
+from benchmarks.answers import Asking, Reference, Wrong
+from benchmarks.load import Generator
+from benchmarks.paces import Kind
 from benchmarks.servers import Connection, Refused, Server
 from benchmarks.table import INGEST, Row
 from benchmarks.workload import INGEST_CALL, INGEST_CALLS, SINCE_INGEST, Count, Query
 
-SLOW_S = 0.04  # slower answers are measured by a number of requests, since few of them fit into some seconds
-LEAST_REQUESTS = 2 * CONNECTIONS
 WARM_UP_S = 1.0
 
 
@@ -23,29 +21,29 @@ class Contest:
     def __init__(self, server: Server) -> None:
         self.row = Row(server.contender.key, server.contender.name)
         self._server = server
-        self._requests: dict[str, Verified] = {}  # by the query's name
+        self._kinds: dict[str, Kind] = {}  # by the query's name
 
     def verify(self, queries: Iterable[Query], reference: Reference) -> None:
-        """Check the answer to each query. Queries with a wrong answer are not measured."""
+        """Check answers to each query. Queries with a wrong answer are not measured."""
         with self._server.awake():
+            asking = Asking(self._server)
             for query in queries:
                 try:
-                    self._requests[query.name] = verified(self._server, query.question, reference)
+                    asking.verify(query.questions(), reference)
+                    self._kinds[query.name] = Kind(self._server, map(asking.body, query.questions()))
                 except Wrong as wrong:
                     self._fault(query.name, str(wrong))
 
-    def load(self, query: Query, generator: Generator, seconds: float) -> None:
-        """Measure one round of a query. The first round begins with a warm-up that is not counted."""
+    def load(self, query: Query, generator: Generator, seconds: float, *, again: bool = False) -> None:
+        """Measure one round of a query: different requests, or a few again and again. The first one warms up before."""
         if query.name in self.row.wrong:
             return
-        request, requests = self._requests[query.name], None
-        if request.unloaded_s >= SLOW_S:
-            requests = ceil(max(LEAST_REQUESTS, seconds / request.unloaded_s) / CONNECTIONS) * CONNECTIONS
-        rounds = self.row.rounds.setdefault(query.name, [])
+        kind = self._kinds[query.name]
+        rounds = (self.row.again if again else self.row.rounds).setdefault(query.name, [])
         with self._server.awake():
-            if not rounds and requests is None:
-                generator.load(self._server.url, request, WARM_UP_S, None)
-            measured = generator.load(self._server.url, request, seconds, requests)
+            if not rounds and not (few := kind.again()).are_slow(WARM_UP_S):
+                generator.load(self._server.url, few, WARM_UP_S)
+            measured = generator.load(self._server.url, kind.again() if again else kind.different(seconds), seconds)
         rounds.append(measured)
         if measured.wrong:
             self._fault(query.name, f"{measured.wrong} wrong answers under load")

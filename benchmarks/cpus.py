@@ -26,13 +26,14 @@ class Cpus:
 
 
 @contextmanager
-def on_cpu(number: int | None) -> Iterator[None]:
-    """Processes that are started within the `with` stay on this CPU."""
-    if number is None:
+def on_cpu(*numbers: int | None) -> Iterator[None]:
+    """Processes that are started within the `with` stay on these CPUs, or on any if one is None."""
+    chosen = {number for number in numbers if number is not None}
+    if len(chosen) < len(numbers):
         yield
         return
     usable = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {number})
+    os.sched_setaffinity(0, chosen)
     try:
         yield
     finally:

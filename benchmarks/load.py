@@ -1,35 +1,49 @@
-"""Load generators. Each repeats one request on several connections, and never waits between answer and request.
+"""Load generators. Each sends requests in turn over several connections, and never waits between answer and request.
 
-autocannon is an npm package. Without npm, an installed wrk is used.
+wrk takes the least of its processor. Without it, the npm package autocannon is used.
 """
 
 import json
 import resource
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from time import perf_counter
 from typing import Any, Protocol
 
-from benchmarks.answers import Verified
 from benchmarks.node import Node
 from benchmarks.servers import JSON
 
 CONNECTIONS = 16
+LEAST = 2 * CONNECTIONS  # answers of a measurement, which takes longer if need be
 WRK_SCRIPT = Path(__file__).with_name("wrk.lua")
-HEADERS_BYTES = 1024  # of an answer, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Requests to a graph, which are sent in turn. After the last one comes the first one again."""
+
+    bodies: Sequence[bytes]  # without line breaks
+    unloaded_s: float  # time of an answer without any other load
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def are_slow(self, seconds: float) -> bool:
+        """Whether too few of them are answered in this time."""
+        return self.unloaded_s * LEAST > seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """The result of a load."""
 
+    answers: int
     rate: float  # answers a second
     p50: float  # milliseconds
     p99: float
-    wrong: int  # answers of another status or size, and requests without an answer
+    wrong: int  # answers of another status or with errors, and requests without an answer
     busy: float  # fraction of its CPU that the generator used
 
 
@@ -38,8 +52,8 @@ class Generator(Protocol):
 
     name: str
 
-    def load(self, url: str, request: Verified, seconds: float, requests: int | None) -> Measurement:
-        """Repeat the request for a time, or a number of times."""
+    def load(self, url: str, requests: Requests, seconds: float, connections: int = CONNECTIONS) -> Measurement:
+        """Send the requests for some seconds, or the least number of them."""
 
 
 class Autocannon:
@@ -49,41 +63,41 @@ class Autocannon:
         self._command = node.command("load.mjs")
         self.name = f"autocannon {node.version('autocannon')}"
 
-    def load(self, url: str, request: Verified, seconds: float, requests: int | None) -> Measurement:
+    def load(self, url: str, requests: Requests, seconds: float, connections: int = CONNECTIONS) -> Measurement:
         options = {
             "url": url,
-            "headers": JSON,
-            "body": request.body.decode(),
-            "answerBytes": request.answer_bytes,
-            "connections": CONNECTIONS,
+            "headers": JSON | dict(requests.headers),
+            "bodies": [body.decode() for body in requests.bodies],
+            "connections": connections,
             "seconds": seconds,
-            "requests": requests,
+            "requests": LEAST if requests.are_slow(seconds) else None,
         }
         output, busy = _run(self._command, json.dumps(options))
-        found = json.loads(output)
-        return Measurement(found["requests"] / found["seconds"], found["p50"], found["p99"], found["wrong"], busy)
+        return _measurement(json.loads(output), busy)
 
 
 class Wrk:
-    """The program wrk, which can run for a time only."""
+    """The program wrk, which can run for a time only, of whole seconds."""
 
     name = "wrk"
 
     def __init__(self, program: str) -> None:
         self._program = program
 
-    def load(self, url: str, request: Verified, seconds: float, requests: int | None) -> Measurement:
-        extent = round(max(seconds, (requests or 0) * request.unloaded_s, 1))
-        settings = ["-t1", f"-c{CONNECTIONS}", f"-d{extent}s", "--timeout", "120s", "--latency"]
-        with NamedTemporaryFile() as body:
-            body.write(request.body)
-            body.flush()
-            output, busy = _run([self._program, *settings, "-s", str(WRK_SCRIPT), url, "--", body.name])
-        found: dict[str, Any] = json.loads(output.splitlines()[-1])
-        answer_bytes = found["bytes"] / max(1, found["requests"])
-        other_size = not request.answer_bytes <= answer_bytes <= request.answer_bytes + HEADERS_BYTES
-        rate = found["requests"] / found["seconds"]
-        return Measurement(rate, found["p50"], found["p99"], found["wrong"] + other_size, busy)
+    def load(self, url: str, requests: Requests, seconds: float, connections: int = CONNECTIONS) -> Measurement:
+        extent = round(max(seconds, LEAST * requests.unloaded_s, 1))
+        headers = [part for name, value in requests.headers.items() for part in ("-H", f"{name}: {value}")]
+        settings = ["-t1", f"-c{connections}", f"-d{extent}s", "--timeout", "120s", "--latency", *headers]
+        with NamedTemporaryFile() as bodies:
+            bodies.write(b"\n".join(requests.bodies))
+            bodies.flush()
+            output, busy = _run([self._program, *settings, "-s", str(WRK_SCRIPT), url, "--", bodies.name])
+        return _measurement(json.loads(output.splitlines()[-1]), busy)
+
+
+def _measurement(found: Mapping[str, Any], busy: float) -> Measurement:
+    answers, rate = found["requests"], found["requests"] / found["seconds"]
+    return Measurement(answers, rate, found["p50"], found["p99"], found["wrong"], busy)
 
 
 def _run(command: list[str], given: str = "") -> tuple[str, float]:
@@ -98,10 +112,10 @@ def _cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def generator(node: Node | None) -> Generator:
+def generator(node: Node | None = None) -> Generator:
     """The generator that this machine has."""
-    if node:
-        return Autocannon(node)
     if wrk := shutil.which("wrk"):
         return Wrk(wrk)
-    raise RuntimeError("there is no load generator: install npm or wrk")
+    if node:
+        return Autocannon(node)
+    raise RuntimeError("there is no load generator: install wrk")

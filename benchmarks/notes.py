@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from benchmarks.contest import SLOW_S
 from benchmarks.cpus import Cpus
-from benchmarks.load import CONNECTIONS
+from benchmarks.load import CONNECTIONS, LEAST
 from benchmarks.node import Node
+from benchmarks.paces import SAMPLES
 from benchmarks.stores import PEERS_INDEX
 from benchmarks.table import Row
 from benchmarks.workload import INGEST_CALL, INGEST_CALLS
@@ -38,8 +38,11 @@ def notes(rows: Sequence[Row], here: Circumstances) -> Iterator[str]:
     yield (
         f"{here.cpus}. {here.generator} sends requests on {CONNECTIONS} connections, each as soon as the last one was "
         f"answered, and used {busiest:.0%} of its CPU at most. The servers alternate, {here.seconds:g} s for each "
-        f"query. A cell is the median of {here.rounds} rounds. If one answer without load takes {SLOW_S * 1000:.0f} "
-        "ms or more, a round is a number of requests instead."
+        f"query or for {LEAST} answers. A cell is the median of {here.rounds} rounds."
+    )
+    yield (
+        "All requests of a kind are different, and every server is asked the same ones. What is asked again and again "
+        f"is {SAMPLES} of them."
     )
     if here.lacking:
         yield f"Mercurius is left out: {here.lacking}."
@@ -52,10 +55,6 @@ def notes(rows: Sequence[Row], here: Circumstances) -> Iterator[str]:
             "Ours runs with its default settings: it checks callers and costs, and writes request logs. It plans pages "
             "and counts with summaries of each day and year, which every ingest updates. Its indexes: "
             f"{', '.join(here.our_indexes)}."
-        )
-        yield (
-            "Each query is repeated. Ours keeps the parsed document, its compiled functions and the summaries, and no "
-            "rows: it reads and completes each page anew."
         )
     yield f"The peers have the primary key and one index, {PEERS_INDEX}; none on magnitude, and no summaries."
     yield (

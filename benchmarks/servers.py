@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
@@ -72,8 +72,17 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """Processor time that it has used, user and system, to a clock tick."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return _cpu_seconds(self.process.pid)
+
+    def workers_cpu_seconds(self) -> list[float]:
+        """Processor time that each process has used which it has started."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return [_cpu_seconds(int(child)) for child in children]
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Connection:
@@ -82,6 +91,12 @@ class Connection:
     def __init__(self, server: Server, headers: Mapping[str, str] | None = None) -> None:
         self._http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
         self._headers = JSON | dict(headers or {})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
 
     def post(self, body: bytes, headers: Mapping[str, str] | None = None, path: str = "/graphql") -> bytes:
         """Send a request, with further headers. Returns the bytes of its answer.

@@ -16,7 +16,8 @@ class Row:
 
     key: str
     name: str
-    rounds: dict[str, list[Measurement]] = field(default_factory=dict)  # by the query's name
+    rounds: dict[str, list[Measurement]] = field(default_factory=dict)  # by the query's name, requests all different
+    again: dict[str, list[Measurement]] = field(default_factory=dict)  # the same, a few requests again and again
     wrong: set[str] = field(default_factory=set)  # columns with a wrong answer
     ingests: list[float] = field(default_factory=list)  # events per second, one for each run
     memory_mb: float | None = None
@@ -46,8 +47,17 @@ def markdown(rows: Sequence[Row], queries: Sequence[str], title: str, notes: Seq
             for peer in peers
         ],
     )
+    asked_again = table(
+        ["asked again and again / never asked before", *queries],
+        [[row.name, *(_of_again(row, query) for query in queries)] for row in rows],
+    )
     listed = "\n".join(f"- {note}" for note in notes)
-    return "\n\n".join([measured, *([ratios] if ours and peers else []), listed]) + "\n"
+    shown = [
+        measured,
+        *([ratios] if ours and peers else []),
+        *([asked_again] if any(row.again for row in rows) else []),
+    ]
+    return "\n\n".join([*shown, listed]) + "\n"
 
 
 def _cell(row: Row, column: str) -> str:
@@ -70,6 +80,12 @@ def _memory(row: Row) -> str:
 def _ratio(ours: Row, peer: Row, column: str) -> str:
     mine, theirs = ours.rate(column), peer.rate(column)
     return f"{_number(mine / theirs)} ×" if mine and theirs else "–"
+
+
+def _of_again(row: Row, query: str) -> str:
+    """How many times as fast a query is that was asked before."""
+    rate, rounds = row.rate(query), row.again.get(query)
+    return f"{_number(median(each.rate for each in rounds) / rate)} ×" if rate and rounds else "–"
 
 
 def _number(value: float) -> str:

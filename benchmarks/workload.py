@@ -1,13 +1,15 @@
-"""The requests to every server: six queries and an ingest, for the peers' schema and for ours.
+"""The requests to every server: six kinds of queries and an ingest, for the peers' schema and for ours.
 
-The answers have the same shape in both. Our filters take times in ISO 8601, with an inclusive end; those of the peers
-take milliseconds, with an exclusive end.
+All questions of a kind are different, and every server is asked the same ones: a generator with a fixed seed draws
+windows, ids, depths and thresholds. The answers have the same shape in both schemas. Our filters take times in ISO
+8601, with an inclusive end; those of the peers take milliseconds, with an exclusive end.
 """
 
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import repeat
 from typing import Any
 
 import orjson
@@ -36,7 +38,7 @@ class Page:
 
     first: int
     selection: Selection = Selection()
-    number: int = 1  # 200 is the page after the end cursor of page 199
+    behind: int = 0  # so many of the selected events
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,55 +57,84 @@ class Count:
 
 Question = Page | Lookup | Count
 
-LAST_DAY = _ms(2024, 12, 31)
-YEAR_2023 = Selection(_ms(2023, 1, 1), _ms(2024, 1, 1), min_mag=2.5)
+FIRST_DAY, LAST_DAY = _ms(2015, 1, 1), _ms(2024, 12, 31)
 SINCE_INGEST = Selection(start_ms=_ms(2025, 1, 1))  # after the whole catalogue
-DEEP_PAGE = 200
+SHALLOWEST, DEEPEST = 2_000, 20_000  # events before a deep page
+FEW = tuple(magnitude / 100 for magnitude in range(630, 661))  # M ≥ 6.5 has twenty events among a million
+TRIES = 1000  # draws in vain, after which there are no other questions
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with its name in the table."""
+    """A kind of questions with its name in the table."""
 
     name: str
     meaning: str
-    question: Question
+    draw: Callable[[random.Random], Question]
+
+    def questions(self) -> Iterator[Question]:
+        """Questions of this kind, always the same ones and no two of them equal."""
+        rng = random.Random(self.name)  # noqa: S311 - reproducible on purpose
+        asked: set[Question] = set()
+        while other := next((one for one in map(self.draw, repeat(rng, TRIES)) if one not in asked), None):
+            asked.add(other)
+            yield other
 
 
 def queries(events: int) -> tuple[Query, ...]:
     """The queries for a catalogue with this number of events."""
-    last_days = Selection(LAST_DAY - 30 * DAY_MS, LAST_DAY, min_mag=2.0)
     return (
-        Query("Q1", "first 100 of 30 days, M ≥ 2.0", Page(100, last_days)),
-        Query("Q2", "one event by id", Lookup(event_id(events // 2))),
-        Query("Q3", "first 100 of ten years, M ≥ 6.5, which are few", Page(100, Selection(min_mag=6.5))),
-        Query("Q4", f"page {DEEP_PAGE} of 100, by cursor", Page(100, number=DEEP_PAGE)),
-        Query("Q5", "count of a year, M ≥ 2.5", Count(YEAR_2023)),
-        Query("Q6", "first 1,000", Page(1000)),
+        Query("Q1", "first 100 of 30 days, M ≥ 2.0", lambda rng: Page(100, window(rng, 30, 2.0))),
+        Query("Q2", "one event by id", lambda rng: Lookup(event_id(rng.randrange(events)))),
+        Query("Q3", "first 100 of nearly ten years, M ≥ 6.3 to 6.6, which are few", lambda rng: Page(100, _few(rng))),
+        Query("Q4", "100 behind 2,000 to 20,000, by cursor", lambda rng: Page(100, behind=_depth(rng))),
+        Query("Q5", "count of a year, M ≥ 2.5", lambda rng: Count(window(rng, 365, 2.5))),
+        Query("Q6", "first 1,000 until a time", lambda rng: Page(1000, Selection(end_ms=_time(rng, 365)))),
     )
+
+
+def _time(rng: random.Random, least_days: int) -> int:
+    """A time, so many days after the beginning at least."""
+    return rng.randrange(FIRST_DAY + least_days * DAY_MS, LAST_DAY)
+
+
+def window(rng: random.Random, days: int, min_mag: float | None = None) -> Selection:
+    """So many days."""
+    end_ms = _time(rng, days)
+    return Selection(end_ms - days * DAY_MS, end_ms, min_mag)
+
+
+def _few(rng: random.Random) -> Selection:
+    return Selection(FIRST_DAY + rng.randrange(30 * DAY_MS), LAST_DAY, rng.choice(FEW))
+
+
+def _depth(rng: random.Random) -> int:
+    return rng.randrange(SHALLOWEST, DEEPEST)
 
 
 # The two dialects
 
 NODE = "eventId eventTsMs mag place lat lon depth source ingestedAt dayBucket"
 PAGE = f"edges {{ cursor node {{ {NODE} }} }} pageInfo {{ hasNextPage endCursor }}"
+CURSORS = "edges { cursor } pageInfo { endCursor }"
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """The questions in the terms of one schema."""
 
-    page: str
+    page: str  # without what it selects of the connection
     count: str
     lookup: str
     ingest: str
     variables: Callable[[Selection], Mapping[str, Any]]  # the variables of a selection
 
-    def body(self, question: Question, after: str | None = None) -> bytes:
-        """The body of the request."""
+    def body(self, question: Question, after: str | None = None, selected: str = PAGE) -> bytes:
+        """The body of the request. What is selected of a page can be something else."""
         match question:
             case Page(first, selection):
-                return _body("Events", self.page, first=first, after=after, **self.variables(selection))
+                document = f"{self.page} {{ {selected} }} }}"
+                return _body("Events", document, first=first, after=after, **self.variables(selection))
             case Lookup(id_):
                 return _body("Event", self.lookup, eventId=id_)
             case Count(selection):
@@ -144,7 +175,7 @@ _PEER_GIVEN = "startMs: $startMs, endMs: $endMs, minMag: $minMag"
 
 PEERS = Dialect(
     page=f"query Events($first: Int!, $after: String, {_PEER_FILTER}) "
-    f"{{ events(first: $first, after: $after, {_PEER_GIVEN}) {{ {PAGE} }} }}",
+    f"{{ events(first: $first, after: $after, {_PEER_GIVEN})",
     count=f"query Count({_PEER_FILTER}) {{ events({_PEER_GIVEN}) {{ totalCount }} }}",
     lookup=f"query Event($eventId: ID!) {{ event(eventId: $eventId) {{ {NODE} }} }}",
     ingest="mutation Ingest($events: [EventInput!]!) { ingestEvents(events: $events) { accepted } }",
@@ -154,7 +185,7 @@ PEERS = Dialect(
 
 OURS = Dialect(
     page="query Events($first: Int!, $after: String, $filter: EventFilter) "
-    f"{{ events(first: $first, after: $after, filter: $filter) {{ {PAGE} }} }}",
+    "{ events(first: $first, after: $after, filter: $filter)",
     count="query Count($filter: EventFilter) { events(filter: $filter) { totalCount } }",
     lookup=f"query Event($eventId: String!) {{ event(eventId: $eventId) {{ {NODE} }} }}",
     ingest="mutation Ingest($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
