@@ -9,12 +9,12 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.cache import CACHE
-from benchmarks.data_files.world import START, World
+from benchmarks.data_files.world import PRODUCTS, START, World, file_of
 from benchmarks.stores import made_once
 from benchmarks.triggers.stores import done
 from graph.core.clock import now_ms
@@ -67,6 +67,19 @@ async def _fill(world: World, path: Path) -> None:
             await database.put_many([put for file in files for put in _of_file(file, counts, used)])
         for runs in _parts(world.runs()):
             await database.put_many([put for run in runs for put in _of_run(run, counts, used)])
+        for update in counts.updates():
+            await database.update(update)
+
+
+async def store_files(world: World, path: Path) -> None:
+    """Store the files of a world, without runs."""
+    counts = Counts()
+    granules = (
+        file_of(granule) for day in range(world.days) for level in PRODUCTS for granule in world.granules(level, day)
+    )
+    async with open_sqlite(path, entities_of(DOMAINS)) as database:
+        for files in _parts(chain(world.originals(), granules)):
+            await database.put_many([put for file in files for put in _of_file(file, counts, frozenset())])
         for update in counts.updates():
             await database.update(update)
 

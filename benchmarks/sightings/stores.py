@@ -28,16 +28,17 @@ PLAIN_COLUMNS = ("sightingId", "category", "areaSlug", "text", "reportedAt", "ex
 COUNTED_COLUMNS = ("reporterTier", "confirmationCount")
 
 
-def filled(world: World, ours: Path, plain: Path) -> list[str]:
-    """Fill both files. Returns the slugs of the areas with active sightings."""
+def filled(world: World, ours: Path, plain: Path | None = None) -> list[str]:
+    """Fill one or both files. Returns the slugs of the areas with active sightings."""
     done(_made(ours))
     rest = Rest()
-    with closing(_bulk(ours)) as db, closing(_plain(plain)) as plain_db:
+    with closing(_bulk(ours)) as db, closing(_plain(plain or ":memory:")) as plain_db:
         _without_indexes(db)
         for some in _parts(world.sightings()):
             for entity, items in rest.stored(some):
                 _insert(db, entity, items)
-            _insert_plain(plain_db, some)
+            if plain:
+                _insert_plain(plain_db, some)
         for entity, items in rest.at_last():
             _insert(db, entity, items)
         for entity in FILLED:
@@ -85,13 +86,13 @@ async def _made(path: Path) -> None:
         pass
 
 
-def _bulk(path: Path) -> sqlite3.Connection:
+def _bulk(path: Path | str) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None)
     db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
     return db
 
 
-def _plain(path: Path) -> sqlite3.Connection:
+def _plain(path: Path | str) -> sqlite3.Connection:
     db = _bulk(path)
     names = ", ".join((*PLAIN_COLUMNS, *COUNTED_COLUMNS))
     db.execute(f"CREATE TABLE blip (PK, SK, GSI1PK, GSI1SK, {names})")
