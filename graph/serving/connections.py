@@ -22,6 +22,7 @@ from uvicorn.server import ServerState
 
 from graph.core.errors import BadRequest, Overloaded
 from graph.serving.heads import BoundedHeads
+from graph.serving.joined_writes import JoinedWrites
 from graph.serving.limits import ConnectionLimits, refusal
 
 WAIT_NUMBERS = count()  # the order in which connections began to wait; a loop's clock is too coarse for that
@@ -49,6 +50,7 @@ class ClientConnection(BoundedHeads):
         self.waiting_since: int | None = None  # a number of `WAIT_NUMBERS`; None while a request is being answered
         self._limits = limits
         self._answering: RequestResponseCycle | None = None
+        self._writes: JoinedWrites  # of the same request
         self._is_late = False
         self._refusal: BadRequest | None = None  # of the last request; sent after the answers before it
         self._is_ending = False  # the last answer is written, and the client has yet to read it
@@ -85,6 +87,8 @@ class ClientConnection(BoundedHeads):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Start the application on a request."""
+        self._writes = JoinedWrites(self.transport, self.loop)
+        cycle.transport = cast("asyncio.Transport", self._writes)
         self._answering = cycle
         super()._start_asgi_task(cycle, app)
 
@@ -123,6 +127,7 @@ class ClientConnection(BoundedHeads):
 
     def on_response_complete(self) -> None:
         """An answer is written, though not yet sent."""
+        self._writes.flush()
         is_last = not self.pipeline
         super().on_response_complete()
         if is_last and self._refusal and not self.transport.is_closing():
