@@ -9,6 +9,7 @@ import httpx
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -35,6 +36,7 @@ from graph.opening import open_services, read_settings
 from graph.pages import graphiql
 from graph.settings import Settings
 from graph.transport.admission import Admission, ExecutionLimits
+from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.errors import format_error
 from graph.transport.refusals import Refusals
@@ -120,9 +122,10 @@ def create_app(
 
     admission = build_admission(settings, on)
     examples = [example for domain in on if domain.examples for example in graphiql.examples_of(domain.examples)]
-    app = Starlette(
+    graph = Route(GRAPH_PATH, GraphQLEndpoint(admission, examples=examples if settings.graphiql else None))
+    app: ASGIApp = Starlette(
         routes=[
-            Route(GRAPH_PATH, GraphQLEndpoint(admission, examples=examples if settings.graphiql else None)),
+            graph,
             WebSocketRoute(
                 GRAPH_PATH,
                 WebSocketEndpoint(admission, SocketLimits(settings.max_socket_operations), settings.cors_origins),
@@ -137,6 +140,7 @@ def create_app(
         exception_handlers={HTTPException: _not_found, Exception: _unexpected},
         lifespan=lifespan,
     )
+    app = DirectRoute(app, GRAPH_PATH, ServerErrorMiddleware(graph.app, handler=_unexpected))
     return RequestIds(_cors(app, settings.cors_origins) if settings.cors_origins else app)
 
 

@@ -18,7 +18,7 @@ import orjson
 import pytest
 from pydantic import SecretStr
 from starlette.applications import Starlette
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -29,6 +29,7 @@ from graph.domains.earthquakes.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
+from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.request_ids import RequestIds
 from graph.transport.sse import HEART_BEAT_S
@@ -102,12 +103,14 @@ def live_service(
     app = create_app(settings)
     if limits or heart_beat_s != HEART_BEAT_S:
         assert isinstance(app, RequestIds)
-        assert isinstance(app.app, Starlette)
+        assert isinstance(app.app, DirectRoute)
+        assert isinstance(app.app.app, Starlette)
         admission = build_admission(settings)
         limits = limits or SocketLimits(settings.max_socket_operations)
         sockets = WebSocketEndpoint(admission, limits, settings.cors_origins)
         graph = GraphQLEndpoint(admission, heart_beat_s=heart_beat_s)
-        app.app.router.routes[:2] = [Route(GRAPH_PATH, graph), WebSocketRoute(GRAPH_PATH, sockets)]
+        app.app.endpoint = graph
+        app.app.app.router.routes[1] = WebSocketRoute(GRAPH_PATH, sockets)
     with (
         in_thread(app, settings) as (server, url),
         httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as http,

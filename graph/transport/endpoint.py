@@ -12,7 +12,7 @@ requires: a browser's `EventSource` cannot read a 400.
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 from graphql import ExecutionResult
@@ -83,22 +83,20 @@ class GraphQLEndpoint:
             await graphiql.page(scope["path"], self._examples)(scope, receive, send)
             return
         try:
-            async with AsyncExitStack() as stack:
-                answered = await self._answered(_HttpRequest(scope, receive, head, types, media_type(types)), stack)
-                if isinstance(answered, _Stream):
+            answered = await self._answered(_HttpRequest(scope, receive, head, types, media_type(types)))
+            if isinstance(answered, _Stream):
+                async with answered.open:
                     lasts_s, heart_beat_s = answered.lasts_s, self._heart_beat_s
                     await send_events(answered.results, receive, send, lasts_s=lasts_s, heart_beat_s=heart_beat_s)
-                    return
+                return
         except ClientDisconnect:
             return  # there is no client left to answer
         status, headers, body = answered
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _answered(
-        self, http_request: "_HttpRequest", stack: AsyncExitStack
-    ) -> "tuple[int, Headers, bytes] | _Stream":
-        """The answer, or a stream of answers, which ends with the stack."""
+    async def _answered(self, http_request: "_HttpRequest") -> "tuple[int, Headers, bytes] | _Stream":
+        """The answer, or a stream of answers."""
         media = http_request.media
         headers: Mapping[str, str] = {}
         status = 200
@@ -111,7 +109,7 @@ class GraphQLEndpoint:
                 if http_request.head.method == "HEAD" and (admitted.is_subscription or media is None):
                     raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
                 if admitted.is_subscription:
-                    stream = await self._stream(http_request, admitted, stack)
+                    stream = await self._stream(http_request, admitted)
                     answer.code, answer.status = metrics.OK, status
                     return stream
                 result = await admitted.result(while_connected=http_request.receive)
@@ -153,12 +151,13 @@ class GraphQLEndpoint:
         work = self._admission.admitted(request, client, state, answer, reading=reading)
         return await run_with_timeout(self._admission.limits.query_seconds, work, while_connected=http_request.receive)
 
-    async def _stream(self, http_request: "_HttpRequest", admitted: Admitted, stack: AsyncExitStack) -> "_Stream":
+    async def _stream(self, http_request: "_HttpRequest", admitted: Admitted) -> "_Stream":
         """The results of a subscription, as a stream."""
         if not http_request.takes_stream:
             raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
+        stack = AsyncExitStack()
         results = await stack.enter_async_context(admitted.subscribed())
-        return _Stream(_written(results, admitted.client.request_id), admitted.client.caller.lasts_s)
+        return _Stream(_written(results, admitted.client.request_id), admitted.client.caller.lasts_s, stack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +182,7 @@ class _Stream:
 
     results: AsyncIterator[bytes]  # as JSON
     lasts_s: float | None  # the longest that the stream may last
+    open: AsyncExitStack = field(default_factory=AsyncExitStack)  # ends the subscription when it is closed
 
 
 async def _one(written: bytes) -> AsyncIterator[bytes]:

@@ -7,8 +7,7 @@ to the service itself: its reading is not limited, and it waits in queues as one
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -124,15 +123,21 @@ class Account:
 _current: ContextVar[Account | None] = ContextVar("account", default=None)
 
 
-@contextmanager
-def charged_to(account: Account) -> Iterator[Account]:
+class charged_to:  # noqa: N801 — it stands behind `with`
     """Charge the work inside to an account, and close the account at the end."""
-    token = _current.set(account)
-    try:
-        yield account
-    finally:
-        _current.reset(token)
-        account.close()
+
+    __slots__ = ("_account", "_token")
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+
+    def __enter__(self) -> Account:
+        self._token = _current.set(self._account)
+        return self._account
+
+    def __exit__(self, *raised: object) -> None:
+        _current.reset(self._token)
+        self._account.close()
 
 
 def current_caller() -> str:

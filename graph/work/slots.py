@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 
 from graph.core.errors import Overloaded
 from graph.work.account import WorkLimits, begin_heavy_work, current_caller
@@ -72,20 +71,30 @@ class Slots:
                 granted.set_result(None)
                 return
 
-    @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
+    def one(self) -> "_OneSlot":
         """Hold a slot during a piece of work on the event loop."""
-        caller = await self.acquire()
-        try:
-            yield
-        finally:
-            self.release(caller)
+        return _OneSlot(self)
 
     def _may_hold_more(self, caller: str) -> bool:
         return self.busy < self.number and self._held[caller] < self._of_caller
 
     def _begin_waiting(self, caller: str) -> None:
         begin_heavy_work()
+
+
+class _OneSlot:
+    """Holds a slot. Each operation takes one, and `asynccontextmanager` would take 3 µs more."""
+
+    __slots__ = ("_caller", "_slots")
+
+    def __init__(self, slots: Slots) -> None:
+        self._slots = slots
+
+    async def __aenter__(self) -> None:
+        self._caller = await self._slots.acquire()
+
+    async def __aexit__(self, *raised: object) -> None:
+        self._slots.release(self._caller)
 
 
 class OperationSlots(Slots):

@@ -1,10 +1,11 @@
 """Every answer has an id of its own, and headers that keep a browser from misusing it."""
 
-from uuid import UUID
+from itertools import islice
+from uuid import RFC_4122, UUID
 
 import pytest
 
-from graph.transport.request_ids import SECURITY_HEADERS
+from graph.transport.request_ids import IDS_AT_ONCE, SECURITY_HEADERS, random_ids
 from tests.service import Service
 
 EVERY_KIND = [
@@ -41,6 +42,17 @@ def test_each_request_gets_a_new_id_whatever_it_sends(week: Service) -> None:
     ids = {week.http.get("/healthz", headers={"X-Request-Id": sent}).headers["X-Request-Id"] for _ in range(3)}
 
     assert len(ids | {sent}) == 4
+
+
+def test_ids_are_random_uuids_in_their_usual_form() -> None:
+    ids = list(islice(random_ids(), 4 * IDS_AT_ONCE))
+
+    assert len(set(ids)) == len(ids)
+    assert [str(UUID(each)) for each in ids] == ids
+    assert {(UUID(each).version, UUID(each).variant) for each in ids} == {(4, RFC_4122)}
+    for digit in range(32):
+        kinds = {UUID(each).hex[digit] for each in ids}
+        assert len(kinds) == {12: 1, 16: 4}.get(digit, 16)
 
 
 def test_answers_of_the_graph_are_not_cached(week: Service) -> None:

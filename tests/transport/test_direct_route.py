@@ -1,0 +1,60 @@
+"""The graph's own path is served past the router. Everything else is as it would be without."""
+
+from typing import Any
+
+import httpx
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from graph.app import GRAPH_PATH, create_app
+from graph.transport.direct_route import DirectRoute
+from tests.service import Service
+from tests.settings import Settings
+
+
+def noting(name: str, served: list[str]) -> ASGIApp:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        served.append(name)
+
+    return app
+
+
+async def unused(*_: object) -> Any:
+    """Would receive or send."""
+    raise AssertionError("nothing is received or sent")
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "by"),
+    [
+        ("http", "/graph", "endpoint"),
+        ("http", "/graph/", "app"),
+        ("http", "/mounted/graph", "app"),
+        ("http", "/", "app"),
+        ("websocket", "/graph", "app"),
+    ],
+)
+async def test_only_http_on_the_very_path_is_served_directly(kind: str, path: str, by: str) -> None:
+    served: list[str] = []
+    app = DirectRoute(noting("app", served), "/graph", noting("endpoint", served))
+
+    await app({"type": kind, "path": path}, unused, unused)
+    await app({"type": "lifespan"}, unused, unused)
+
+    assert served == [by, "app"]
+
+
+def test_a_slash_behind_the_path_leads_to_it(week: Service) -> None:
+    answer = week.http.get(f"{GRAPH_PATH}/?query={{__typename}}", follow_redirects=True)
+    assert (answer.status_code, answer.json()) == (200, {"data": {"__typename": "Query"}})
+
+
+async def test_a_defect_of_the_endpoint_is_answered_in_the_form_of_the_graph() -> None:
+    app = create_app(Settings())  # it is not started, so the endpoint has nothing that it needs
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        answer = await http.post(GRAPH_PATH, json={"query": "{ __typename }"})
+
+    assert answer.status_code == 500
+    (error,) = answer.json()["errors"]
+    assert error["extensions"]["code"] == "INTERNAL_SERVER_ERROR"
