@@ -75,6 +75,7 @@ class Plan:
     most_fields: int = MOST_FIELDS_KEPT
     compiled: bool = True  # otherwise graphql-core alone coerces, resolves and completes
     _roots: dict[Switched, GroupedFieldSet] = field(default_factory=dict)
+    _sole_fields: dict[Switched, SoleField] = field(default_factory=dict)
     _resolutions: "dict[int, Resolution | None]" = field(default_factory=dict)
     _functions: dict[tuple[Any, ...], Complete | None] = field(default_factory=dict)
 
@@ -151,6 +152,12 @@ class Plan:
 
     def sole_field(self, switched: Switched) -> SoleField | None:
         """The operation's one root field, if an executor has prepared it; None for any other operation."""
+        found = self._sole_fields.get(switched)
+        if found is None and (found := self._sole_field(switched)) is not None:
+            self._sole_fields[switched] = found
+        return found
+
+    def _sole_field(self, switched: Switched) -> SoleField | None:
         fields = self._roots.get(switched)
         if fields is None or len(fields) != 1:
             return None
@@ -208,6 +215,7 @@ class Plan:
         self._kept += weight
         if self._kept > most:
             self._roots.clear()
+            self._sole_fields.clear()
             self._functions.clear()
             self._kept = weight
         return True
