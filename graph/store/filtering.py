@@ -42,10 +42,15 @@ class DividedFilter(Generic[T]):
                 rest.append(part)
             else:
                 self.translated.append(translated)
-        tested, needed = names_in(AllOf(tuple(rest))), query.needed
-        self.needed = None if needed is None else needed | tested  # the attributes to read; None for all
-        self._not_needed = frozenset[str]() if needed is None else tested - needed
-        self._holds = predicate(AllOf(tuple(rest))) if rest else None
+        self.needed = query.needed  # the attributes to read; None for all
+        self._not_needed = frozenset[str]()
+        self._holds: Callable[[Item], bool] | None = None
+        if rest:
+            tested = names_in(AllOf(tuple(rest)))
+            self._holds = predicate(AllOf(tuple(rest)))
+            if self.needed is not None:
+                self._not_needed = tested - self.needed
+                self.needed |= tested
 
     @property
     def has_rest(self) -> bool:

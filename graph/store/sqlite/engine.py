@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
@@ -151,7 +151,9 @@ class SqliteDatabase(Database):
             raise InvalidItem("the limit of a query must be at least 1")
         prepared = self._prepared(query)
         items: Sequence[Item] = []
-        async for some in self._slices(prepared, query):
+        left: _Left | None = _Left(partitions, query.start)
+        while left and (limit is None or len(items) < limit):
+            some, left = await self._slice(prepared, query, left, None if limit is None else limit - len(items))
             items = joined(items, some)
         if limit is None or len(items) < limit:
             return Page(items, None, len(partitions))
@@ -163,29 +165,30 @@ class SqliteDatabase(Database):
         prepared = self._prepared(query)
         if not prepared.tests_items:
             return await self._read(lambda db: prepared.count(db, query.partitions, self._now()))
-        query = replace(query, start=None, limit=None, attributes=frozenset())
-        return sum([len(some) async for some in self._slices(self._prepared(query), query)])
+        query = replace(query, attributes=frozenset())
+        prepared, counted = self._prepared(query), 0
+        left: _Left | None = _Left(query.partitions, None)
+        while left:
+            some, left = await self._slice(prepared, query, left, None)
+            counted += len(some)
+        return counted
 
     def _prepared(self, query: Query) -> PreparedQuery:
         check_partitions(query)
         return PreparedQuery(self._tables[query.entity], query)
 
-    async def _slices(self, prepared: PreparedQuery, query: Query) -> AsyncIterator[Sequence[Item]]:
-        """The items of a query, job by job, up to `limit` items or the end."""
-        start: Mapping[str, Any] | None = query.start
-        partitions: Sequence[Partition] = query.partitions
-        found = 0
-        while partitions:
-            rest = None if query.limit is None else query.limit - found
-            some = await self._read(
-                partial(prepared.read, partitions=partitions, now=self._now(), start=start, limit=rest)
-            )
-            yield some.items
-            found += len(some.items)
-            if some.last_row is None or (query.limit is not None and found >= query.limit):
-                return
-            start = some.last_row
-            partitions = partitions[partitions.index(query.entity.partition_of(query.by, start)) :]
+    async def _slice(
+        self, prepared: PreparedQuery, query: Query, left: "_Left", limit: int | None
+    ) -> "tuple[Sequence[Item], _Left | None]":
+        """The items that one job finds, at most so many, and what is left to read."""
+        partitions, start = left
+        some = await self._read(
+            partial(prepared.read, partitions=partitions, now=self._now(), start=start, limit=limit)
+        )
+        if some.last_row is None:
+            return some.items, None
+        last_partition = query.entity.partition_of(query.by, some.last_row)
+        return some.items, _Left(partitions[partitions.index(last_partition) :], some.last_row)
 
     async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
         table = self._tables[entity]
@@ -270,6 +273,13 @@ class SqliteDatabase(Database):
         except sqlite3.Error as error:
             self._integrity.notice(error)
             raise DatabaseUnavailable(f"SQLite cannot write: {error}") from error
+
+
+class _Left(NamedTuple):
+    """What is left to read of a query."""
+
+    partitions: Sequence[Partition]
+    start: Mapping[str, Any] | None  # in the first of them
 
 
 class _Refused(Exception):
