@@ -11,7 +11,7 @@ import orjson
 from graph.store.conditions import Compare, conjuncts
 from graph.store.entity import Item
 from graph.store.filtering import DividedFilter
-from graph.store.query import Partition, Prefix, Query, narrowed
+from graph.store.query import Partition, Query, narrowed
 from graph.store.rows import Row, Rows, joined
 from graph.store.sqlite.projection import Projection, projection
 from graph.store.sqlite.reading import compared, reading
@@ -20,7 +20,9 @@ from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection
 from graph.store.values import InvalidItem
 
-ROWS_PER_SLICE = 1000  # the most that one job reads, so that callers are served in rotation
+ROWS_PER_SLICE = (
+    1024  # the most that one job reads, so that callers are served in rotation; a page of 1,000 and one row more fits
+)
 ROWS_PER_CALL = 128  # fetched at a time; the job may end in between. A page of a hundred, and one row more, fits
 VALUES_PER_ROW = 3  # a row itself costs as much as so many values
 ROWS_TESTED_AT_ONCE = 250  # fewer, if the limit may be reached early and further rows would be read in vain
@@ -58,9 +60,9 @@ class PreparedQuery:
         by = query.by
         self._table = table
         self._reading = reading(table, by, query.forward)
-        self._between = query.between
+        self._between = bounds = narrowed(query.between)
         self._defaults, self._completed = query.defaults, query.completed
-        for bound in filter(None, narrowed(query.between)):
+        for bound in filter(None, bounds):
             table.entity.templates[by].sort.prefix(bound)  # raises what DynamoDB's engine raises
         self._filter = DividedFilter(query, partial(translate, entity=table.entity))
         self._narrowing = "".join([f" AND {term}" for term, _ in self._filter.translated])
@@ -145,13 +147,13 @@ class PreparedQuery:
             *alike, varying = way.partition
             terms = [*(f"{name} = ?" for name in alike), f"{varying} IN (SELECT value FROM json_each(?))"]
             values = [*partitions[0][:-1], orjson.dumps([partition[-1] for partition in partitions]).decode()]
-        at: Prefix = ()
+        low, high = self._between
         if start is not None:
             behind, position = way.behind(start)
             terms.append(behind)
             values += position
             at = tuple([start[name] for name in way.sort_names])
-        low, high = narrowed(self._between, (at, None) if way.forward else (None, at))
+            low, high = narrowed(self._between, (at, None) if way.forward else (None, at))
         for sign, bound in ((">=", low), ("<=", high)):
             if bound:
                 term, bound_values = compared(way.sort[: len(bound)], sign, bound)
