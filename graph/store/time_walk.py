@@ -192,6 +192,9 @@ class Walk:
     ) -> AsyncGenerator[Batch, None]:
         """Partitions to read together: as many as promise a full page, then twice as many each time."""
         last = self._partition(stop) if stop else None
+        # Behind `start`, its partition may hold little of what it promises. So its promise does not count, except where
+        # one partition too many costs a request of its own.
+        is_counted = start is None or self._database.is_remote
         batch: list[Partition] = []
         promised = rows_held = 0
         async with aclosing(self._plan(forward=forward, start=self._partition(start) if start else None)) as promises:
@@ -202,7 +205,8 @@ class Walk:
                             yield Batch(batch, rows_held)
                         return
                     batch.append(partition)
-                    promised += most
+                    promised += most if is_counted else 0
+                    is_counted = True
                     rows_held += rows
                     if promised >= wanted or (self._query.where and rows_held >= ROWS_PER_BATCH):
                         yield Batch(batch, rows_held)

@@ -63,7 +63,11 @@ async def test_page_1000_costs_what_page_2_costs(engine: str) -> None:
             shapes.append(watched.shape())
 
         assert shapes[0] == shapes[1]
-        assert len(shapes[0]) == 4, "years, the days of one year, the cursor's day and the next, then twice as many"
+        events_read = shapes[0][2:]  # behind the years, and the days of one year
+        if database.is_remote:
+            assert [days for _, _, days in events_read] == [2, 4], "the cursor's day and the next, then twice as many"
+        else:
+            assert [days for _, _, days in events_read] == [3], "the cursor's day, and as many as promise a page"
 
 
 @pytest.mark.parametrize("backward", [False, True])
