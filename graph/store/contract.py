@@ -78,6 +78,7 @@ class Database(ABC):
     transaction_limit: int  # the most actions of one transaction
     quick_partitions: int  # so many partitions of an index are read in some tenths of a second
     is_remote: bool  # whether a query waits for a network, so that several at once take little longer than one
+    merges: int = 1  # so many partitions of an index can be read by one query as one list
     in_order: bool  # whether concurrent transactions are applied in the order in which they were sent
 
     @abstractmethod
@@ -116,6 +117,8 @@ class Database(ABC):
     @abstractmethod
     async def query(self, query: Query) -> Page:
         """Items in the order of the partitions and, within each, of the sort key.
+
+        With `merged`, they are one list in the order of the sort key, and `start` may lie in any of them.
 
         The engine chooses the order of items with equal sort keys. It is the same at every reading, and
         exactly reversed when reading backwards. An engine may read several partitions at once, also some

@@ -1,8 +1,9 @@
 """Reads several partitions of an index as one list, in order of the sort key.
 
-Every partition is read some items at a time. What lies before the place that all of them have reached is complete,
-and can be put in order. Only the partitions that are furthest behind are read on, each more items at a time than
-before. So a page costs little more than its own items, and a few of each partition.
+An engine may merge some partitions itself, in one reading. Every such group, or else every partition, is read some
+items at a time. What lies before the place that all of them have reached is complete, and can be put in order. Only
+those that are furthest behind are read on, each more items at a time than before. So a page costs little more than its
+own items, and a few of each group.
 
 Items with equal sort keys are ordered by the rest of their primary key: the order that a store has for them in one
 partition says nothing about those of another.
@@ -24,17 +25,17 @@ from graph.store.rows import filtered, joined, picked, values_of
 from graph.store.time_walk import ITEMS_PER_PIECE, READ_AT_LEAST, Keep, reading_for
 from graph.work.account import charge_rows, give_way
 
-AT_LEAST = 8  # items of a partition at a time
-FEW = 4  # partitions; to read one of them a second time costs as much as to read a hundred items more
-GROWTH = 2  # of a reading over the one before it of the same partition
+AT_LEAST = 8  # items of a group at a time
+FEW = 4  # groups; to read one of them a second time costs as much as to read a hundred items more
+GROWTH = 2  # of a reading over the one before it of the same group
 MOST_AT_ONCE = 1000  # items of a later reading; to test more of them would hold the event loop for long
 
 
 @dataclass(slots=True)
 class _Stream:
-    """A partition that is being read."""
+    """A group of partitions that is being read, or only one."""
 
-    partition: Partition
+    partitions: Sequence[Partition]
     at_once: int  # items of its next reading
     last: Item | None = None  # the reading goes on behind it
     more: bool = True  # whether anything may follow
@@ -68,9 +69,10 @@ class MergedPartitions:
     async def read(self, size: int, within: Between, *, forward: bool) -> Found:
         """The first items of a part of the list, or with `forward=False` the last ones, in reverse."""
         bounds, wanted = self._bounds(within), size + 1
-        partitions = self._query.partitions
-        at_once = self._at_once(wanted, len(partitions))
-        streams = [_Stream(partition, at_once) for partition in partitions]
+        partitions, merged = self._query.partitions, self._database.merges
+        groups = [partitions[at : at + merged] for at in range(0, len(partitions), merged)]
+        at_once = self._at_once(wanted, len(groups))
+        streams = [_Stream(group, at_once) for group in groups]
         found: Sequence[Item] = []
         places: list[Place] = []
         in_order: list[int] = []  # those items that nothing unread can come before
@@ -91,14 +93,14 @@ class MergedPartitions:
             behind = [stream for stream in streams if stream.more and stream.last and stream.last[self._sort] == end]
         if len(in_order) > ITEMS_PER_PIECE:
             await give_way()
-        return Found(picked(found, in_order[:size]), len(in_order) > size, len(streams))
+        return Found(picked(found, in_order[:size]), len(in_order) > size, len(partitions))
 
-    def _at_once(self, wanted: int, partitions: int) -> int:
-        """The items of each partition's first reading."""
-        # Of few partitions, as if one of them had the whole page, with the item at the place behind which the page
+    def _at_once(self, wanted: int, groups: int) -> int:
+        """The items of each group's first reading."""
+        # Of few groups, as if one of them had the whole page, with the item at the place behind which the page
         # begins, and one that shows a tie's end.
-        at_once = wanted + 2 if partitions <= FEW else max(ceil(GROWTH * wanted / partitions), AT_LEAST)
-        return max(at_once, READ_AT_LEAST // max(partitions, 1)) if self._keep else at_once
+        at_once = wanted + 2 if groups <= FEW else max(ceil(GROWTH * wanted / groups), AT_LEAST)
+        return max(at_once, READ_AT_LEAST // max(groups, 1)) if self._keep else at_once
 
     async def _read_all(
         self, streams: Sequence[_Stream], bounds: Bounds, within: Between, forward: bool
@@ -114,9 +116,18 @@ class MergedPartitions:
         return await self._read(stream, bounds, within, forward)
 
     async def _read(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> Sequence[Item]:
-        """The next items of a partition that are wanted."""
-        partition = replace(self._query, partitions=[stream.partition], between=bounds, forward=forward)
-        page = await self._database.query(replace(partition, start=stream.last, limit=stream.at_once))
+        """The next items of a group that are wanted."""
+        page = await self._database.query(
+            replace(
+                self._query,
+                partitions=stream.partitions,
+                merged=len(stream.partitions) > 1,
+                between=bounds,
+                forward=forward,
+                start=stream.last,
+                limit=stream.at_once,
+            )
+        )
         stream.at_once = min(stream.at_once * GROWTH, MOST_AT_ONCE)
         stream.more = page.last_key is not None
         stream.last = page.items[-1] if page.items else stream.last

@@ -49,6 +49,7 @@ class MeteredDatabase(Database):
         self.transaction_limit = database.transaction_limit
         self.quick_partitions = database.quick_partitions
         self.is_remote = database.is_remote
+        self.merges = database.merges
         self.in_order = database.in_order
         self._database = database
         self._call = meter.call

@@ -49,6 +49,7 @@ class Query:
     entity: Entity
     index: Index | None = None  # None for the primary key
     partitions: Sequence[Partition] = ((),)  # one after the other in this order
+    merged: bool = False  # as one list in the order of the sort key instead; at most `Database.merges` partitions
     between: Bounds = UNBOUNDED
     forward: bool = True
     start: Mapping[str, Any] | None = None  # a position in the first partition, or an item; the query begins behind it

@@ -1,5 +1,6 @@
 """The store's contract: the order of a query, its bounds and its start. Every test runs on every engine."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -71,6 +72,37 @@ async def test_bounds_are_inclusive(table: OneEntity, between: Bounds, expected:
 
     assert [item["at"] for item in page.items] == (expected if forward else expected[::-1])
     assert page.last_key is None
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("between", [UNBOUNDED, (1, 3)])
+async def test_merged_partitions_are_one_list_that_can_be_read_page_by_page(
+    table: OneEntity, between: Bounds, forward: bool
+) -> None:
+    days = ["mon", "tue", "wed", "thu"][: table.database.merges]
+    await table.put_many([timed(f"{n:02}", n * n % 5, days[n % len(days)]) for n in range(40)])
+    query = Query(
+        entity=table.entity,
+        index=BY_TIME,
+        partitions=[(day,) for day in days],
+        merged=True,
+        between=between,
+        forward=forward,
+    )
+    low, high = between
+
+    everything = (await table.database.query(query)).items
+    page = await table.database.query(replace(query, limit=3))
+    items = [*page.items]
+    while page.last_key is not None:
+        page = await table.database.query(replace(query, limit=3, start=page.last_key))
+        items += page.items
+
+    assert items == everything
+    expected = [n for n in range(40) if (low or 0) <= n * n % 5 <= (high or 5)]
+    assert sorted(sks(items)) == [f"{n:02}" for n in expected]
+    assert [item["at"] for item in items] == sorted([n * n % 5 for n in expected], reverse=not forward)
+    assert (await table.database.query(replace(query, forward=not forward))).items == everything[::-1]
 
 
 async def test_bounds_of_texts_are_inclusive(table: OneEntity) -> None:

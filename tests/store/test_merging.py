@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import pytest
@@ -112,11 +113,13 @@ readings = st.builds(
 
 
 @settings(max_examples=rounds(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-@given(items=many_samples, wanted=st.lists(readings, min_size=8, max_size=8))
+@given(items=many_samples, wanted=st.lists(readings, min_size=8, max_size=8), merges=st.integers(1, len(DAYS)))
 async def test_a_reading_between_any_two_places_equals_the_sorted_list(
-    engine: str, items: list[Item], wanted: list[Reading]
+    engine: str, items: list[Item], wanted: list[Reading], merges: int
 ) -> None:
-    async with empty_database(engine, [SAMPLE]) as database:
+    async with empty_database(engine, [SAMPLE]) as real:
+        database = CountingDatabase(real)
+        database.merges = min(merges, real.merges)
         await put(database, items)
         for reading in wanted:
             found = await merged(
@@ -181,7 +184,8 @@ async def test_a_page_reads_about_its_own_items_and_each_partition_once(
     )
 
     assert [item["at"] for item in found.items] == [number // 2 + (n if forward else -n) for n in range(1, size + 1)]
-    assert len(watched.calls) == partitions
+    assert len(watched.calls) == ceil(partitions / database.merges)
+    assert watched.read(SAMPLE, BY_TIME) == {(day,) for day in days}
     assert watched.items <= max(3 * size, AT_LEAST * partitions)
 
 
@@ -251,8 +255,9 @@ async def test_a_filter_in_python_that_drops_little_of_many_partitions_reads_lit
 async def test_many_partitions_are_not_all_read_in_one_iteration_of_the_loop_if_others_wait(
     database: Database,
 ) -> None:
-    days = [f"day{n:02}" for n in range(30)]
-    await put(database, spread(60, days))
+    readings = 30
+    days = [f"day{n:03}" for n in range(readings * database.merges)]
+    await put(database, spread(2 * len(days), days))
     busy = Work(pace=Pace(burst_s=0, slice_s=0, resting_iterations=0))  # nothing may go on without giving way
 
     with charged_to(an_account(busy)):
@@ -260,7 +265,7 @@ async def test_many_partitions_are_not_all_read_in_one_iteration_of_the_loop_if_
             found = await merged(database, days).read(50, EVERYTHING, forward=True)
 
     assert len(found.items) == 50
-    assert turns.number >= len(days) / SHORT_AT_ONCE
+    assert turns.number >= readings / SHORT_AT_ONCE
 
 
 async def test_a_filter_in_python_is_tested_on_a_bounded_number_of_items_at_a_time() -> None:

@@ -15,7 +15,7 @@ from graph.store.query import Partition, Query, narrowed
 from graph.store.rows import Row, Rows, joined
 from graph.store.sqlite.projection import Projection, projection
 from graph.store.sqlite.reading import compared, reading
-from graph.store.sqlite.sql import translate
+from graph.store.sqlite.sql import Term, translate
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection
 from graph.store.values import InvalidItem
@@ -59,7 +59,8 @@ class PreparedQuery:
     def __init__(self, table: EntityTable, query: Query) -> None:
         by = query.by
         self._table = table
-        self._reading = reading(table, by, query.forward)
+        self._reading = reading(table, by, query.forward, query.merged)
+        self._merged = query.merged
         self._between = bounds = narrowed(query.between)
         self._defaults, self._completed = query.defaults, query.completed
         for bound in filter(None, bounds):
@@ -93,7 +94,7 @@ class PreparedQuery:
         """
         items: Sequence[Item] = []
         rows = ROWS_PER_SLICE if limit is None or not self.tests_items else ROWS_TESTED_AT_ONCE
-        for run in _runs(partitions, start is not None):
+        for run in [partitions] if self._merged else _runs(partitions, start is not None):
             wanted = rows if limit is None or self.tests_items else min(limit - len(items), rows)
             found = self._items(db, run, now, start, wanted)
             last = self._table.entity.position_of(self._reading.index, found[-1]) if len(found) == wanted else None
@@ -108,45 +109,62 @@ class PreparedQuery:
         """The number of items. SQL must test the whole filter."""
         counted = 0
         for run in _runs(sorted(partitions), False):
-            condition, values = self._range_condition(run, None)
-            sql = f"SELECT count(*) FROM {self._from} WHERE {condition}{self._table.is_live}{self._narrowing}"
-            (found,) = db.execute(sql, (*values, *self._table.live_at(now), *self._narrowed)).fetchone()
+            (found,) = db.execute(*self._selected("count(*)", [run], now)).fetchone()
             counted += found
         return counted
 
     def _items(
         self, db: ReadConnection, partitions: Sequence[Partition], now: int, start: Mapping[str, Any] | None, limit: int
     ) -> Sequence[Item]:
-        """The items that SQL selects from a run of partitions, in order or in reverse.
+        """The items that SQL selects from a run of partitions, in order or in reverse, or from merged ones.
 
         They have the defaults, unless Python tests them next: a test may ask for an attribute's absence.
         """
-        condition, values = self._range_condition(partitions, start)
         order = self._reading.order
-        if len(partitions) > 1:
+        runs = [[partition] for partition in partitions] if self._merged else [partitions]
+        if len(runs[0]) > 1:
             direction = "ASC" if partitions[0] < partitions[-1] else "DESC"
             order = (f"{self._reading.partition[-1]} {direction}", *order)
-        sql = (
-            f"SELECT {self._columns.sql} FROM {self._from} WHERE {condition}{self._table.is_live}{self._narrowing} "
-            f"ORDER BY {', '.join(order) or '1'} LIMIT ?"
-        )
-        rows = fetch(db, self._columns, sql, (*values, *self._table.live_at(now), *self._narrowed, limit))
+        selected, values = self._selected(self._columns.sql, runs, now, start)
+        sql = f"{selected} ORDER BY {', '.join(order) or '1'} LIMIT ?"
+        rows = fetch(db, self._columns, sql, (*values, limit))
         if self._defaults and not self.tests_items:
             return self._columns.completed(rows, self._defaults)
         return Rows(self._columns, rows)
 
-    def _range_condition(
-        self, partitions: Sequence[Partition], start: Mapping[str, Any] | None
-    ) -> tuple[str, list[Any]]:
-        """The condition that an item is in a run of partitions, within the bounds and after the start."""
+    def _selected(
+        self, columns: str, runs: Sequence[Sequence[Partition]], now: int, start: Mapping[str, Any] | None = None
+    ) -> Term:
+        """The statement that selects columns of what matches in runs of partitions, which are alike, after the start.
+
+        SQLite reads each run of a compound statement through the index, only as far as the order of all needs it.
+        """
+        named = [self._named(run) for run in runs]
+        terms, _ = named[0]
+        after, values = self._within(start)
+        condition = " AND ".join([*terms, *after]) or "1"
+        sql = (
+            f"SELECT {columns} FROM {self._from} WHERE {condition}{self._reading.made_of}{self._table.is_live}"
+            f"{self._narrowing}"
+        )
+        values += [*self._table.live_at(now), *self._narrowed]
+        return " UNION ALL ".join([sql] * len(runs)), [value for _, own in named for value in (*own, *values)]
+
+    def _named(self, run: Sequence[Partition]) -> tuple[list[str], Sequence[Any]]:
+        """The conditions that an item is in a run of partitions, and the values that they bind."""
+        names = self._reading.partition
+        if len(run) == 1:
+            return [f"{name} = ?" for name in names], run[0]
+        *alike, varying = names
+        varied = orjson.dumps([partition[-1] for partition in run]).decode()
+        terms = [*(f"{name} = ?" for name in alike), f"{varying} IN (SELECT value FROM json_each(?))"]
+        return terms, [*run[0][:-1], varied]
+
+    def _within(self, start: Mapping[str, Any] | None) -> tuple[list[str], list[Any]]:
+        """The conditions that an item is within the bounds and after the start, and the values that they bind."""
         way = self._reading
-        values: list[Any]
-        if len(partitions) == 1:
-            terms, values = [f"{name} = ?" for name in way.partition], [*partitions[0]]
-        else:
-            *alike, varying = way.partition
-            terms = [*(f"{name} = ?" for name in alike), f"{varying} IN (SELECT value FROM json_each(?))"]
-            values = [*partitions[0][:-1], orjson.dumps([partition[-1] for partition in partitions]).decode()]
+        terms: list[str] = []
+        values: list[Any] = []
         low, high = self._between
         if start is not None:
             behind, position = way.behind(start)
@@ -159,7 +177,7 @@ class PreparedQuery:
                 term, bound_values = compared(way.sort[: len(bound)], sign, bound)
                 terms.append(term)
                 values += bound_values
-        return (" AND ".join(terms) or "1") + way.made_of, values
+        return terms, values
 
 
 def check_partitions(query: Query) -> None:

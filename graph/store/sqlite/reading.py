@@ -20,7 +20,7 @@ class Reading:
     partition: tuple[str, ...]  # the columns that name a partition
     sort: tuple[str, ...]  # the columns of the sort key, read in the direction
     tie: tuple[str, ...]  # the rest of the primary key, read against the direction
-    order: tuple[str, ...]  # the terms of ORDER BY within a partition
+    order: tuple[str, ...]  # the terms of ORDER BY within a partition, or within merged ones
     made_of: str  # the condition that an item is in the index
     table: str  # the table, read through the index
     ranked_table: str  # the table, read through the index in order of `ranked_by`
@@ -29,7 +29,7 @@ class Reading:
     forward: bool
 
     def behind(self, start: Mapping[str, Any]) -> Term:
-        """The condition that an item comes after a position in its partition.
+        """The condition that an item comes after a position in its partition, or in merged ones.
 
         Raises:
             InvalidItem: The position lacks an attribute.
@@ -49,11 +49,12 @@ class Reading:
 
 
 @cache
-def reading(table: EntityTable, index: Index, forward: bool) -> Reading:
-    """The SQL for reading partitions of an index of an entity."""
+def reading(table: EntityTable, index: Index, forward: bool, merged: bool = False) -> Reading:
+    """The SQL for reading partitions of an index of an entity, one after the other or merged."""
     entity: Entity = table.entity
     partition, sort = entity.templates[index]
-    tie_names = tuple(name for name in entity.key_names if name not in entity.templates[index].names)
+    ordered = sort.names if merged else entity.templates[index].names
+    tie_names = tuple(name for name in entity.key_names if name not in ordered)
     along, against = ("ASC", "DESC") if forward else ("DESC", "ASC")
     sort_columns, tie = tuple(map(quoted, sort.names)), tuple(map(quoted, tie_names))
     return Reading(

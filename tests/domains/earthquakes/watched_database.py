@@ -28,6 +28,7 @@ class WatchedDatabase(Database):
         self.transaction_limit = database.transaction_limit
         self.quick_partitions = database.quick_partitions
         self.is_remote = database.is_remote
+        self.merges = database.merges
         self.in_order = database.in_order
         self.calls: list[Call] = []
         self.gets: list[tuple[Entity, frozenset[str] | None]] = []  # of which entity, with the needed attributes

@@ -93,21 +93,29 @@ async def test_a_page_of_a_hot_service_takes_little_more_than_one_query_for_each
     records, watched = await read(written, LogSelection(services=HOT), Paging(SIZE))
 
     assert [record.message for record in records] == [f"{n}" for n in range(EACH - 1, EACH - 1 - SIZE, -1)]
-    assert set(watched.queries()) == {(SERVICE_LOG.table.primary.name, 1)}
-    assert 11 <= len(watched.queries()) <= 13
-    assert watched.logs <= AT_LEAST * 14
+    if written.database.merges > 1:
+        assert watched.queries() == [(SERVICE_LOG.table.primary.name, 11)]
+        assert watched.logs <= SIZE + 3
+    else:
+        assert set(watched.queries()) == {(SERVICE_LOG.table.primary.name, 1)}
+        assert 11 <= len(watched.queries()) <= 13
+        assert watched.logs <= AT_LEAST * 14
 
 
-async def test_a_page_by_type_takes_one_query_and_one_of_all_logs_three(written: Logs) -> None:
+async def test_a_page_by_type_takes_one_query_and_one_of_all_logs_at_most_three(written: Logs) -> None:
     records, watched = await read(written, LogSelection(types=(ServiceLogType.APPLICATION,)), Paging(SIZE))
     assert (len(records), watched.queries()) == (SIZE, [(TIMESTAMP_INDEX.name, 1)])
     assert watched.logs <= SIZE + 3
 
     records, watched = await read(written, LogSelection(), Paging(SIZE))
     assert (len(records), len({record.service for record in records})) == (SIZE, SERVICES)
-    assert watched.queries()[:3] == [(TIMESTAMP_INDEX.name, 1)] * 3
-    assert len(watched.queries()) <= 4
-    assert watched.logs <= 3 * SIZE
+    if written.database.merges > 1:
+        assert watched.queries() == [(TIMESTAMP_INDEX.name, 3)]
+        assert watched.logs <= SIZE + 3
+    else:
+        assert watched.queries()[:3] == [(TIMESTAMP_INDEX.name, 1)] * 3
+        assert len(watched.queries()) <= 4
+        assert watched.logs <= 3 * SIZE
 
 
 async def test_what_precedes_a_page_is_read_only_on_request(written: Logs) -> None:

@@ -205,7 +205,8 @@ async def test_a_change_reads_only_the_watches_of_its_area_and_category_and_of_a
     await lookout.follower(database).catch_up()
 
     assert database.read(AREA_WATCHER) == {(HERE, SHAKING), (HERE, ALL)}
-    assert [call.method for call in database.calls if call.entity is AREA_WATCHER] == ["query", "query"]
+    queries = 1 if database.merges > 1 else 2
+    assert [call.method for call in database.calls if call.entity is AREA_WATCHER] == ["query"] * queries
 
 
 async def test_many_watches_are_told_in_the_order_of_their_ids_some_at_a_time(
