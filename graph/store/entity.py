@@ -68,6 +68,7 @@ class Entity:
     key: tuple[str, str]  # templates of the partition key and the sort key
     attributes: tuple[Attribute, ...]
     indexes: Mapping[Index, tuple[str, str]] = field(default_factory=dict)
+    narrowed_by: tuple[str, ...] = ()  # what queries by the primary key filter on, as an index's `narrowed_by`
     open: bool = False  # whether items may have undeclared attributes
     label: str = ""  # the value of the attribute `entity`, if it is not the name
 

@@ -61,6 +61,7 @@ class MergedPartitions:
         sort = query.entity.templates[query.by].sort.names
         self._sort = sort[0]
         self._names = tuple(order or dict.fromkeys((*sort, *query.entity.key_names)))
+        self._bounds_of = len(sort)  # attributes of a place
 
     def place_of(self, item: Item) -> Place:
         """The place of an item in the list."""
@@ -140,7 +141,7 @@ class MergedPartitions:
     def _bounds(self, within: Between) -> Bounds:
         """The bounds of the query, narrowed to a part of the list."""
         after, before = within.after or (), within.before or ()
-        return narrowed(self._query.between, (after[:1], before[:1]))
+        return narrowed(self._query.between, (after[: self._bounds_of], before[: self._bounds_of]))
 
 
 def _number_before(end: Any, places: Sequence[Place], forward: bool) -> int:

@@ -65,6 +65,7 @@ SIGHTING = Entity(
     BLIP,
     key=("AREA#{areaSlug}", "SIGHTING#{reportedAt}#{sightingId}"),
     indexes={TRENDING: ("CATEGORY#{category}", "{reportedAt}#{sightingId}")},
+    narrowed_by=("expiresAt",),  # a third or more of an area's items may have expired between two sweeps
     attributes=SIGHTING_ATTRIBUTES,
 )
 

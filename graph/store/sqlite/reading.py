@@ -75,7 +75,7 @@ def reading(table: EntityTable, index: Index, forward: bool, merged: bool = Fals
 
 def _indexed_by(table: EntityTable, index: Index, ranked_by: str | None) -> str:
     """The table, read through an index. SQLite has no statistics by which it could choose one."""
-    if index not in table.entity.indexes:
+    if index == table.entity.table.primary and not table.entity.narrowed_by:
         return table.table
     return f"{table.table} INDEXED BY {quoted(table.index_name(index, ranked_by))}"
 

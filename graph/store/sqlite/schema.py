@@ -59,14 +59,16 @@ def _indexes(table: EntityTable) -> list[tuple[str, str]]:
     entity = table.entity
     ttl = [quoted(table.ttl)] if table.ttl else []
     indexes = []
-    for index in entity.indexes:
+    # That of the primary key can have no other column, since it is unique.
+    primary = {entity.table.primary: entity.narrowed_by} if entity.narrowed_by else {}
+    for index, narrowed_by in (primary | {each: each.narrowed_by for each in entity.indexes}).items():
         partition, sort = ([quoted(name) for name in template.names] for template in entity.templates[index])
-        narrowing = [quoted(name) for name in index.narrowed_by if name in entity.named]
+        narrowing = [quoted(name) for name in narrowed_by if name in entity.named]
         wanted = [(table.index_name(index), [*partition, *reading(table, index, True).order, *ttl, *narrowing])]
         if ranked_by := table.ranked_by(index):
             wanted.append((table.index_name(index, ranked_by), [*partition, quoted(ranked_by), *sort, *ttl]))
         made_of = " AND ".join(f"{name} IS NOT NULL" for name in dict.fromkeys([*partition, *sort]))
-        where = f" WHERE {made_of}" if made_of else ""
+        where = f" WHERE {made_of}" if made_of and index not in primary else ""
         for name, columns in wanted:
             listed = ", ".join(_once(columns))
             indexes.append((name, f"CREATE INDEX {quoted(name)} ON {table.table} ({listed}){where}"))
