@@ -9,7 +9,16 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.types.scalar import ScalarDefinition
 
-from graph.core.times import DATE_FORM, TIME_FORMS, InvalidTime, millis_ceil, millis_floor, parse_date, parse_time
+from graph.core.times import (
+    DATE_FORM,
+    TIME_FORMS,
+    InvalidTime,
+    millis_ceil,
+    millis_floor,
+    parse_date,
+    parse_time,
+    rfc3339,
+)
 
 __all__ = ["LARGEST_EXACT", "SCALARS", "EpochMillis", "describe_enum", "millis_ceil", "millis_floor"]
 
@@ -41,10 +50,6 @@ def _parse_date(value: Any) -> date:
         raise GraphQLError(f"Date must be {DATE_FORM}.") from error
 
 
-def _write_time(time: datetime) -> str:
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 SCALARS: dict[object, ScalarDefinition] = {
     EpochMillis: strawberry.scalar(
         name="EpochMillis",
@@ -59,7 +64,7 @@ SCALARS: dict[object, ScalarDefinition] = {
             "`+02:00`; one between two milliseconds is rounded into the time range. An argument may also be a date, "
             "`2023-08-03`: as the start of a time range, it is the beginning of that day, UTC; as the end, its end."
         ),
-        serialize=_write_time,
+        serialize=rfc3339,
         parse_value=_parse_time,
         specified_by_url="https://scalars.graphql.org/andimarek/date-time",
     ),

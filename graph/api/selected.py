@@ -35,7 +35,7 @@ from strawberry.types import Info
 from strawberry.types.field import StrawberryField
 
 from graph.api.selections import selected_fields
-from graph.store.records import Derived, Record, Stored
+from graph.store.records import Derived, Nested, Record, Stored
 
 Attributes = frozenset[str] | None
 """The needed attributes of a record, beside its position; None for all."""
@@ -171,7 +171,7 @@ class _Reading:
         match getattr_static(self._record_class, name, None):
             case Stored(attribute=attribute):
                 self.attributes.add(attribute)
-            case Derived(attributes=attributes):
+            case Derived(attributes=attributes) | Nested(attributes=attributes):
                 self.attributes.update(attributes)
             case _:
                 self.everything = True

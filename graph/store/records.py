@@ -18,23 +18,34 @@ from graph.store.entity import Entity, Item, Key
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Record")
+N = TypeVar("N", bound="Record")
 PARTIAL_CLASSES = 256  # kept classes; each takes about 2 KB
 
 
 class Stored(Generic[T]):
     """A descriptor that reads an attribute from a record's item."""
 
-    def __init__(self, attribute: str, convert: Callable[[Any], T] | None = None, *, optional: bool = False) -> None:
+    def __init__(
+        self,
+        attribute: str,
+        convert: Callable[[Any], T] | None = None,
+        *,
+        optional: bool = False,
+        written: Callable[[Any], Any] | None = None,
+    ) -> None:
         """Name the attribute.
 
         Args:
             attribute: its name in the item.
             convert: converts the stored value.
             optional: whether the item may lack it; then it is None.
+            written: makes of the stored value what clients read, such as the text of a time. It takes less time than
+                to convert the value and to write that, with the same result.
         """
         self.attribute = attribute
         self.convert = convert
         self.optional = optional
+        self.written = written
 
     @overload
     def __get__(self, record: None, owner: type) -> Self: ...
@@ -65,6 +76,25 @@ class Derived(Generic[T]):
             return self
         item = record.item
         return self.compute(*[item[name] for name in self.attributes])
+
+
+class Nested(Generic[N]):
+    """A descriptor of some attributes of an item as a record of their own; None if the item lacks one of them."""
+
+    def __init__(self, record: type[N]) -> None:
+        """Name the class of that record."""
+        self.record = record
+        self.attributes = tuple(dict.fromkeys(each.attribute for each in record.stored().values()))
+
+    @overload
+    def __get__(self, record: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, record: "Record", owner: type) -> N | None: ...
+    def __get__(self, record: "Record | None", owner: type) -> Self | N | None:
+        if record is None:
+            return self
+        item = record.item
+        return None if any(item.get(name) is None for name in self.attributes) else self.record(item)
 
 
 class NotRead:
@@ -99,8 +129,7 @@ class Record:
     @classmethod
     def stored(cls) -> dict[str, Stored[Any]]:
         """The descriptors of the attributes by their names."""
-        found = {name: value for each in reversed(cls.__mro__) for name, value in vars(each).items()}
-        return {name: value for name, value in found.items() if isinstance(value, Stored)}
+        return {name: value for name, value in _members(cls).items() if isinstance(value, Stored)}
 
     def values(self) -> dict[str, Any]:
         """All attributes by their names."""
@@ -190,8 +219,7 @@ async def records_at(
 @lru_cache(4 * PARTIAL_CLASSES)
 def _reading(whole: Hashable, attributes: frozenset[str]) -> type[Record]:
     of_class = cast("type[Record]", whole)
-    stored = of_class.stored().items()
-    unread = {name for name, each in stored if each.optional and each.attribute not in attributes}
+    unread = {name for name, optional in _optional(of_class).items() if not attributes.issuperset(optional)}
     return _partial(whole, frozenset(unread)) if unread else of_class
 
 
@@ -199,6 +227,17 @@ def _reading(whole: Hashable, attributes: frozenset[str]) -> type[Record]:
 def _partial(of_class: Hashable, unread: frozenset[str]) -> type[Record]:
     """A record class without some optional attributes."""
     whole = cast("type[Record]", of_class)
-    stored = whole.stored()
-    refused = {name: NotRead(stored[name].attribute) for name in sorted(unread)}
+    optional = _optional(whole)
+    refused = {name: NotRead(", ".join(optional[name])) for name in sorted(unread)}
     return type(whole.__name__, (whole,), {"__slots__": (), "__module__": whole.__module__, **refused})
+
+
+def _optional(record: type[Record]) -> dict[str, tuple[str, ...]]:
+    """The attributes of items whose absence means something, by the names of the descriptors that read them."""
+    members = _members(record).items()
+    stored = {name: (each.attribute,) for name, each in members if isinstance(each, Stored) and each.optional}
+    return stored | {name: each.attributes for name, each in members if isinstance(each, Nested)}
+
+
+def _members(record: type[Record]) -> dict[str, Any]:
+    return {name: value for each in reversed(record.__mro__) for name, value in vars(each).items()}

@@ -8,8 +8,18 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from graph.core.days import DAY_MS, EPOCH_TIME, FIRST_MS, LAST_MS
-from graph.core.times import InvalidTime, WholeDay, millis_ceil, millis_floor, parse_date, parse_time, time_text
+from graph.core.days import DAY_MS, EPOCH_TIME, FIRST_MS, LAST_MS, datetime_of
+from graph.core.times import (
+    InvalidTime,
+    WholeDay,
+    millis_ceil,
+    millis_floor,
+    parse_date,
+    parse_time,
+    rfc3339,
+    rfc3339_of_seconds,
+    time_text,
+)
 
 # RFC 3339, section 5.6, and by section 5.7 what the calendar allows. Written apart from the parser's own.
 GRAMMAR = re.compile(
@@ -158,3 +168,8 @@ def test_the_calendars_first_and_last_milliseconds_can_be_written() -> None:
     assert millis_ceil(parse_time("0001-01-01")) == FIRST_MS
     assert millis_floor(parse_time("9999-12-31")) == LAST_MS
     assert millis_floor(parse_time("9999-12-31T23:59:59.999Z")) == LAST_MS
+
+
+@given(st.integers(FIRST_MS // 1000, LAST_MS // 1000))
+def test_seconds_are_written_as_the_time_that_they_are(seconds: int) -> None:
+    assert rfc3339_of_seconds(seconds) == rfc3339(datetime_of(1000 * seconds))

@@ -28,7 +28,7 @@ place, an exception, an awaitable, a float for an Int), the function raises `Unp
 resolver raised, and the executor completes the same value again.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -54,7 +54,7 @@ from strawberry.types.field import StrawberryField
 from graph.api.fast.compilation import Namespace
 from graph.api.fast.leaves import PASSES, Convert, LeafCompletion, Unplain, completion_of_leaf
 from graph.api.relay import itself
-from graph.store.records import Derived, Records, Stored
+from graph.store.records import Derived, Nested, Records, Stored
 from graph.store.rows import Columns, Rows
 
 PARAMETERS = "value, asked"  # of a compiled function
@@ -186,7 +186,13 @@ class _Source:
     def refuse_missing(self, values: Iterable[object]) -> list[str]:
         """Lines that refuse attributes which a row lacks. An item raises KeyError."""
         missing = " or ".join(f"{value} is None" for value in values)
-        return [f"if {missing}: raise Unplain"] if self.columns else []
+        return [f"if {missing}: raise Unplain"] if self.columns and missing else []
+
+    def nested(self, record_class: type) -> "_Source":
+        """The same attributes, for records of another class, which are not at hand themselves."""
+        nested = _Source(record_class, self.columns)
+        nested.takes_record = False
+        return nested
 
     def of_record(self, expression: str) -> str:
         """An expression that needs the record, which is `value`."""
@@ -308,10 +314,15 @@ class _Field:
         named = get_nullable_type(definition.type)
         self.same: _Selection | None = None
         """The selection of the same record as another type."""
-        if self._resolve is itself and isinstance(named, GraphQLObjectType):
+        self._below: _Selection | None = None
+        """The selection of another record."""
+        if not isinstance(named, GraphQLObjectType):
+            self._completion = compilation.completion(definition.type, details)
+        elif self._resolve is itself:
             self.same = _Selection(compilation, named, details)
         else:
-            self._completion = compilation.completion(definition.type, details)
+            self._below = _Selection(compilation, named, details)
+            self._completion = _Completion(named is definition.type, _Records(self._below).one)
 
     def lines(self, namespace: Namespace, source: _Source) -> tuple[list[str], str]:
         """Lines that complete the value, and its expression."""
@@ -319,6 +330,15 @@ class _Field:
             return self.same.lines(namespace, source)
         variable = namespace.constant("v", None)
         match self._attribute and getattr_static(source.record_class, self._attribute, None):
+            case Stored(attribute=name, written=written, optional=optional) if written and (
+                stored := source.expression(namespace, name, optional=optional)
+            ):
+                written_as = f"{variable} = {namespace.constant('written', written)}({variable})"
+                return [f"{variable} = {stored}", *self._unless_none(variable, written_as)], variable
+            case Nested(record=record_class, attributes=names) if lines := self._nested(
+                namespace, variable, source, record_class, names
+            ):
+                return lines, variable
             case Stored(attribute=name, convert=convert, optional=optional) if (
                 stored := source.expression(namespace, name, optional=optional)
             ) and (convert is None or isinstance(self._completion, LeafCompletion)):
@@ -333,6 +353,27 @@ class _Field:
                 value = source.of_record(f"value.{self._attribute}" if self._attribute else f"{resolve}({self._given})")
                 lines = []
         return [*lines, f"{variable} = {value}", *self._completion(namespace, variable)], variable
+
+    def _unless_none(self, variable: str, line: str) -> list[str]:
+        """Lines that complete a value by a line, unless it is None and may be."""
+        if self._completion.nullable:
+            return [f"if {variable} is not None: {line}"]
+        return [f"if {variable} is None: raise Unplain", line]
+
+    def _nested(
+        self, namespace: Namespace, variable: str, source: _Source, record_class: type, names: Sequence[str]
+    ) -> list[str]:
+        """Lines that complete attributes as a record of their own, which is not made; none if it must be."""
+        values = [source.expression(namespace, name, optional=True) for name in names]
+        if not self._below or None in values or not self._completion.nullable or any(self._below.types()):
+            return []
+        nested = source.nested(record_class)
+        lines, found = self._below.lines(namespace, nested)
+        if nested.takes_record:
+            return []
+        missing = " or ".join(f"{value} is None" for value in values)
+        present = [f"    {line}" for line in (*lines, f"{variable} = {found}")]
+        return [f"if {missing}: {variable} = None", "else:", *present]
 
     def _completed(self, namespace: Namespace, variable: str, convert: Convert | None) -> list[str]:
         """Lines that complete a stored value."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from graph.domains.data_files.entities import BY_CALIBRATION, BY_DATE, FILE, FILE_REVISION, PART, RUN, USED
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.times import time_of
+from graph.domains.data_files.times import time_of, written
 from graph.store.entity import Item
 from graph.store.ordering import Ordering
 from graph.store.records import Derived, EntityRecord, Record, Stored
@@ -30,15 +30,15 @@ class FileMetadata(Record):
     namespace = Stored[str | None]("namespace", optional=True)
     level = Stored[str | None]("level", optional=True)
     product = Stored[str | None]("product", optional=True)
-    archive_time = Stored("archive-time", time_of, optional=True)
-    ingest_time = Stored("ingest-time", time_of, optional=True)
+    archive_time = Stored("archive-time", time_of, optional=True, written=written)
+    ingest_time = Stored("ingest-time", time_of, optional=True, written=written)
     algorithm_version = Stored[str | None]("algorithm-version", optional=True)
     checksum = Stored[str | None]("checksum", optional=True)
     size = Stored[int | None]("size", optional=True)
     url = Stored[str | None]("url", optional=True)
     metadata = Stored[Mapping[str, Any] | None]("metadata", optional=True)
-    applicable_dates = Stored("applicable-dates", _days)
-    registered_at = Stored("registered-at", time_of)
+    applicable_dates = Stored("applicable-dates", _days, written=list)
+    registered_at = Stored("registered-at", time_of, written=written)
 
 
 class DataFile(FileMetadata, EntityRecord):
@@ -76,7 +76,7 @@ class FileRevision(FileMetadata):
     version = Derived(Version, "file-name", "revision")  # what it is called in provenance
     dataset_version = Stored[str | None]("dataset-version", optional=True)
     generated_by = Stored[str | None]("generated-by", optional=True)
-    invalidated_at = Stored("invalidated-at", time_of, optional=True)
+    invalidated_at = Stored("invalidated-at", time_of, optional=True, written=written)
     invalidated_by = Stored[str | None]("invalidated-by", optional=True)
 
     @property
@@ -114,8 +114,8 @@ class Part(Record):
 
     type = Stored[str | None]("data-type", optional=True)
     applicable_date = Stored("applicable-date", date.fromisoformat)
-    first_packet_time = Stored("first-packet-time", time_of, optional=True)
-    last_packet_time = Stored("last-packet-time", time_of, optional=True)
+    first_packet_time = Stored("first-packet-time", time_of, optional=True, written=written)
+    last_packet_time = Stored("last-packet-time", time_of, optional=True, written=written)
     missing_packet_count = Stored[int | None]("missing-packet-count", optional=True)
     filled_gap_count = Stored[int | None]("filled-gap-count", optional=True)
     calibration_version = Stored[str]("calibration-version")
@@ -155,7 +155,7 @@ class Calibration(Record):
     identifier = Stored[str]("identifier")
     calibrates = Derived(calibrated, "identifier")  # the level or product
     calibration_version = Stored[str]("calibration-version")
-    archive_time = Stored("archive-time", time_of, optional=True)
+    archive_time = Stored("archive-time", time_of, optional=True, written=written)
 
 
 CALIBRATIONS = Ordering("calibrations", PART, BY_CALIBRATION, descending=True)
@@ -191,13 +191,13 @@ class Run(EntityRecord):
     namespace = Stored[str | None]("namespace", optional=True)
     producer = Stored[str | None]("producer", optional=True)
     state = Stored("state", RunState)
-    started_at = Stored("started-at", time_of, optional=True)
-    ended_at = Stored("ended-at", time_of, optional=True)
+    started_at = Stored("started-at", time_of, optional=True, written=written)
+    ended_at = Stored("ended-at", time_of, optional=True, written=written)
     configuration_hash = Stored[str | None]("configuration-hash", optional=True)
     facets = Stored[Mapping[str, Any] | None]("facets", optional=True)
     used = Stored("used", _versions)
     generated = Stored("generated", _versions)
-    recorded_at = Stored("recorded-at", time_of)
+    recorded_at = Stored("recorded-at", time_of, written=written)
 
 
 class Use(Record):

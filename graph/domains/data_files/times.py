@@ -23,6 +23,13 @@ def time_of(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
+def written(text: str) -> str:
+    """The time that the table has, as the graph writes it."""
+    if len(text) == LONGEST_TIME:
+        return f"{text[:10]}T{text[11:23]}Z"
+    return f"{text[:10]}T{text[11:]}.000Z"
+
+
 def days_of(first: datetime, last: datetime) -> list[date]:
     """Every UTC day from the first to the last time, both included."""
     return list(days_between(first.astimezone(UTC).date(), last.astimezone(UTC).date()))

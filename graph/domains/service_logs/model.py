@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, NamedTuple
 
+from graph.core.times import rfc3339_of_seconds
 from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
 from graph.store.client_input import possible_key
 from graph.store.entity import Item, Key
@@ -191,7 +192,9 @@ class ServiceLog(Record):
     trace_id = Stored[str | None]("trace_id", optional=True)
     span_id = Stored[str | None]("span_id", optional=True)
     event_name = Stored[str | None]("event_name", optional=True)
-    expires_at = Stored[datetime | None]("ttl", lambda ttl: datetime.fromtimestamp(ttl, UTC), optional=True)
+    expires_at = Stored[datetime | None](
+        "ttl", lambda ttl: datetime.fromtimestamp(ttl, UTC), optional=True, written=rfc3339_of_seconds
+    )
 
     @property
     def identity(self) -> tuple[str, str]:

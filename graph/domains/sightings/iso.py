@@ -28,3 +28,8 @@ def seconds_of(iso: str) -> int:
 def time_of(iso: str) -> datetime:
     """The time of such a text."""
     return datetime.fromisoformat(iso)
+
+
+def written(iso: str) -> str:
+    """The time of such a text as the graph writes it."""
+    return f"{iso[:-1]}.000Z"

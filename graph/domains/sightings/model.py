@@ -7,6 +7,7 @@ from typing import NamedTuple, Self
 from graph.core.days import datetime_of
 from graph.core.errors import InvalidCursor
 from graph.core.paging import TimeOrder, cursors_of
+from graph.core.times import rfc3339_of_seconds
 from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import (
     AREA,
@@ -15,11 +16,11 @@ from graph.domains.sightings.entities import (
     SIGHTING_CHANGE,
     TRENDING,
 )
-from graph.domains.sightings.grid import Point
-from graph.domains.sightings.iso import iso_of, seconds_of, time_of
+from graph.domains.sightings.grid import KM10, Point
+from graph.domains.sightings.iso import iso_of, seconds_of, time_of, written
 from graph.domains.sightings.tiers import TrustTier, tier_of
 from graph.store.ordering import Ordering
-from graph.store.records import Derived, EntityRecord, Record, Stored
+from graph.store.records import Derived, EntityRecord, Nested, Record, Stored
 
 BY_TIME = "sightings"  # the lists of sightings in order of time, in their cursors
 
@@ -36,6 +37,16 @@ def _cursor(reported_at: str, sighting_id: str) -> str:
     return _cursor_at(1000 * seconds_of(reported_at), sighting_id)
 
 
+class RoundedPosition(Record):
+    """The middle of the cell of 10 km in which a sighting was."""
+
+    __slots__ = ()
+
+    lat = Stored("lat", float)
+    lon = Stored("lon", float)
+    precision_km = Derived(lambda: float(KM10.km))
+
+
 class Sighting(EntityRecord):
     """What somebody has felt or seen, as long as it has not expired."""
 
@@ -48,10 +59,11 @@ class Sighting(EntityRecord):
     area_slug = Stored[str]("areaSlug")
     category = Stored[str]("category")
     text = Stored[str | None]("text", optional=True)
-    reported_at = Stored("reportedAt", time_of)
-    expires_at = Stored("expiresAt", _time)
+    reported_at = Stored("reportedAt", time_of, written=written)
+    expires_at = Stored("expiresAt", _time, written=rfc3339_of_seconds)
     lat = Stored[float | None]("lat", float, optional=True)
     lon = Stored[float | None]("lon", float, optional=True)
+    rounded_position = Nested(RoundedPosition)
     event_id = Stored[str | None]("eventId", optional=True)
     reporter_tier = Stored("reporterTier", TrustTier)
     confirmations = Stored[int]("confirmationCount")
@@ -172,7 +184,7 @@ class Area(EntityRecord):
     name = Stored[str]("name")
     lat = Stored[float | None]("lat", float, optional=True)
     lon = Stored[float | None]("lon", float, optional=True)
-    active_until = Stored("expiresAt", _time)
+    active_until = Stored("expiresAt", _time, written=rfc3339_of_seconds)
 
 
 AREAS = Ordering("areas", AREA, TRENDING, descending=True)

@@ -15,7 +15,7 @@ from strawberry.types import Info
 from graph.api.fast.resolvers import shorten
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
-from graph.store.records import Derived, Record, Records, Stored
+from graph.store.records import Derived, Nested, Record, Records, Stored
 from graph.store.rows import Row, Rows
 
 
@@ -31,6 +31,17 @@ def _louder(texts: list[str]) -> list[str]:
 
 def _label(name: Any, weight: Any) -> str:
     return f"{name} of {weight:.1f} kg"  # fails for the weight of most other types
+
+
+class SpotRecord(Record):
+    """Some attributes of a stone, and one that needs none."""
+
+    __slots__ = ()
+
+    weight = Stored[Any]("weight")
+    millis = Stored[Any]("millis")
+    label = Derived(_label, "name", "weight")
+    size = Derived(lambda: 1.5)
 
 
 class StoneRecord(Record):
@@ -51,6 +62,7 @@ class StoneRecord(Record):
     marks = Stored[Any]("marks", _louder, optional=True)
     grain = Stored[Any]("grain", optional=True)
     label = Derived(_label, "name", "weight")
+    spot = Nested(SpotRecord)
 
     @property
     def below(self) -> Any:
@@ -76,6 +88,14 @@ class Grain:
 
 
 @strawberry.type
+class Spot:
+    weight: float
+    millis: EpochMillis
+    label: str
+    size: float
+
+
+@strawberry.type
 class Stone(Named):
     weight: float
     count: int | None
@@ -89,6 +109,7 @@ class Stone(Named):
     marks: list[str] | None
     grain: Grain | None
     label: str
+    spot: Spot | None
     below: "Stone | None"
     beside: "list[Stone | None]"
 
@@ -297,7 +318,7 @@ def selections(draw: st.DrawFn, of: str = "Stone", depth: int = 0) -> str:
         leaf = draw(st.sampled_from(LEAVES if of == "Stone" else ("name",)))
         kinds = ["leaf", "leaf", "leaf", "alias", "typename", "inline"]
         kinds += ["on", "spread"] if depth < 2 else []
-        kinds += ["below", "beside", "itself", "times", "more"] if of == "Stone" and depth < 2 else []
+        kinds += ["below", "beside", "itself", "times", "more", "spot"] if of == "Stone" and depth < 2 else []
         kind = draw(st.sampled_from(kinds))
         tail = draw(directives())
         match kind:
@@ -316,6 +337,11 @@ def selections(draw: st.DrawFn, of: str = "Stone", depth: int = 0) -> str:
             case "times":
                 number = draw(st.integers(1, 2))
                 parts.append(f"times{number}: times(n: {number}){tail}")
+            case "spot":
+                fields = draw(
+                    st.lists(st.sampled_from(["weight", "millis", "label", "size", "__typename"]), min_size=1)
+                )
+                parts.append(f"spot{tail} {{ {' '.join(fields)} }}")
             case "more":
                 number = draw(st.integers(1, 2))
                 parts.append(f"more{number}: among(more: {number}){tail}")
@@ -394,6 +420,7 @@ def questions(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 
 PLACES = {name: name for name in LEAVES} | {
     "grain": "grain { __typename }",
+    "spot": "spot { weight size }",
     "below": "below { __typename name }",
     "beside": "beside { __typename }",
 }

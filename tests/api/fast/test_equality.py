@@ -31,6 +31,7 @@ from graph.api.fast import execution
 from graph.api.fast.coercion import Coercions
 from graph.api.fast.execution import Request
 from graph.api.fast.plan import Plan
+from graph.store.records import Records, Stored
 from tests.api.fast.stones import (
     BROKEN_SIEVES,
     ODD,
@@ -38,6 +39,7 @@ from tests.api.fast.stones import (
     PLACES,
     SHORTENED,
     Quarry,
+    StoneRecord,
     documents,
     in_rows,
     quarries,
@@ -47,7 +49,7 @@ from tests.api.fast.stones import (
 from tests.effort import THOROUGH, rounds
 
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, NoUnusedVariablesRule)]
-ATTRIBUTES = {"shout": "name", "whisper": "name", "label": "weight"}  # resolver → what it reads
+ATTRIBUTES = {"shout": "name", "whisper": "name", "label": "weight", "spot": "weight"}  # resolver → what it reads
 ODD_JSON: list[Any] = [None, "", "x", 2.5, 3.0, 2**31, -(2**31) - 1, 2**70, True, [], [None], {}]
 EXAMPLES = rounds(400)
 THOROUGHLY = settings(
@@ -122,6 +124,23 @@ def test_a_compiled_selection_answers_as_the_executor_does() -> None:
     # Hypothesis draws on constants of the code under test, so the shares move with every change of it.
     least = EXAMPLES / 20 if THOROUGH else 0
     assert min(met[kind] for kind in ("failed", "succeeded", "compiled", "not plain")) > least
+
+
+def test_what_is_written_of_a_stored_value_is_not_converted_and_written() -> None:
+    class Untimely(StoneRecord):
+        __slots__ = ()
+        count = Stored[Any]("count", lambda value: 1 // 0, optional=True, written=lambda value: value + 1)
+        marks = Stored[Any]("marks", lambda value: 1 // 0, written=list)
+
+    text = "{ stones { count marks } }"
+    plan = plan_of(text)
+    stones = [right_stone().item, right_stone(count=None).item]
+    rows = in_rows(stones)
+    expected = {"stones": [{"count": 2, "marks": ["m"]}, {"count": None, "marks": ["m"]}]}
+    with asyncio.Runner() as runner:
+        for records in (list(map(Untimely, stones)), Records(Untimely, rows.items)):
+            answer = runner.run(compiled(plan, {}, Quarry(records)))
+            assert orjson.loads(answer) == {"data": expected, "errors": []}
 
 
 def test_a_record_keeps_no_document_alive() -> None:
