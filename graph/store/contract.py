@@ -89,6 +89,18 @@ class Database(ABC):
     async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
         """The existing items of any number of distinct keys; with `attributes`, only these of each."""
 
+    async def items_at(
+        self, entity: Entity, keys: Collection[tuple[Any, ...]], *, attributes: Collection[str] | None = None
+    ) -> Sequence[Item]:
+        """The existing items of one entity with these distinct keys, in no order.
+
+        Args:
+            attributes: the needed ones of each, beside its key; None for all.
+        """
+        wanted = None if attributes is None else {*attributes, *entity.key_names}
+        found = await self.get_many([Key(entity, key) for key in keys], attributes=wanted)
+        return list(found.values())
+
     @abstractmethod
     async def put(self, put: Put) -> bool:
         """Write one item. False, without a change, if it should have been absent and was not, or by its condition."""

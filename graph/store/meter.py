@@ -6,7 +6,7 @@ The store uses no library of metrics or traces: a `Meter` is passed in.
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Entity, Item, Key
@@ -61,6 +61,12 @@ class MeteredDatabase(Database):
     async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
         with self._call("get_many", (key.entity.table.name for key in keys)):
             return await self._database.get_many(keys, attributes=attributes)
+
+    async def items_at(
+        self, entity: Entity, keys: Collection[tuple[Any, ...]], *, attributes: Collection[str] | None = None
+    ) -> Sequence[Item]:
+        with self._call("get_many", (entity.table.name,)):
+            return await self._database.items_at(entity, keys, attributes=attributes)
 
     async def put(self, put: Put) -> bool:
         with self._call("put", (put.entity.table.name,)):

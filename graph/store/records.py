@@ -200,9 +200,14 @@ class Records(Sequence[T]):
         return repr(list(self))
 
 
+def items_of(records: Sequence[Record]) -> Sequence[Item]:
+    """The items of records, which are rows if an engine has read them so."""
+    return records.items if isinstance(records, Records) else [record.item for record in records]
+
+
 async def records_at(
     database: Database, record: type[R], keys: Collection[Key], attributes: frozenset[str] | None = None
-) -> list[R]:
+) -> Sequence[R]:
     """The existing records with these primary keys, all of one entity.
 
     Args:
@@ -210,9 +215,9 @@ async def records_at(
     """
     if not keys:
         return []
-    needed = None if attributes is None else attributes.union(next(iter(keys)).entity.key_names)
-    items = await database.get_many(keys, attributes=needed)
-    return list(map(record.reading(attributes), items.values()))
+    entity = next(iter(keys)).entity
+    items = await database.items_at(entity, [key.values for key in keys], attributes=attributes)
+    return Records(record.reading(attributes), items)
 
 
 # Cached classes are typed as hashable: mypy mistakes the `__hash__` of their instances for that of the class.

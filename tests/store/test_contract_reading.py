@@ -39,6 +39,22 @@ async def test_only_the_named_attributes_of_many_items_are_read(table: OneEntity
     assert await table.get_many(keys, attributes=["nothing"]) == {("a", "s"): {}, ("b", "s"): {}}
 
 
+@pytest.mark.parametrize("attributes", [None, ["n", "name"], ["pk"]])
+async def test_items_at_keys_have_their_keys_whatever_else_is_needed(
+    table: OneEntity, attributes: list[str] | None
+) -> None:
+    items = [sample(f"{n % 7}", f"{n:03}", n=n, day="mon") for n in range(620)]
+    await table.put_many(items)
+    keys = [(item["pk"], item["sk"]) for item in items]
+
+    found = await table.database.items_at(table.entity, [*keys, ("0", "no")], attributes=attributes)
+
+    wanted = None if attributes is None else {"pk", "sk", *attributes}
+    expected = [{name: item[name] for name in item if wanted is None or name in wanted} for item in items]
+    assert sorted(found, key=lambda item: item["sk"]) == expected
+    assert list(await table.database.items_at(table.entity, [], attributes=attributes)) == []
+
+
 async def test_reading_no_keys_finds_nothing(table: OneEntity) -> None:
     assert await table.get_many([]) == {}
 

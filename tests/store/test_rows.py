@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.store.entity import Item
-from graph.store.rows import Row, Rows, filtered, joined, picked, values_of
+from graph.store.rows import Row, Rows, beside, filtered, joined, picked, values_of
 
 
 class Columns:
@@ -59,6 +59,45 @@ def test_what_is_selected_of_rows_stays_rows(select: Callable[[Sequence[Item]], 
 
     assert isinstance(selected, Rows)
     assert selected.columns is COLUMNS
+
+
+class Names:
+    """Columns that share one with `Columns`, and have one more behind their names."""
+
+    names = ("weight", "name", "count")
+    width = 4
+
+    def items(self, rows: Sequence[Row]) -> list[Item]:
+        return [
+            {key: value for key, value in zip((*self.names, "more"), row, strict=True) if value is not None}
+            for row in rows
+        ]
+
+    def reading(self, name: str) -> Callable[[Any], Any] | None:
+        return None
+
+
+NAMES = Names()
+OTHERS = st.lists(
+    st.tuples(st.integers(0, 9), st.text(max_size=1), st.none() | st.integers(0, 9), st.none() | st.booleans()),
+    max_size=9,
+    unique_by=lambda row: row[1],
+)
+
+
+@given(ROWS, OTHERS)
+def test_rows_beside_others_are_the_items_of_both(values: list[Row], others: list[Row]) -> None:
+    items, other_items = COLUMNS.items(values), NAMES.items(others)
+    found = beside(rows(values), Rows(NAMES, others), "name")
+    by_name = {item["name"]: item for item in other_items}
+
+    expected = [{**item, **by_name[item["name"]]} for item in items if item["name"] in by_name]
+    assert list(found) == expected == beside(items, other_items, "name")
+    assert isinstance(found, Rows)
+    for name in ("tenths", "name", "weight"):
+        assert values_of(found, [name]) == [(item[name],) for item in expected]
+    assert all(len(row) == found.columns.width for row in found.values)
+    assert found.columns is beside(rows([]), Rows(NAMES, []), "name").columns  # type: ignore[attr-defined]
 
 
 def test_rows_of_other_columns_are_joined_as_items() -> None:

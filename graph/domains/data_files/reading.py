@@ -18,7 +18,8 @@ from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.store.query import Partition, Query
-from graph.store.records import records_at
+from graph.store.records import Records, items_of, records_at
+from graph.store.rows import beside, values_of
 from graph.store.time_walk import Place, Promises, Walk
 from graph.work.account import charge_rows, give_way
 
@@ -52,12 +53,11 @@ class DataFiles:
         query = Query(entity=PART, index=BY_DATE, where=selection.condition, attributes=frozenset())
         walk = Walk(self._database, query, _Days(self._database, selection, latest).plan, latest.keep)
         page = await walk.page(request.paging, forward=False, place_of=_itself, record_of=ListedFile)
-        places = [listed.item for listed in page.records]
-        keys = {FILE.key_for(place["file-name"]) for place in places}
-        files = {file.name: file.item for file in await records_at(self._database, DataFile, keys, request.attributes)}
-        record = ListedFile.reading(request.attributes)
-        listed = [record({**place, **files[name]}) for place in places if (name := place["file-name"]) in files]
-        return replace(page, records=listed)
+        places = items_of(page.records)
+        names = dict.fromkeys(values_of(places, FILE.key_names))
+        files = await self._database.items_at(FILE, names, attributes=request.attributes)
+        listed = beside(places, files, "file-name")
+        return replace(page, records=Records(ListedFile.reading(request.attributes), listed))
 
     async def parts(self, names: Iterable[str]) -> Mapping[str, list[Item]]:
         """The further items of files' metadata, by the files' names, in order of their identifiers."""

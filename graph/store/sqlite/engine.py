@@ -2,11 +2,11 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from graph.core.clock import Clock
@@ -22,7 +22,7 @@ from graph.store.contract import (
 )
 from graph.store.entity import Entity, Item, Key
 from graph.store.query import Page, Partition, Query
-from graph.store.rows import joined
+from graph.store.rows import Row, Rows, joined
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.changes import changes
 from graph.store.sqlite.integrity import Integrity, forgetting_damage
@@ -87,25 +87,39 @@ class SqliteDatabase(Database):
                 item = await self.get(its_keys[0], attributes=attributes)
                 found |= {} if item is None else {its_keys[0]: item}
                 continue
-            rest = iter(its_keys)
-            while some := list(islice(rest, KEYS_PER_STATEMENT)):
-                found |= await self._read(partial(self._get_some, entity=entity, keys=some, attributes=attributes))
+            items = await self._items_at(entity, [key.values for key in its_keys], attributes)
+            its_found = dict(zip(entity.keys_of(items), items, strict=True))
+            not_wanted = [] if attributes is None else [name for name in entity.key_names if name not in attributes]
+            for name in not_wanted:
+                for item in its_found.values():
+                    del item[name]
+            found |= its_found
         return found
 
-    def _get_some(
-        self, db: ReadConnection, entity: Entity, keys: Sequence[Key], attributes: Collection[str] | None
-    ) -> dict[Key, Item]:
-        table, names = self._tables[entity], entity.key_names
-        columns = projection(entity, None if attributes is None else frozenset(attributes).union(names))
-        values = [value for key in keys for value in key.values]
-        rows = fetch(db, columns, table.get_many(columns, len(keys)), (*values, *table.live_at(self._now())))
-        items = columns.items(rows)
-        found = dict(zip(entity.keys_of(items), items, strict=True))
-        if attributes is not None and (not_wanted := [name for name in names if name not in attributes]):
-            for item in found.values():
-                for name in not_wanted:
-                    del item[name]
-        return found
+    async def items_at(
+        self, entity: Entity, keys: Collection[tuple[Any, ...]], *, attributes: Collection[str] | None = None
+    ) -> Sequence[Item]:
+        if not entity.key_names:
+            return await super().items_at(entity, keys, attributes=attributes)
+        for key in keys:
+            entity.check_key(key)
+        return await self._items_at(entity, keys, attributes)
+
+    async def _items_at(
+        self, entity: Entity, keys: Iterable[tuple[Any, ...]], attributes: Collection[str] | None
+    ) -> Rows:
+        table = self._tables[entity]
+        columns = projection(entity, None if attributes is None else frozenset(attributes).union(entity.key_names))
+
+        def job(db: ReadConnection, some: Sequence[tuple[Any, ...]]) -> list[Row]:
+            values = [*chain.from_iterable(some), *table.live_at(self._now())]
+            return fetch(db, columns, table.get_many(columns, len(some)), values)
+
+        rows: list[Row] = []
+        rest = iter(keys)
+        while some := list(islice(rest, KEYS_PER_STATEMENT)):
+            rows += await self._read(partial(job, some=some))
+        return Rows(columns, rows)
 
     async def put(self, put: Put) -> bool:
         return not await self.transact([put])

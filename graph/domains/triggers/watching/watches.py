@@ -114,7 +114,7 @@ class Watches:
             if item.get("endpoint_id") == endpoint_id:
                 await self._delete(Watch(item))
 
-    async def all(self) -> AsyncIterator[list[Watch]]:
+    async def all(self) -> AsyncIterator[Sequence[Watch]]:
         """All watches of all users, some at a time."""
         start: Item | None = None
         while True:
@@ -124,7 +124,7 @@ class Watches:
             if (start := page.last_key) is None:
                 return
 
-    async def at(self, keys: Sequence[Key]) -> list[Watch]:
+    async def at(self, keys: Sequence[Key]) -> Sequence[Watch]:
         """The existing watches with these primary keys."""
         return await records_at(self._database, Watch, keys)
 
