@@ -18,9 +18,10 @@ write itself, so it may not be `SameText` or `HasText`, nor contain one: that ra
 There is no object for a table: an entity names its table.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graph.store.conditions import Condition, folds_text
@@ -137,6 +138,11 @@ class Database(ABC):
         behind a full page, so name only partitions that are likely needed. `start` need not exist any
         more, nor lie within the bounds.
         """
+
+    async def query_each(self, query: Query) -> Sequence[Page]:
+        """One page of each of the query's distinct partitions, in their order. `limit` holds for each of them."""
+        each = [self.query(replace(query, partitions=[partition])) for partition in query.partitions]
+        return await asyncio.gather(*each) if self.is_remote else [await page for page in each]
 
     @abstractmethod
     async def count(self, query: Query) -> int:

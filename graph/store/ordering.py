@@ -14,7 +14,7 @@ This suits all records of a few partitions. With a filter, or with many partitio
 
 from base64 import urlsafe_b64decode
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar, cast
 
@@ -28,10 +28,12 @@ from graph.store.contract import Database
 from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.query import Partition, Query
-from graph.store.records import Derived, Record
+from graph.store.records import Derived, Record, Records
 from graph.store.time_walk import Keep, Place, Promises, Walk
+from graph.work.account import charge_rows, give_way
 
 CURSOR_VERSION = 1
+PAGES_PER_PIECE = 10  # that are read together before giving way to other work
 SOME = 100  # the assumed number of a partition's records, so that a page seldom reads unneeded partitions
 
 R = TypeVar("R", bound=Record)
@@ -91,6 +93,29 @@ class Ordering:
             place_of=_itself,
             record_of=self.record_class(record).reading(attributes),
         )
+
+    async def first_pages(self, database: Database, query: Query, record: type[R]) -> list[Page[R]]:
+        """The first page of each of a query's partitions, of `limit` records, read together."""
+        wanted = query.limit or 0
+        query = replace(query, limit=wanted + 1, forward=not self.descending)
+        if query.where:
+            await charge_rows(tested=SOME * len(query.partitions))
+        record = self.record_class(record).reading(query.attributes)
+        pages: list[Page[R]] = []
+        for at in range(0, len(query.partitions), PAGES_PER_PIECE):
+            await give_way()
+            some = replace(query, partitions=query.partitions[at : at + PAGES_PER_PIECE])
+            pages += [
+                Page(
+                    records=Records(record, each.items[:wanted]),
+                    partitions=1,
+                    backward=False,
+                    has_more=len(each.items) > wanted,
+                    has_behind=False,
+                )
+                for each in await database.query_each(some)
+            ]
+        return pages
 
     def record_class(self, record: type[R]) -> type[R]:
         """The class of this connection's records, which have cursors."""

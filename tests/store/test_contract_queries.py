@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from graph.store.conditions import Absent, Condition
+from graph.store.conditions import Absent, Compare, Condition
 from graph.store.contract import Delete
 from graph.store.design import Index
 from graph.store.entity import Item
@@ -103,6 +103,32 @@ async def test_merged_partitions_are_one_list_that_can_be_read_page_by_page(
     assert sorted(sks(items)) == [f"{n:02}" for n in expected]
     assert [item["at"] for item in items] == sorted([n * n % 5 for n in expected], reverse=not forward)
     assert (await table.database.query(replace(query, forward=not forward))).items == everything[::-1]
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize(("limit", "most"), [(1, None), (3, None), (3, 2), (None, None)])
+async def test_one_page_of_each_partition_is_that_of_a_query_of_the_partition(
+    table: OneEntity, limit: int | None, most: int | None, forward: bool
+) -> None:
+    days = ["wed", "none", "mon", *(f"{n}" for n in range(40)), "tue"]
+    await table.put_many([timed(f"{n:02}", n * n % 5, days[n % 4], n=n) for n in range(20)])
+    await table.put_many([timed(day, 1, day, n=1) for day in days[4:]])
+    query = Query(
+        entity=table.entity,
+        index=BY_TIME,
+        partitions=[(day,) for day in days],
+        forward=forward,
+        limit=limit,
+        between=(None, most),
+        where=Compare("mag", "<", 5),
+        defaults={"mag": 3.0},
+    )
+    for where in (None, Compare("n", "<", 15)):  # which SQLite's engine tests in Python
+        query = replace(query, where=where)
+
+        pages = await table.database.query_each(query)
+
+        assert pages == [await table.database.query(replace(query, partitions=[(day,)])) for day in days]
 
 
 async def test_bounds_of_texts_are_inclusive(table: OneEntity) -> None:

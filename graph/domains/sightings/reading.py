@@ -4,6 +4,7 @@ None of them is a scan, and none reads more of what has expired than was reporte
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from graph.core.clock import Clock
@@ -70,18 +71,29 @@ class Sightings:
         Args:
             since: epoch seconds.
         """
-        query = Query(
-            entity=SIGHTING_BY_ID,
-            index=TRENDING,
-            between=(self._now() + 1, None),  # what would have lost all confidence by now has expired
-            where=Compare("reportedAt", ">=", iso_of(since)),
-            attributes=request.attributes,
-        )
-        return await Walk(self._database, query, partial(each_of, [(category,)])).page(
+        query = self._ranked([category], since, request.attributes)
+        return await Walk(self._database, query, partial(each_of, query.partitions)).page(
             request.paging,
             forward=False,
             place_of=lambda place: {**place, "category": category},
             record_of=BY_CONFIDENCE.record_class(Sighting).reading(request.attributes),
+        )
+
+    async def most_trusted(
+        self, categories: Iterable[str], since: int, size: int, attributes: frozenset[str] | None
+    ) -> list[Page[Sighting]]:
+        """The first page of `by_confidence` of each category, in the same order."""
+        query = replace(self._ranked(categories, since, attributes), limit=size)
+        return await BY_CONFIDENCE.first_pages(self._database, query, Sighting)
+
+    def _ranked(self, categories: Iterable[str], since: int, attributes: frozenset[str] | None) -> Query:
+        return Query(
+            entity=SIGHTING_BY_ID,
+            index=TRENDING,
+            partitions=[(category,) for category in categories],
+            between=(self._now() + 1, None),  # what would have lost all confidence by now has expired
+            where=Compare("reportedAt", ">=", iso_of(since)),
+            attributes=attributes,
         )
 
     async def by_id(self, ids: Iterable[str], attributes: frozenset[str] | None = None) -> Mapping[str, Sighting]:

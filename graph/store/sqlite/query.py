@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, groupby
 from typing import Any
 
 import orjson
@@ -12,10 +13,10 @@ from graph.store.conditions import Compare, conjuncts
 from graph.store.entity import Item
 from graph.store.filtering import DividedFilter
 from graph.store.query import Partition, Query, narrowed
-from graph.store.rows import Row, Rows, joined
+from graph.store.rows import Row, Rows, joined, values_of
 from graph.store.sqlite.projection import Projection, projection
 from graph.store.sqlite.reading import compared, reading
-from graph.store.sqlite.sql import Term, translate
+from graph.store.sqlite.sql import translate
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection
 from graph.store.values import InvalidItem
@@ -61,6 +62,7 @@ class PreparedQuery:
         self._table = table
         self._reading = reading(table, by, query.forward, query.merged)
         self._merged = query.merged
+        self._partition_names = table.entity.templates[by].partition.names
         self._between = bounds = narrowed(query.between)
         self._defaults, self._completed = query.defaults, query.completed
         for bound in filter(None, bounds):
@@ -105,11 +107,28 @@ class PreparedQuery:
             start = None
         return Slice(items, None)
 
+    def read_each(
+        self, db: ReadConnection, partitions: Sequence[Partition], now: int, limit: int
+    ) -> dict[Partition, Sequence[Item]]:
+        """The first items of each partition. SQL must test the whole filter."""
+        selected, values = self._selected(self._columns.sql, [[partition] for partition in partitions], now)
+        first = f"SELECT * FROM ({selected} ORDER BY {', '.join(self._reading.order) or '1'} LIMIT ?)"
+        bound = [value for of_partition in values for value in (*of_partition, limit)]
+        rows = Rows(self._columns, fetch(db, self._columns, " UNION ALL ".join([first] * len(partitions)), bound))
+        found: dict[Partition, Sequence[Item]] = {}
+        begin = 0
+        for partition, some in groupby(values_of(rows, self._partition_names)):
+            end = begin + sum(1 for _ in some)
+            found[partition] = self._with_defaults(rows[begin:end])
+            begin = end
+        return found
+
     def count(self, db: ReadConnection, partitions: Sequence[Partition], now: int) -> int:
         """The number of items. SQL must test the whole filter."""
         counted = 0
         for run in _runs(sorted(partitions), False):
-            (found,) = db.execute(*self._selected("count(*)", [run], now)).fetchone()
+            selected, (values,) = self._selected("count(*)", [run], now)
+            (found,) = db.execute(selected, values).fetchone()
             counted += found
         return counted
 
@@ -126,18 +145,20 @@ class PreparedQuery:
             direction = "ASC" if partitions[0] < partitions[-1] else "DESC"
             order = (f"{self._reading.partition[-1]} {direction}", *order)
         selected, values = self._selected(self._columns.sql, runs, now, start)
-        sql = f"{selected} ORDER BY {', '.join(order) or '1'} LIMIT ?"
-        rows = fetch(db, self._columns, sql, (*values, limit))
-        if self._defaults and not self.tests_items:
-            return self._columns.completed(rows, self._defaults)
-        return Rows(self._columns, rows)
+        # SQLite reads each part of a compound statement through the index, only as far as the order of all needs it.
+        sql = f"{' UNION ALL '.join([selected] * len(runs))} ORDER BY {', '.join(order) or '1'} LIMIT ?"
+        rows = Rows(self._columns, fetch(db, self._columns, sql, [*chain.from_iterable(values), limit]))
+        return rows if self.tests_items else self._with_defaults(rows)
+
+    def _with_defaults(self, rows: Rows) -> Sequence[Item]:
+        return self._columns.completed(rows.values, self._defaults) if self._defaults else rows
 
     def _selected(
         self, columns: str, runs: Sequence[Sequence[Partition]], now: int, start: Mapping[str, Any] | None = None
-    ) -> Term:
-        """The statement that selects columns of what matches in runs of partitions, which are alike, after the start.
+    ) -> tuple[str, list[list[Any]]]:
+        """The statement that selects columns of what matches in a run of partitions after the start.
 
-        SQLite reads each run of a compound statement through the index, only as far as the order of all needs it.
+        The runs are alike, so that it is the same for each of them. It comes with the values that it binds for each.
         """
         named = [self._named(run) for run in runs]
         terms, _ = named[0]
@@ -148,7 +169,7 @@ class PreparedQuery:
             f"{self._narrowing}"
         )
         values += [*self._table.live_at(now), *self._narrowed]
-        return " UNION ALL ".join([sql] * len(runs)), [value for _, own in named for value in (*own, *values)]
+        return sql, [[*own, *values] for _, own in named]
 
     def _named(self, run: Sequence[Partition]) -> tuple[list[str], Sequence[Any]]:
         """The conditions that an item is in a run of partitions, and the values that they bind."""

@@ -179,6 +179,24 @@ async def test_pages_by_confidence_are_those_of_all_active_sightings_in_its_orde
     assert found == ids_of(order)
 
 
+@settings(A_FEW, max_examples=rounds(30))
+@given(
+    some=st.lists(kinds, max_size=12).map(_items),
+    since=st.sampled_from([NOON_S - 3600, NOON_S - 90_000, NOON_S]),
+    size=st.integers(0, 4),
+)
+async def test_the_first_pages_of_all_categories_are_read_at_once_and_are_those_of_each(
+    engine: str, some: list[Item], since: int, size: int
+) -> None:
+    async with readable(engine, some) as (_, ours):
+        names = sorted(ours.categories.names)
+        pages = await ours.most_trusted(names, since, size, None)
+        each = [await ours.by_confidence(name, since, PageRequest(Paging(size))) for name in names]
+    assert [list(page.records) for page in pages] == [list(page.records) for page in each]
+    assert [page.has_more for page in pages] == [page.has_more for page in each]
+    assert {page.has_behind for page in pages} == {False}
+
+
 async def test_a_confirmation_moves_a_sighting_up_in_the_ranking(engine: str) -> None:
     async with sightings(engine) as ours:
         first, second = [await ours.new(area=area) for area in ("one", "two")]

@@ -1,7 +1,8 @@
 """Trending: what is seen most, by category."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import strawberry
 from strawberry.types import Info
@@ -46,7 +47,27 @@ class SightingTrend:
     async def sightings(
         trend: strawberry.Parent[trending.Trend], info: Info[Context, None], page: PageRequest
     ) -> Page[model.Sighting]:
-        return await info.context.service(Sightings).by_confidence(trend.category, trend.since, page)
+        paging = page.paging
+        if paging.after or paging.before or paging.backward:
+            return await info.context.service(Sightings).by_confidence(trend.category, trend.since, page)
+        first = FirstPages(trend.since, paging.size, page.attributes)
+        return await info.context.loader(_first_pages, first).load(trend.category)
+
+
+class FirstPages(NamedTuple):
+    """The first pages of categories that are read together."""
+
+    since: int  # epoch seconds
+    size: int
+    attributes: frozenset[str] | None
+
+
+async def _first_pages(context: Context, first: FirstPages, categories: Sequence[str]) -> list[Page[model.Sighting]]:
+    """The first pages of the sightings of categories, in the same order."""
+    wanted = list(dict.fromkeys(categories))
+    pages = await context.service(Sightings).most_trusted(wanted, *first)
+    found = dict(zip(wanted, pages, strict=True))
+    return [found[category] for category in categories]
 
 
 @strawberry.type
