@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from operator import itemgetter
-from typing import Any
 
 from graph.store.between import Between, Found, Place
 from graph.store.contract import Database
@@ -58,10 +57,8 @@ class MergedPartitions:
         self._database = database
         self._query = query if keep is None else reading_for(query, keep)
         self._keep = keep
-        sort = query.entity.templates[query.by].sort.names
-        self._sort = sort[0]
-        self._names = tuple(order or dict.fromkeys((*sort, *query.entity.key_names)))
-        self._bounds_of = len(sort)  # attributes of a place
+        self._sort = query.entity.templates[query.by].sort.names
+        self._names = tuple(order or dict.fromkeys((*self._sort, *query.entity.key_names)))
 
     def place_of(self, item: Item) -> Place:
         """The place of an item in the list."""
@@ -84,14 +81,14 @@ class MergedPartitions:
                 places += values_of(items, self._names)
             await give_way()
             in_order = sorted(range(len(places)), key=places.__getitem__, reverse=not forward)
-            reached = [stream.last[self._sort] for stream in streams if stream.more and stream.last]
+            reached = [self._key(stream.last) for stream in streams if stream.more and stream.last]
             if not reached:
                 break
             end = min(reached) if forward else max(reached)
             in_order = in_order[: _number_before(end, [places[at] for at in in_order], forward)]
             if len(in_order) >= wanted:
                 break
-            behind = [stream for stream in streams if stream.more and stream.last and stream.last[self._sort] == end]
+            behind = [stream for stream in streams if stream.more and stream.last and self._key(stream.last) == end]
         if len(in_order) > ITEMS_PER_PIECE:
             await give_way()
         return Found(picked(found, in_order[:size]), len(in_order) > size, len(partitions))
@@ -140,12 +137,17 @@ class MergedPartitions:
 
     def _bounds(self, within: Between) -> Bounds:
         """The bounds of the query, narrowed to a part of the list."""
-        after, before = within.after or (), within.before or ()
-        return narrowed(self._query.between, (after[: self._bounds_of], before[: self._bounds_of]))
+        after, before, length = within.after or (), within.before or (), len(self._sort)
+        return narrowed(self._query.between, (after[:length], before[:length]))
+
+    def _key(self, item: Item) -> Place:
+        """The values of the sort key."""
+        return tuple([item[name] for name in self._sort])
 
 
-def _number_before(end: Any, places: Sequence[Place], forward: bool) -> int:
+def _number_before(end: Place, places: Sequence[Place], forward: bool) -> int:
     """How many places, in the direction of reading, come before those whose sort key is `end`."""
+    key = itemgetter(slice(len(end)))
     if forward:
-        return bisect_left(places, end, key=itemgetter(0))
-    return len(places) - bisect_right(places[::-1], end, key=itemgetter(0))
+        return bisect_left(places, end, key=key)
+    return len(places) - bisect_right(places[::-1], end, key=key)

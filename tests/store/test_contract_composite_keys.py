@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from graph.core.paging import Later, Paging
 from graph.store.attributes import Text, Whole
+from graph.store.between import Between
 from graph.store.conditions import Compare
 from graph.store.contract import Database, Put, Update
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity, Item
+from graph.store.merging import MergedPartitions
 from graph.store.query import UNBOUNDED, Bounds, Partition, Query
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.query import PreparedQuery
@@ -332,3 +334,46 @@ async def test_sqlite_finds_both_bounds_and_a_start_in_the_index(tmp_path: Path,
 
     searched = "(owner=? AND (kind,time)>(?,?) AND (kind,time)<(?,?))"
     assert plans == [[f"SEARCH letters.LETTER USING INDEX letters.LETTER.ByKind {searched}"]] * 2
+
+
+@pytest.mark.parametrize("forward", [True, False])
+async def test_sqlite_finds_what_narrows_a_primary_key_in_an_index_of_its_own(tmp_path: Path, forward: bool) -> None:
+    narrowed = replace(LETTER, narrowed_by=("weight",))
+    letters = [letter("user", f"{n:03}", f"{n}", weight=n) for n in range(20)]
+    query = Query(
+        entity=narrowed,
+        partitions=[("ann",)],
+        forward=forward,
+        where=Compare("weight", ">", 14),
+        attributes=frozenset({"weight"}),
+    )
+    async with open_sqlite(tmp_path / "table.db", [narrowed]) as database:
+        await database.put_many([Put(narrowed, each) for each in letters])
+        found = (await database.query(query)).items
+    with closing(sqlite3.connect(tmp_path / "table.db", factory=ReadConnection)) as db:
+        statements: list[str] = []
+        db.set_trace_callback(statements.append)
+        PreparedQuery(EntityTable(narrowed), query).read(db, [("ann",)], 0)
+        db.set_trace_callback(None)
+        ((plan,),) = [[row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}")] for statement in statements]
+
+    assert [item["weight"] for item in found] == sorted(range(15, 20), reverse=not forward)
+    assert plan == "SEARCH letters.LETTER USING COVERING INDEX letters.LETTER.primary (owner=?)"
+
+
+@pytest.mark.parametrize("forward", [True, False])
+async def test_a_page_of_merged_partitions_in_which_no_place_repeats_is_one_reading(
+    database: Database, forward: bool
+) -> None:
+    """All letters are of one time, and of one kind besides. So a tie of either has no end that could be read."""
+    owners = ("ann", "bob")[: database.merges]
+    await put(database, [{**letter("user", "000", f"{n:02}"), "owner": owners[n % len(owners)]} for n in range(60)])
+    counting = CountingDatabase(database)
+    query = Query(entity=LETTER, partitions=[(owner,) for owner in owners])
+    middle = Between(("000", "30")) if forward else Between(None, ("000", "30"))
+
+    found = await MergedPartitions(counting, query, order=("time", "id")).read(20, middle, forward=forward)
+
+    assert [item["id"] for item in found.items] == [f"{30 + (n if forward else -n):02}" for n in range(1, 21)]
+    assert found.more
+    assert len(counting.calls) == 1
