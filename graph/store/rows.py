@@ -145,3 +145,11 @@ def values_of(items: Sequence[Item], names: Sequence[str]) -> list[Row]:
             return list(map(itemgetter(*at), items.values))
         return [(row[at[0]],) for row in items.values]
     return [tuple([item[name] for name in names]) for item in items]
+
+
+def sums_of(items: Sequence[Item], names: Sequence[str]) -> list[int]:
+    """The sum of these attributes of each item, whole numbers; one that it lacks counts nothing."""
+    if isinstance(items, Rows) and not any(map(items.columns.reading, names)):
+        at = [items.columns.names.index(name) for name in names]
+        return [sum([value for each in at if (value := row[each]) is not None]) for row in items.values]
+    return [sum([item.get(name, 0) for name in names]) for item in items]

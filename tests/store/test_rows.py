@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.store.entity import Item
-from graph.store.rows import Row, Rows, beside, filtered, joined, picked, values_of
+from graph.store.rows import Row, Rows, beside, filtered, joined, picked, sums_of, values_of
 
 
 class Columns:
@@ -48,6 +48,7 @@ def test_rows_answer_as_the_list_of_their_items_does(values: list[Row], more: li
     assert list(filtered(some, lambda item: item["tenths"] > 5)) == filtered(items, lambda item: item["tenths"] > 5)
     for names in (["name"], ["name", "name"], ["tenths"], ["name", "tenths"]):
         assert values_of(some, names) == values_of(items, names) == [tuple(map(item.get, names)) for item in items]
+    assert sums_of(some, ["tenths"]) == sums_of(items, ["tenths"]) == [item["tenths"] for item in items]
     assert list(joined(some, rows(more))) == items + COLUMNS.items(more)
     assert some == items
     assert [some[each] for each in at] == [items[each] for each in at]
@@ -83,6 +84,14 @@ OTHERS = st.lists(
     max_size=9,
     unique_by=lambda row: row[1],
 )
+
+
+@given(OTHERS)
+def test_sums_of_rows_leave_out_what_is_missing(values: list[Row]) -> None:
+    names = ["count", "weight"]
+    expected = [weight + (count or 0) for weight, _, count, _ in values]
+
+    assert sums_of(Rows(NAMES, values), names) == sums_of(NAMES.items(values), names) == expected
 
 
 @given(ROWS, OTHERS)

@@ -1,6 +1,5 @@
 """How many sightings of each category are active, from the tallies. No sighting is read for it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.core.clock import Clock
@@ -8,6 +7,7 @@ from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.entities import HOURS, TALLY
 from graph.store.contract import Database
 from graph.store.query import Query
+from graph.store.rows import sums_of, values_of
 from graph.work.account import charge_rows
 
 HOUR_S = 3600
@@ -39,16 +39,18 @@ class Trending:
         """
         now = self._clock() // 1000
         since = (now // HOUR_S - window_hours) * HOUR_S
-        hours = frozenset(_hours_between(since, now))
+        hours = _hours_between(since, now)
         names = self._categories.names
         partitions = [(name,) for name in sorted(names)]
         tallies = await self._database.query(
-            Query(entity=TALLY, partitions=partitions, between=(now + 1, None), attributes=hours)
+            Query(entity=TALLY, partitions=partitions, between=(now + 1, None), attributes=frozenset(hours))
         )
         await charge_rows(read=len(tallies.items))
         counts = dict.fromkeys(names, 0)
-        for tally in tallies.items:
-            counts[tally["category"]] += _sum(tally, hours)
+        for (category,), number in zip(
+            values_of(tallies.items, ("category",)), sums_of(tallies.items, hours), strict=True
+        ):
+            counts[category] += number
         trends = [Trend(category, since, count) for category, count in counts.items()]
         return sorted(trends, key=lambda trend: -trend.count)
 
@@ -57,8 +59,3 @@ def _hours_between(since: int, now: int) -> list[str]:
     """The hours of the day from one time to another, each once. Active sightings are less than a day old."""
     first, last = since // HOUR_S, now // HOUR_S
     return list(dict.fromkeys(HOURS[hour % len(HOURS)] for hour in range(max(first, last - 23), last + 1)))
-
-
-def _sum(tally: Mapping[str, int], hours: frozenset[str]) -> int:
-    # Most tallies have one hour or two.
-    return sum([number for name, number in tally.items() if name in hours])
