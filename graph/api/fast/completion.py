@@ -28,7 +28,7 @@ place, an exception, an awaitable, a float for an Int), the function raises `Unp
 resolver raised, and the executor completes the same value again.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -53,6 +53,7 @@ from strawberry.types.field import StrawberryField
 
 from graph.api.fast.compilation import Namespace
 from graph.api.fast.leaves import PASSES, Convert, LeafCompletion, Unplain, completion_of_leaf
+from graph.api.fast.sources import Source
 from graph.api.relay import itself
 from graph.store.records import Derived, Nested, Records, Stored
 from graph.store.rows import Columns, Rows
@@ -164,53 +165,6 @@ def _each_record(records: "_Records", nullable: bool, values: Any, asked: Asked)
     return [records[each.__class__](each, asked) for each in values]
 
 
-class _Source:
-    """Where a compiled function finds the attributes of records of one class."""
-
-    def __init__(self, record_class: type, columns: Columns | None = None) -> None:
-        """Take the columns of rows; None for records with items."""
-        self.record_class = record_class
-        self.columns = columns
-        self.takes_record = columns is None  # or item
-        self.at = {} if columns is None else {name: at for at, name in enumerate(columns.names)}
-
-    def expression(self, namespace: Namespace, attribute: str, *, optional: bool = False) -> str | None:
-        """The expression of a stored attribute; None if only a record has it."""
-        if self.columns is None:
-            return f"item.get({attribute!r})" if optional else f"item[{attribute!r}]"
-        if attribute not in self.at:
-            return None
-        value, reading = f"c{self.at[attribute]}", self.columns.reading(attribute)
-        return value if reading is None else _unless_none(namespace.constant("reading", reading), value)
-
-    def refuse_missing(self, values: Iterable[object]) -> list[str]:
-        """Lines that refuse attributes which a row lacks. An item raises KeyError."""
-        missing = " or ".join(f"{value} is None" for value in values)
-        return [f"if {missing}: raise Unplain"] if self.columns and missing else []
-
-    def nested(self, record_class: type) -> "_Source":
-        """The same attributes, for records of another class, which are not at hand themselves."""
-        nested = _Source(record_class, self.columns)
-        nested.takes_record = False
-        return nested
-
-    def of_record(self, expression: str) -> str:
-        """An expression that needs the record, which is `value`."""
-        self.takes_record = True
-        return expression
-
-    @property
-    def row(self) -> str:
-        """The variables of a row."""
-        width = 0 if self.columns is None else self.columns.width
-        used = set(self.at.values())
-        return "".join(f"c{at}, " if at in used else "_, " for at in range(width))
-
-
-def _unless_none(function: str, value: str) -> str:
-    return f"(None if {value} is None else {function}({value}))"
-
-
 class _Selection:
     """The selected fields of an object type."""
 
@@ -232,7 +186,7 @@ class _Selection:
                 raise NotPlain
             self._members.append((response_name, _Field(compilation, definition, details)))
 
-    def lines(self, namespace: Namespace, source: _Source) -> tuple[list[str], str]:
+    def lines(self, namespace: Namespace, source: Source) -> tuple[list[str], str]:
         """Lines that complete the fields, and the expression of the object."""
         lines, members = [], []
         for response_name, member in self._members:
@@ -262,7 +216,7 @@ class _Records(dict[type, Complete]):
     def __missing__(self, record_class: type) -> Complete:
         if not PASSES[record_class]:
             raise Unplain
-        namespace, source = Namespace(Unplain=Unplain), _Source(record_class)
+        namespace, source = Namespace(Unplain=Unplain), Source(record_class)
         lines, found = self._selection.lines(namespace, source)
         item = ["item = value.item"] if any("item" in line for line in lines) else []
         types = self._types(namespace, "value")
@@ -286,10 +240,10 @@ class _Records(dict[type, Complete]):
         if function is None:
             if len(self._of_rows) >= MOST_CLASSES:
                 self._of_rows.clear()
-            function = self._of_rows[key] = self._compiled(_Source(*key))
+            function = self._of_rows[key] = self._compiled(Source(*key))
         return function
 
-    def _compiled(self, source: _Source) -> Complete:
+    def _compiled(self, source: Source) -> Complete:
         """The function for a list of records whose items are rows."""
         namespace = Namespace(Unplain=Unplain)
         lines, found = self._selection.lines(namespace, source)
@@ -324,7 +278,7 @@ class _Field:
             self._below = _Selection(compilation, named, details)
             self._completion = _Completion(named is definition.type, _Records(self._below).one)
 
-    def lines(self, namespace: Namespace, source: _Source) -> tuple[list[str], str]:
+    def lines(self, namespace: Namespace, source: Source) -> tuple[list[str], str]:
         """Lines that complete the value, and its expression."""
         if self.same:
             return self.same.lines(namespace, source)
@@ -361,7 +315,7 @@ class _Field:
         return [f"if {variable} is None: raise Unplain", line]
 
     def _nested(
-        self, namespace: Namespace, variable: str, source: _Source, record_class: type, names: Sequence[str]
+        self, namespace: Namespace, variable: str, source: Source, record_class: type, names: Sequence[str]
     ) -> list[str]:
         """Lines that complete attributes as a record of their own, which is not made; none if it must be."""
         values = [source.expression(namespace, name, optional=True) for name in names]
