@@ -77,6 +77,22 @@ def _check_of(attribute: Attribute) -> Check:
             return EllipsisType, None, None, attribute  # the class of no value
 
 
+def usual(attribute: Attribute, name: str) -> str:
+    """The source of a test for compiled code: only values that the attribute can have pass it, and most of them do.
+
+    Args:
+        attribute: a text, or a number.
+        name: of the variable that has the value.
+    """
+    kind, least, greatest, _ = _check_of(attribute)
+    if kind is str:
+        return f"{name}.__class__ is str and {least} <= len({name}) <= {greatest} and {name}.isascii()"
+    test = f"{name}.__class__ is {kind.__name__} and {least!r} <= {name} <= {greatest!r}"
+    if kind is float:
+        test += f" and not {-LEAST_MAGNITUDE!r} < {name} < {LEAST_MAGNITUDE!r}"
+    return test
+
+
 def _longest(attribute: Text) -> int:
     return _ANY_LENGTH if attribute.longest is None else attribute.longest
 

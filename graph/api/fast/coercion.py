@@ -41,7 +41,8 @@ from graphql import (
 from graphql.utilities import coerce_input_value
 from graphql.utilities.coerce_input_value import coerce_default_value
 
-from graph.api.fast.compilation import PASSING, Namespace
+from graph.api.fast.compilation import PASSING
+from graph.core.compilation import Namespace
 
 Coerce = Callable[[Any], Any]
 """A variable's JSON value → the value for resolvers. Raises if it is in doubt."""

@@ -51,10 +51,10 @@ from graphql.execution.collect_fields import FieldDetails
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
-from graph.api.fast.compilation import Namespace
 from graph.api.fast.leaves import PASSES, Convert, LeafCompletion, Unplain, completion_of_leaf
 from graph.api.fast.sources import Source
 from graph.api.relay import itself
+from graph.core.compilation import Namespace
 from graph.store.records import Derived, Nested, Records, Stored
 from graph.store.rows import Columns, Rows
 

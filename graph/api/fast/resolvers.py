@@ -31,7 +31,7 @@ from strawberry.types import Info
 from strawberry.types.base import StrawberryMaybe, StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 
-from graph.api.fast.compilation import Namespace
+from graph.core.compilation import Namespace
 
 Convert = Callable[[Any], Any]
 """A coerced value → the value for a resolver. It is never called for null, which stays None."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from graph.api.fast.compilation import Namespace
+from graph.core.compilation import Namespace
 from graph.store.rows import Columns
 
 

@@ -1,18 +1,21 @@
 """The rules that make a record of any JSON values. No I/O.
 
-USGS data does not always fit the documented item. `checked_event` is the one place that decides
-which values are clamped, cut, left out or refused.
+USGS data does not always fit the documented item. `event_reader` is the one place that decides
+which values are clamped, cut, left out or refused. What it makes can be stored unchecked: a value is taken as
+it is only within the bounds of the entity's attribute.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, NoReturn, Protocol
 
+from graph.core.compilation import Namespace
 from graph.core.days import DAY_MS, FIRST_MS, day_bucket
 from graph.domains.earthquakes.entities import EVENT, GREATEST_MAG, LEAST_MAG, LONGEST_ID, LONGEST_LIST
 from graph.domains.earthquakes.model import DELETED, SOURCE, Event, Incoming, SourceDeletion, listed, possible_id
-from graph.store.attributes import Text
-from graph.store.entity import Item
+from graph.store.attributes import Attribute, Real, Text, Whole
+from graph.store.checks import usual
 
 LONGEST_OF = {each.name: each.longest for each in EVENT.attributes if isinstance(each, Text)}  # characters
 
@@ -24,6 +27,9 @@ LEAST_NUMBER, GREATEST_NUMBER = 1e-130, 1e126  # the range of every store, besid
 GREATEST_DISTANCE = 180.0  # degrees
 GREATEST_RMS = 1e6  # seconds, far beyond any
 GREATEST_INTENSITY = 12.0  # of the Mercalli scale
+
+_DEPTH = Real("sourceDepth", greatest=GREATEST_DEPTH)
+_LISTED = re.compile("(?:,[^,]+)+,")  # a list of names as USGS writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,81 @@ class RejectedFeature(Exception):
         self.rejection = rejection
 
 
+class EventReader(Protocol):
+    """Makes an event of its values."""
+
+    def __call__(
+        self,
+        event_id: Any,
+        event_ts_ms: Any,
+        mag: Any,
+        place: Any,
+        lat: Any,
+        lon: Any,
+        depth: Any,
+        source: Any,
+        ingested_at: int,
+        details: Mapping[str, Any],
+        /,
+    ) -> Event:
+        """Make an event by the catalogue's rules.
+
+        The values may be anything in JSON. An invalid optional attribute is left out, since the event
+        matters more than, for example, its `felt` count.
+
+        Args:
+            details: has the other attributes of an event, all optional; further values are ignored.
+
+        Raises:
+            RejectedFeature: The id, time, magnitude, depth or a coordinate is missing or not possible, or
+                a text is not valid Unicode.
+        """
+
+
+def event_reader(name_of: Callable[[str], str]) -> EventReader:
+    """Compile the function that makes events.
+
+    Most values are taken as they are. Compiled code tests for that, and calls a function of this module for any other.
+
+    Args:
+        name_of: a detail's name in `Event` → its name among the `details`.
+    """
+    functions = (_checked_id, _refuse_time, _magnitude, _coordinate, _depth, _text, _coordinates, day_bucket, Event)
+    namespace = Namespace(**{function.__name__: function for function in functions})
+    possible_time = f"event_ts_ms.__class__ is int and {FIRST_MS} <= event_ts_ms <= ingested_at + {FUTURE_MS}"
+    lines = [
+        f"if not (event_id.__class__ is str and 0 < len(event_id) <= {LONGEST_ID} and event_id.isprintable()):",
+        "    event_id = _checked_id(event_id)",
+        f"if not ({possible_time}): _refuse_time(event_id, event_ts_ms)",
+        f"if not ({usual(EVENT.named['mag'], 'mag')}): mag = _magnitude(event_id, mag)",
+        f"if not ({usual(EVENT.named['lat'], 'lat')}): lat = _coordinate(event_id, lat, 'latitude', 90)",
+        f"if not ({usual(EVENT.named['lon'], 'lon')}): lon = _coordinate(event_id, lon, 'longitude', 180)",
+        f"if not ({usual(_DEPTH, 'depth')}): depth = _depth(event_id, depth)",
+        f"if not ({usual(_text_of('place'), 'place')}):",
+        "    place = _text(event_id, 'place', place) or _coordinates(lat, lon)",
+        f"if not ({usual(_text_of('source'), 'source')}): source = _text(event_id, 'source', source) or {SOURCE!r}",
+        "item = {'eventId': event_id, 'eventTsMs': event_ts_ms, 'dayBucket': day_bucket(event_ts_ms), 'mag': mag,",
+        "        'place': place, 'lat': lat, 'lon': lon, 'source': source, 'ingestedAt': ingested_at}",
+        "if depth is not None: item['depth'], item['sourceDepth'] = depth if depth > 0.0 else 0.0, depth",
+        "get = details.get",
+    ]
+    for name, detail in DETAILS.items():
+        attribute = detail.attribute
+        taken = f"item[{attribute!r}] = value"
+        if detail.made_of is None:
+            made = f"_text(event_id, {attribute!r}, value)"
+        else:
+            made = f"{namespace.constant('made_of', detail.made_of)}(value)"
+        lines += [
+            f"value = get({name_of(name)!r})",
+            "if value is not None:",
+            *([f"    if {usual(detail.usual, 'value')}: {taken}", "    el"] if detail.usual else ["    "]),
+        ]
+        lines[-1] += f"if (value := {made}) is not None: {taken}"
+    parameters = "event_id, event_ts_ms, mag, place, lat, lon, depth, source, ingested_at, details"
+    return namespace.define(parameters, [*lines, "return Event(item)"])
+
+
 def checked_event(
     *,
     event_id: Any,
@@ -52,62 +133,16 @@ def checked_event(
     lat: Any,
     lon: Any,
     depth: Any,
-    source: str,
+    source: Any,
     ingested_at: int,
     **details: Any,
 ) -> Event:
-    """Make an event of these values, by the catalogue's rules.
-
-    The values may be anything in JSON. An invalid optional attribute is left out, since the event
-    matters more than, for example, its `felt` count.
-
-    Args:
-        details: the other attributes of an event, all optional, by their names in `Event`.
+    """Make an event of these values, see `EventReader`. The details have their names in `Event`.
 
     Raises:
-        RejectedFeature: The id, time, magnitude, depth or a coordinate is missing or not possible, or
-            a text is not valid Unicode.
+        RejectedFeature: As there.
     """
-    event_id = _checked_id(event_id)
-    if event_ts_ms.__class__ is not int:  # neither a truth value nor 1.0
-        raise _rejected(event_id, "TIME_INVALID", "The time must be a whole number of milliseconds since 1970.")
-    if not FIRST_MS <= event_ts_ms <= ingested_at + FUTURE_MS:
-        raise _rejected(event_id, "TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
-    if mag is None:
-        message = "The event has no magnitude yet. A later ingest takes it once it has one."
-        raise _rejected(event_id, "MAGNITUDE_MISSING", message)
-    if (magnitude := _number(mag)) is None:
-        raise _rejected(event_id, "MAGNITUDE_INVALID", "The magnitude must be a number.")
-    if (north := _number(lat)) is None or not -90 <= north <= 90:
-        message = "The latitude must be a number from -90 to 90 degrees."
-        raise _rejected(event_id, "COORDINATES_INVALID", message)
-    if (east := _number(lon)) is None or not -180 <= east <= 180:
-        message = "The longitude must be a number from -180 to 180 degrees."
-        raise _rejected(event_id, "COORDINATES_INVALID", message)
-    down = _number(depth)
-    if depth is not None and (down is None or down > GREATEST_DEPTH):
-        message = "The depth must be a number of kilometres, or be left out."
-        raise _rejected(event_id, "DEPTH_INVALID", message)
-    item: Item = {
-        "eventId": event_id,
-        "eventTsMs": event_ts_ms,
-        "dayBucket": day_bucket(event_ts_ms),
-        "mag": min(max(magnitude, LEAST_MAG), GREATEST_MAG),
-        "place": _text(event_id, "place", place) or _coordinates(north, east),
-        "lat": north,
-        "lon": east,
-        "source": _text(event_id, "source", source) or SOURCE,
-        "ingestedAt": ingested_at,
-    }
-    if down is not None:
-        item["depth"], item["sourceDepth"] = max(down, 0.0), down
-    for name, given in details.items():
-        if given is not None:
-            attribute, valid = DETAILS[name]
-            value = _text(event_id, attribute, given) if valid is None else valid(given)
-            if value is not None:
-                item[attribute] = value
-    return Event(item)
+    return _read_event(event_id, event_ts_ms, mag, place, lat, lon, depth, source, ingested_at, details)
 
 
 def checked_deletion(event_id: Any, *, ids: Any = None, updated: Any = None) -> SourceDeletion:
@@ -119,15 +154,26 @@ def checked_deletion(event_id: Any, *, ids: Any = None, updated: Any = None) -> 
     return SourceDeletion(_checked_id(event_id), listed(_names(ids) or ""), _millis(updated))
 
 
-def given_record(values: Mapping[str, Any], *, ingested_at: int) -> Incoming:
+def given_record(given: Mapping[str, Any], *, ingested_at: int) -> Incoming:
     """Read the arguments of `checked_event`, or those of a deletion, as a caller gives them.
 
     Raises:
         RejectedFeature: As these.
     """
-    if values.get("status") == DELETED:
-        return checked_deletion(values["event_id"], ids=values.get("ids"), updated=values.get("updated"))
-    return checked_event(**values, ingested_at=ingested_at)
+    if given.get("status") == DELETED:
+        return checked_deletion(given["event_id"], ids=given.get("ids"), updated=given.get("updated"))
+    return _read_event(
+        given["event_id"],
+        given["event_ts_ms"],
+        given["mag"],
+        given["place"],
+        given["lat"],
+        given["lon"],
+        given["depth"],
+        given["source"],
+        ingested_at,
+        given,
+    )
 
 
 def _checked_id(value: Any) -> str:
@@ -141,6 +187,36 @@ def _checked_id(value: Any) -> str:
 
 def _rejected(event_id: str, code: str, message: str) -> RejectedFeature:
     return RejectedFeature(Rejection(event_id, code, message))
+
+
+def _refuse_time(event_id: str, value: Any) -> NoReturn:
+    if value.__class__ is not int:  # neither a truth value nor 1.0
+        raise _rejected(event_id, "TIME_INVALID", "The time must be a whole number of milliseconds since 1970.")
+    raise _rejected(event_id, "TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
+
+
+def _magnitude(event_id: str, value: Any) -> float:
+    if value is None:
+        message = "The event has no magnitude yet. A later ingest takes it once it has one."
+        raise _rejected(event_id, "MAGNITUDE_MISSING", message)
+    if (magnitude := _number(value)) is None:
+        raise _rejected(event_id, "MAGNITUDE_INVALID", "The magnitude must be a number.")
+    return min(max(magnitude, LEAST_MAG), GREATEST_MAG)
+
+
+def _coordinate(event_id: str, value: Any, name: str, greatest: int) -> float:
+    if (number := _number(value)) is None or not -greatest <= number <= greatest:
+        message = f"The {name} must be a number from -{greatest} to {greatest} degrees."
+        raise _rejected(event_id, "COORDINATES_INVALID", message)
+    return number
+
+
+def _depth(event_id: str, value: Any) -> float | None:
+    down = _number(value)
+    if value is not None and (down is None or down > GREATEST_DEPTH):
+        message = "The depth must be a number of kilometres, or be left out."
+        raise _rejected(event_id, "DEPTH_INVALID", message)
+    return down
 
 
 def _number(value: Any) -> float | None:
@@ -172,16 +248,6 @@ def _text(event_id: str, name: str, value: Any) -> str | None:
     return text[: LONGEST_OF[name]]
 
 
-def _int(value: Any) -> int | None:
-    """A number that fits the graph's 32-bit Int."""
-    return value if value.__class__ is int and -INT_32 <= value < INT_32 else None
-
-
-def _count(value: Any) -> int | None:
-    number = _int(value)
-    return number if number is not None and number >= 0 else None
-
-
 def _millis(value: Any) -> int | None:
     return value if value.__class__ is int and abs(value) < 2**53 else None
 
@@ -190,55 +256,82 @@ def _flag(value: Any) -> int | None:
     return int(value) if value in (0, 1) else None
 
 
-def _real(greatest: float) -> Callable[[Any], float | None]:
+def _names(value: Any) -> str | None:
+    """Names as USGS lists them, `,nc73919986,us7000abcd,`: as many as fit."""
+    if isinstance(value, str):
+        if value.isprintable() and len(value) <= LONGEST_LIST and _LISTED.fullmatch(value):
+            return value
+        value = listed(value)
+    if not isinstance(value, list) or not all(isinstance(name, str) and name.isprintable() for name in value):
+        return None
+    text = ","
+    for name in value:
+        if name and "," not in name and len(text) + len(name) < LONGEST_LIST:
+            text += f"{name},"
+    return text if len(text) > 1 else None
+
+
+def _text_of(attribute: str) -> Text:
+    """A text that is taken as it is; an empty one is none."""
+    return Text(attribute, shortest=1, longest=LONGEST_OF[attribute])
+
+
+class Detail(NamedTuple):
+    """The rule of an optional attribute."""
+
+    attribute: str  # its name in the item
+    usual: Attribute | None  # values that are taken as they are, if compiled code can test for them
+    made_of: Callable[[Any], Any] | None  # makes the attribute of another value, or None; None for a text
+
+
+def _text_detail(attribute: str) -> Detail:
+    return Detail(attribute, _text_of(attribute), None)
+
+
+def _whole_detail(attribute: str, least: int, greatest: int) -> Detail:
+    return Detail(attribute, Whole(attribute, least=least, greatest=greatest), lambda _: None)
+
+
+def _real_detail(attribute: str, greatest: float) -> Detail:
     """Numbers from 0 to a greatest one."""
 
     def real(value: Any) -> float | None:
         number = _number(value)
         return number if number is not None and 0 <= number <= greatest else None
 
-    return real
+    return Detail(attribute, Real(attribute, least=0, greatest=greatest), real)
 
 
-def _names(value: Any) -> str | None:
-    """Names as USGS lists them, `,nc73919986,us7000abcd,`: as many as fit."""
-    names = listed(value) if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(name, str) and name.isprintable() for name in names):
-        return None
-    text = ","
-    for name in names:
-        if name and "," not in name and len(text) + len(name) < LONGEST_LIST:
-            text += f"{name},"
-    return text if len(text) > 1 else None
-
-
-DETAILS: dict[str, tuple[str, Callable[[Any], Any] | None]] = {
-    "mag_type": ("magType", None),
-    "type": ("type", None),
-    "status": ("status", None),
-    "updated": ("updated", _millis),
-    "url": ("url", None),
-    "tsunami": ("tsunami", _flag),
-    "felt": ("felt", _int),
-    "alert": ("alert", None),
-    "sig": ("sig", _int),
-    "net": ("net", None),
-    "code": ("code", None),
-    "ids": ("ids", _names),
-    "sources": ("sources", _names),
-    "types": ("types", _names),
-    "nst": ("nst", _count),
-    "dmin": ("dmin", _real(GREATEST_DISTANCE)),
-    "rms": ("rms", _real(GREATEST_RMS)),
-    "gap": ("gap", _real(360.0)),
-    "cdi": ("cdi", _real(GREATEST_INTENSITY)),
-    "mmi": ("mmi", _real(GREATEST_INTENSITY)),
-    "title": ("title", None),
-    "detail": ("detail", None),
+DETAILS: dict[str, Detail] = {
+    "mag_type": _text_detail("magType"),
+    "type": _text_detail("type"),
+    "status": _text_detail("status"),
+    "updated": _whole_detail("updated", -(2**53) + 1, 2**53 - 1),
+    "url": _text_detail("url"),
+    "tsunami": Detail("tsunami", Whole("tsunami", least=0, greatest=1), _flag),
+    "felt": _whole_detail("felt", -INT_32, INT_32 - 1),
+    "alert": _text_detail("alert"),
+    "sig": _whole_detail("sig", -INT_32, INT_32 - 1),
+    "net": _text_detail("net"),
+    "code": _text_detail("code"),
+    "ids": Detail("ids", None, _names),
+    "sources": Detail("sources", None, _names),
+    "types": Detail("types", None, _names),
+    "nst": _whole_detail("nst", 0, INT_32 - 1),
+    "dmin": _real_detail("dmin", GREATEST_DISTANCE),
+    "rms": _real_detail("rms", GREATEST_RMS),
+    "gap": _real_detail("gap", 360.0),
+    "cdi": _real_detail("cdi", GREATEST_INTENSITY),
+    "mmi": _real_detail("mmi", GREATEST_INTENSITY),
+    "title": _text_detail("title"),
+    "detail": _text_detail("detail"),
 }
-"""Name of an optional attribute in `Event` → its name in the item, and a function for valid values; None for a text."""
+"""Name of an optional attribute in `Event` → its rule."""
 
 
 def _coordinates(lat: float, lon: float) -> str:
     """The place of an event without a place name, as `35.60°N 117.60°W`."""
     return f"{abs(lat):.2f}°{'N' if lat >= 0 else 'S'} {abs(lon):.2f}°{'E' if lon >= 0 else 'W'}"
+
+
+_read_event = event_reader(lambda name: name)

@@ -9,11 +9,12 @@ the stored one changes nothing: feeds are cached, and files are old.
 Source: https://github.com/usgs/pdl `docs/indexer.md`, which associates, merges and deletes events
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from hashlib import blake2b
 from typing import Any
 
+from graph.core.compilation import Namespace
 from graph.core.days import day_bucket
 from graph.domains.earthquakes.model import DELETED, Event, Incoming, SourceDeletion, listed
 from graph.store.entity import Item
@@ -41,8 +42,6 @@ TRACKED = (
 )
 """The attributes whose change makes a version."""
 
-_DEPTH, _PREFERRED = TRACKED.index("depth"), TRACKED.index("preferredId")
-
 
 def kind_of(item: Item) -> RevisionKind:
     """What made this version."""
@@ -64,15 +63,19 @@ def changed(before: Item, after: Item) -> dict[str, tuple[Any, Any]]:
 
 
 def hash_of(item: Item) -> str:
-    """A hash of the tracked values, 16 hexadecimal digits.
+    """A hash of the tracked values, 16 hexadecimal digits."""
+    return blake2b(_tracked_text(item).encode(), digest_size=8).hexdigest()
 
-    Each new event needs one, so the values are listed without the mapping of `tracked`.
-    """
-    get = item.get
-    values: list[Any] = [get(name) for name in TRACKED]
-    values[_DEPTH] = get("sourceDepth", values[_DEPTH])
-    values[_PREFERRED] = values[_PREFERRED] or item["eventId"]
-    return blake2b(repr(values).encode(), digest_size=8).hexdigest()
+
+def _compiled_text() -> Callable[[Item], str]:
+    """The function that writes the tracked values as Python writes a list. Each new event needs it."""
+    special = {"depth": "get('sourceDepth', get('depth'))", "preferredId": "get('preferredId') or item['eventId']"}
+    values = [special.get(name, f"get({name!r})") for name in TRACKED]
+    text = ", ".join(f"{{{value}!r}}" for value in values)
+    return Namespace().define("item", ["get = item.get", f'return f"[{text}]"'])
+
+
+_tracked_text = _compiled_text()
 
 
 def published(item: Item) -> int | None:

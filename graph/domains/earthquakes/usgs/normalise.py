@@ -3,7 +3,7 @@
 from typing import Any
 
 from graph.domains.earthquakes.model import DELETED, SOURCE, Event, Incoming, listed, possible_id
-from graph.domains.earthquakes.rules import DETAILS, RejectedFeature, Rejection, checked_deletion, checked_event
+from graph.domains.earthquakes.rules import DETAILS, RejectedFeature, Rejection, checked_deletion, event_reader
 from graph.domains.earthquakes.usgs.geojson import RawFeature, UnreadableFeature
 
 
@@ -42,17 +42,8 @@ def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
         coordinates = []
     lon, lat, depth = coordinates if len(coordinates) == 3 else [*coordinates, None, None, None][:3]
     get = properties.get
-    return checked_event(
-        event_id=feature.get("id"),
-        event_ts_ms=get("time"),
-        mag=get("mag"),
-        place=get("place"),
-        lat=lat,
-        lon=lon,
-        depth=depth,
-        source=SOURCE,
-        ingested_at=ingested_at,
-        **{name: value for key, value in properties.items() if value is not None and (name := _NAMES.get(key))},
+    return _read_event(
+        feature.get("id"), get("time"), get("mag"), get("place"), lat, lon, depth, SOURCE, ingested_at, properties
     )
 
 
@@ -73,8 +64,7 @@ def time_of(feature: RawFeature) -> int | None:
     return time if isinstance(time, int) else None
 
 
-_NAMES = {attribute: name for name, (attribute, _) in DETAILS.items()}
-"""USGS's name of a property → that of the detail."""
+_read_event = event_reader(lambda name: DETAILS[name].attribute)  # which has USGS's name of the property
 
 
 def _mapping(value: Any) -> dict[str, Any]:
