@@ -135,6 +135,12 @@ class Entity:
         columns = [[item[name] for item in items] for name in self.key_names]
         return map(Key, repeat(self), zip(*columns, strict=True))
 
+    def keys_for(self, values: Iterable[Any]) -> Iterable[Key]:
+        """The primary keys with these values of the only attribute of `key_names`."""
+        if len(self.key_names) != 1:
+            raise InvalidItem(f"the key of {self.name} takes {', '.join(self.key_names)}")
+        return map(Key, repeat(self), zip(values, strict=True))
+
     def key_for(self, *values: Any) -> Key:
         """The primary key with these values of `key_names`, in the same order."""
         if len(values) != len(self.key_names):

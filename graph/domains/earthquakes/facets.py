@@ -5,7 +5,8 @@ day's counts fit an item: unusual texts share a few names, and numbers are count
 """
 
 from bisect import bisect_right
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
@@ -138,6 +139,15 @@ def facet_names(item: Item) -> list[str]:
     names = [name_of(get(attribute)) for attribute, name_of in _NAME_OF]
     names.append(f"{CELL}{cell_of(item['lat'], item['lon'])}")
     return names
+
+
+def count_facets(items: Sequence[Item], counts: Counter[str]) -> None:
+    """Add the names of events to counts: as `facet_names`, but each value that occurs is named once."""
+    for attribute, name_of in _NAME_OF:
+        for value, number in Counter([item.get(attribute) for item in items]).items():
+            counts[name_of(value)] += number
+    for cell, number in Counter([cell_of(item["lat"], item["lon"]) for item in items]).items():
+        counts[f"{CELL}{cell}"] += number
 
 
 @lru_cache(maxsize=40_000)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from graph.domains.earthquakes.ingest.changed_events import ChangedEvents
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
 
@@ -23,11 +24,11 @@ class Difference:
 
 def differences_of(write: Write) -> Iterator[Difference]:
     """The differences that a write removes: one for each version that it makes."""
+    if not isinstance(write, ChangedEvents):
+        yield Difference(write.record.event_id, "created")
+        return
     for step in write.versions:
-        item, stored = step.item, step.stored
+        item = step.item
         kind: DifferenceKind = kind_of(item).value.lower()  # type: ignore[assignment]
-        if stored is None:
-            yield Difference(item["eventId"], kind)
-            continue
         into = item.get("mergedInto") if kind_of(item) is RevisionKind.MERGED else None
-        yield Difference(item["eventId"], kind, changed(stored, item), into)
+        yield Difference(item["eventId"], kind, changed(step.stored, item), into)

@@ -36,8 +36,15 @@ class LookUp:
         await self._read(self._aliases.get(record.event_id, record.event_id) for record in records)
         await self._read(record.event_id for record in records if self.own(record) is None)
 
+    @property
+    def found_nothing(self) -> bool:
+        """Whether no event was found yet. In most chunks of an import, all events are new."""
+        return not self._events
+
     def own(self, record: Incoming) -> Item | None:
         """The event with the record's own id, or with a known alias of it."""
+        if self.found_nothing:
+            return None
         if itself := self._events.get(record.event_id):
             return itself
         named = self._events.get(self._aliases.get(record.event_id, ""))
@@ -45,9 +52,13 @@ class LookUp:
 
     async def other_ids(self, records: Sequence[Incoming]) -> None:
         """Find the events of those ids that are no known alias of the own event."""
-        others = {each for record in records for each in alias_ids(record, self.own(record)) if possible_id(each)}
-        unknown = others | {record.event_id for record in records if self.own(record) is None}
-        keys = {ALIAS.key_for(each) for each in unknown}
+        others, unknown = set[str](), set[str]()
+        for record in records:
+            if (own := self.own(record)) is None:
+                unknown.add(record.event_id)
+            if own is not None or record.ids:
+                others.update(filter(possible_id, alias_ids(record, own)))
+        keys = list(ALIAS.keys_for(unknown | others))
         found = await self._database.get_many(keys) if keys else {}
         self._aliases.update({item["alias"]: item["eventId"] for item in found.values()})
         await self._read((*others, *(item["eventId"] for item in found.values())))
@@ -71,8 +82,9 @@ class LookUp:
         return {item["eventId"]: item for item in items.values()}
 
     async def _read(self, event_ids: Iterable[str]) -> None:
-        keys = {EVENT.key_for(each) for each in event_ids if each not in self._looked_for}
-        self._looked_for |= {key.values[0] for key in keys}
+        wanted = set(event_ids) - self._looked_for
+        self._looked_for |= wanted
+        keys = list(EVENT.keys_for(wanted))
         found = await self._database.get_many(keys, attributes=NEEDED) if keys else {}
         self._events.update({item["eventId"]: item for item in found.values()})
 

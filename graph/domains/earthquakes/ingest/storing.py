@@ -10,15 +10,17 @@ or a race loses no version and counts no event twice. A refused record is looked
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from operator import attrgetter
 
 from cachetools import FIFOCache
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.ingest.changed_events import write_of
 from graph.domains.earthquakes.ingest.chunk import Chunk
 from graph.domains.earthquakes.ingest.look_up import LookUp
 from graph.domains.earthquakes.ingest.transaction import Transaction
-from graph.domains.earthquakes.ingest.write import Outcome, Write, insert, write_of
+from graph.domains.earthquakes.ingest.write import NewEvent, Outcome, Write
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.revisions.versions import is_news
 from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD
@@ -65,8 +67,8 @@ class Storing:
             writes = await self._writes(pending, probably_new=probably_new)
             count("skipped", len(pending) - len(writes))
             at_once, later = _disjoint(writes)
-            refused = await self._apply(chunk, [write for write in at_once if not write.versions], count)
-            refused += await self._apply(chunk, [write for write in at_once if write.versions], count)
+            refused = await self._apply(chunk, [write for write in at_once if not write.is_version], count)
+            refused += await self._apply(chunk, [write for write in at_once if write.is_version], count)
             pending, probably_new = [write.record for write in (*refused, *later)], False
         raise DatabaseUnavailable("other writers kept changing the same events")
 
@@ -80,9 +82,11 @@ class Storing:
         # A refused insert shows that its event is stored. A deletion inserts nothing.
         await look_up.own_ids([each for each in records if not probably_new or isinstance(each, SourceDeletion)])
         if not self._revises:
-            return [insert(each) for each in records if isinstance(each, Event) and not look_up.own(each)]
+            return [NewEvent(each) for each in records if isinstance(each, Event) and not look_up.own(each)]
         unsure = [each for each in records if (own := look_up.own(each)) is None or is_news(each, own)]
         await look_up.other_ids(unsure)
+        if look_up.found_nothing:
+            return [NewEvent.with_aliases(each) for each in unsure if isinstance(each, Event)]
         found = [await look_up.events_of(record) for record in unsure]
         whole = await look_up.whole(found)
         writes = [
@@ -97,7 +101,7 @@ class Storing:
         limit = self._database.transaction_limit - ChangeSequence.ACTIONS
         for some in _transactions(writes, limit):
             while some:
-                numbered = bool(some[0].versions)
+                numbered = some[0].is_version
                 async with self._sequence.reserve() if numbered else nullcontext() as reservation:
                     missed = await self._transact(chunk, some, reservation)
                     if missed is not None and reservation:
@@ -124,13 +128,16 @@ class Storing:
         return transaction.owners(refused) if refused else None
 
 
-def _disjoint(writes: Sequence[Write]) -> tuple[list[Write], list[Write]]:
+def _disjoint(writes: Sequence[Write]) -> tuple[Sequence[Write], list[Write]]:
     """Writes that touch different events, and those that have to follow them."""
-    at_once, later = [], []
+    ids = [write.ids for write in writes]
+    if len(set().union(*ids)) == sum(map(len, ids)):
+        return writes, []
+    at_once, later = list[Write](), list[Write]()
     taken: set[str] = set()
     for write in writes:
         if taken.isdisjoint(write.ids):
-            taken |= write.ids
+            taken.update(write.ids)
             at_once.append(write)
         else:
             later.append(write)
@@ -140,13 +147,19 @@ def _disjoint(writes: Sequence[Write]) -> tuple[list[Write], list[Write]]:
 def _transactions(writes: Iterable[Write], limit: int) -> Iterator[list[Write]]:
     """The writes in order of time, in parts that fit one transaction with their summaries."""
     part: list[Write] = []
-    size, summaries = 0, set[str]()
-    for write in sorted(writes, key=lambda write: write.time_ms):
-        touched = summaries | write.periods
+    size, known, periods = 0, set[tuple[str, ...]](), set[str]()
+    for write in sorted(writes, key=attrgetter("time_ms")):
+        touched = periods if write.days in known else periods | _periods(write.days)
         if part and size + write.size + ITEMS_OF_A_PERIOD * len(touched) > limit:
             yield part
-            part, size, touched = [], 0, write.periods
+            part, size, known, touched = [], 0, set(), _periods(write.days)
         part.append(write)
-        size, summaries = size + write.size, touched
+        size, periods = size + write.size, touched
+        known.add(write.days)
     if part:
         yield part
+
+
+def _periods(days: Iterable[str]) -> set[str]:
+    """The days and their years."""
+    return {period for day in days for period in (day, day[:4])}

@@ -1,6 +1,8 @@
 """One transaction of the catalogue: some writes, what they change in the summaries, and the number of the change."""
 
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
+from itertools import accumulate
 
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.summaries import Tally
@@ -20,20 +22,17 @@ class Transaction:
             payload_id: where its records came from.
         """
         number = reservation.number if reservation else 0
-        self._owners: list[int] = []
+        self._writes = writes
         self.actions: list[Action] = []
-        keys: list[str] = []
         tally = Tally()
-        for at, write in enumerate(writes):
-            own = write.actions(now, number)
-            self.actions += own
-            self._owners += [at] * len(own)
-            keys += write.keys
+        for write in writes:
+            self.actions += write.actions(now, number)
             write.count(tally)
         if reservation:
-            self.actions += reservation.actions(keys, origin=payload_id)
+            self.actions += reservation.actions([key for write in writes for key in write.keys], origin=payload_id)
         self.actions += tally.updates(now)
 
     def owners(self, refused: Collection[int]) -> set[int]:
         """The places of the writes to which refused actions belong."""
-        return {self._owners[at] for at in refused if at < len(self._owners)}
+        ends = list(accumulate(write.size for write in self._writes))
+        return {bisect_right(ends, at) for at in refused if at < ends[-1]}

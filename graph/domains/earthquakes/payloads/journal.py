@@ -42,7 +42,8 @@ from typing import Any, BinaryIO
 import orjson
 
 from graph import __version__
-from graph.domains.earthquakes.ingest.write import STATE, Write
+from graph.domains.earthquakes.ingest.changed_events import STATE
+from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.payloads.model import Ending, Payload
 from graph.store.entity import Item
 
@@ -99,7 +100,7 @@ def state_of(item: Item) -> str:
 
 def described(write: Write, place: int) -> list[Any]:
     """A write for the line before its transaction."""
-    stored = {step.stored["eventId"]: state_of(step.stored) for step in write.steps if step.stored}
+    stored = {item["eventId"]: state_of(item) for item in write.stored}
     return [place, write.record.event_id, *([stored] if stored else [])]
 
 

@@ -14,8 +14,9 @@ import orjson
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE
+from graph.domains.earthquakes.ingest.changed_events import write_of
 from graph.domains.earthquakes.ingest.transaction import Transaction
-from graph.domains.earthquakes.ingest.write import Write, insert, write_of
+from graph.domains.earthquakes.ingest.write import NewEvent, Write
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.payloads.bodies import Records, check_body
 from graph.domains.earthquakes.payloads.folder import Place, places_in
@@ -119,14 +120,14 @@ class _Replay:
         line = kept.line(stored)
         found = await self._events_of(line)
         writes = [kept.write(described, found) for described in line["writes"]]
-        if any(write is None or bool(write.versions) != bool(line["change"]) for write in writes):
+        if any(write is None or write.is_version != bool(line["change"]) for write in writes):
             raise kept.contradiction(line)
         reservation = Reservation(line["change"], 0, EVENT_SEQUENCE) if line["change"] else None
         sound = [write for write in writes if write]
         transaction = Transaction(sound, line["at"], reservation, kept.payload.payload_id)
         await self._transact(transaction, kept, line)
         self._rebuilt.stored += 1
-        self._rebuilt.versions += sum(len(write.versions) for write in sound)
+        self._rebuilt.versions += sum(len(write.keys) for write in sound)
         if stored.is_last:
             self._open.pop(stored.payload).close()
 
@@ -172,7 +173,7 @@ class _KeptPayload:
         place, event_id, *changed = described
         record = self._records.of(place, event_id)
         if not self._revises and isinstance(record, Event):
-            return insert(record)
+            return NewEvent(record)
         stored = changed[0] if changed else {}
         if any(each not in found or state_of(found[each]) != state for each, state in stored.items()):
             return None

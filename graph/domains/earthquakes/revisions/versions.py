@@ -110,12 +110,12 @@ def is_same_event(record: Incoming, item: Item) -> bool:
     return not ids or item["eventId"] in ids or item.get("preferredId") in ids
 
 
-def first_version(event: Event) -> Item:
-    """The item of a new event, but for the time of its recording."""
-    item = {**event.item, "revision": FIRST_VERSION, "hash": hash_of(event.item)}
-    if event.updated is not None:
-        item["publishedAt"] = event.updated
-    return item
+def first_version(item: Item, *, at: int, number: int) -> Item:
+    """The first version of a new event, with the time of its recording and the number of its change."""
+    version = {**item, "revision": FIRST_VERSION, "hash": hash_of(item), "recordedAt": at, "arrival": number}
+    if "updated" in item:
+        version["publishedAt"] = item["updated"]
+    return version
 
 
 def completed(item: Item) -> Item:
