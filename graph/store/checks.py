@@ -4,11 +4,12 @@ The common case is tested here, in one loop over the attributes that the item ha
 the attribute's own `check`, which knows all cases and reports the error.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any
 
+from graph.core.compilation import Namespace
 from graph.store.attributes import Attribute, Real, Text, Whole
 from graph.store.values import GREATEST_INTEGER, LEAST_INTEGER, LEAST_MAGNITUDE, MAGNITUDE_END, InvalidItem
 
@@ -56,13 +57,32 @@ class AttributeChecks:
             raise InvalidItem(f"an item lacks `{min(self.required - item.keys())}`")
         return found
 
-    def check_each(self, names: Sequence[str], values: Iterable[Any]) -> None:
-        """Raise `InvalidItem` unless these attributes can have these values."""
-        for name, value in zip(names, values, strict=True):
-            kind, least, greatest, attribute = self.by_name[name]
-            if kind is str and value.__class__ is str and least <= len(value) <= greatest and value.isascii():
-                continue
-            attribute.check(value)
+
+def values_check(attributes: Sequence[Attribute]) -> Callable[[Iterable[Sequence[Any]]], None]:
+    """Compile the function that raises `InvalidItem` unless attributes can have the values of some rows."""
+    namespace = Namespace()
+    names = [f"value{at}" for at in range(len(attributes))]
+    lines = [f"for {', '.join(names)}, in rows:"] if names else ["for _ in rows:", "    pass"]
+    for attribute, name in zip(attributes, names, strict=True):
+        lines.append(f"    if not ({usual(attribute, name)}): {namespace.constant('check', attribute.check)}({name})")
+    return namespace.define("rows", lines)
+
+
+def usual(attribute: Attribute, name: str) -> str:
+    """The source of a test: only values that the attribute can have pass it, and most of them do.
+
+    Args:
+        name: of the variable that has the value.
+    """
+    kind, least, greatest, _ = _check_of(attribute)
+    if kind is EllipsisType:
+        return "False"
+    if kind is str:
+        return f"{name}.__class__ is str and {least} <= len({name}) <= {greatest} and {name}.isascii()"
+    test = f"{name}.__class__ is {kind.__name__} and {least!r} <= {name} <= {greatest!r}"
+    if kind is float:
+        test += f" and not {-LEAST_MAGNITUDE!r} < {name} < {LEAST_MAGNITUDE!r}"
+    return test
 
 
 def _check_of(attribute: Attribute) -> Check:
@@ -75,22 +95,6 @@ def _check_of(attribute: Attribute) -> Check:
             return float, *_bounds(attribute, -_GREATEST_REAL, _GREATEST_REAL), attribute
         case _:
             return EllipsisType, None, None, attribute  # the class of no value
-
-
-def usual(attribute: Attribute, name: str) -> str:
-    """The source of a test for compiled code: only values that the attribute can have pass it, and most of them do.
-
-    Args:
-        attribute: a text, or a number.
-        name: of the variable that has the value.
-    """
-    kind, least, greatest, _ = _check_of(attribute)
-    if kind is str:
-        return f"{name}.__class__ is str and {least} <= len({name}) <= {greatest} and {name}.isascii()"
-    test = f"{name}.__class__ is {kind.__name__} and {least!r} <= {name} <= {greatest!r}"
-    if kind is float:
-        test += f" and not {-LEAST_MAGNITUDE!r} < {name} < {LEAST_MAGNITUDE!r}"
-    return test
 
 
 def _longest(attribute: Text) -> int:

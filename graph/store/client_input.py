@@ -32,7 +32,7 @@ def check_input(entity: Entity, **values: Any) -> None:
 def possible_key(entity: Entity, *values: Any) -> Key | None:
     """The primary key with these values of `key_names`; None if no item can have it."""
     try:
-        entity.check_key(values)
+        entity.check_keys([values])
     except InvalidItem:
         return None
     return entity.key_for(*values)

@@ -7,7 +7,7 @@ condition into its own language, with the same results.
 """
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -183,3 +183,12 @@ def kind_of(value: object) -> type:
     if isinstance(value, bool):
         return bool
     return float if isinstance(value, int | float) else type(value)
+
+
+def are_numbers(values: Iterable[object]) -> bool:
+    """Whether all the values are numbers."""
+    kinds = set(map(type, values))  # a summary has hundreds of values, and two types at most
+    return kinds <= _NUMBERS or (bool not in kinds and all(issubclass(kind, int | float) for kind in kinds))
+
+
+_NUMBERS = frozenset({int, float})

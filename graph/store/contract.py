@@ -20,11 +20,11 @@ There is no object for a table: an entity names its table.
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.store.conditions import Condition, folds_text
+from graph.store.conditions import Condition, are_numbers, folds_text
 from graph.store.entity import Entity, Item, Key
 from graph.store.query import Page, Query
 from graph.store.values import InvalidItem
@@ -184,14 +184,24 @@ def check_update(update: Update) -> None:
         raise InvalidItem("the update changes nothing")
     if update.set.keys() & update.add.keys():
         raise InvalidItem("the update both sets and adds to an attribute")
-    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in update.add.values()):
+    if not are_numbers(update.add.values()):
         raise InvalidItem("only a number can be added")
     update.key.entity.check_changes(update.set, update.add)
 
 
 def check_key(key: Key) -> None:
     """Raise `InvalidItem` unless the key fits its entity."""
-    key.entity.check_key(key.values)
+    key.entity.check_keys([key.values])
+
+
+def check_keys(keys: Iterable[Key]) -> dict[Entity, list[Key]]:
+    """The keys by their entities. Raises `InvalidItem` unless all of them fit."""
+    of_entity: dict[Entity, list[Key]] = {}
+    for key in keys:
+        of_entity.setdefault(key.entity, []).append(key)
+    for entity, its_keys in of_entity.items():
+        entity.check_keys([key.values for key in its_keys])
+    return of_entity
 
 
 def check_actions(actions: Sequence[Action], limit: int) -> None:

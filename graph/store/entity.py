@@ -13,16 +13,16 @@ the attributes. SQLite keeps each entity in a table of its own with a column for
 keys, since the templates derive them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 
 from graph.store.attributes import Attribute, Document, Real, Text, Whole
-from graph.store.checks import AttributeChecks
+from graph.store.checks import AttributeChecks, values_check
 from graph.store.design import Index, TableDesign
-from graph.store.templates import PARTITION_KEY_BYTES, SORT_KEY_BYTES, Template
+from graph.store.templates import CHARACTER_BYTES, NUMBER_BYTES, PARTITION_KEY_BYTES, SORT_KEY_BYTES, Template
 from graph.store.values import ITEM_BYTES, InvalidItem, check_number, check_size
 
 Item = dict[str, Any]
@@ -35,9 +35,6 @@ infinities, whole numbers past 64 bits and text that is not valid Unicode raise 
 
 ENTITY = "entity"
 """The attribute that names the entity of an item on DynamoDB."""
-
-_NUMBER_BYTES = 21
-_CHARACTER_BYTES = 4
 
 
 class Key(NamedTuple):
@@ -200,25 +197,21 @@ class Entity:
     def check(self, item: Mapping[str, Any]) -> None:
         """Raise `InvalidItem` unless the item can be stored."""
         if self._checks.count(item) < len(item):
-            for name in item:
-                if name not in self.named:
-                    self._check_undeclared(name)
+            self._check_undeclared(item.keys() - self.named.keys())
         if not self._always_fits:
             check_size(item, lambda: self.with_keys(item))
         self._check_keys(item, self._keys_to_check.values())
 
     def check_changes(self, values: Mapping[str, Any], added: Mapping[str, int | float]) -> None:
         """Raise `InvalidItem` unless these attributes can be set and these numbers added in one update."""
-        for name, value in values.items():
-            if (attribute := self.named.get(name)) is not None:
-                attribute.check(value)
-            else:
-                self._check_undeclared(name)
-        for name, number in added.items():
-            if (attribute := self.named.get(name)) is None:
-                self._check_undeclared(name)
-            elif not isinstance(attribute, Real) and not (isinstance(attribute, Whole) and isinstance(number, int)):
+        named = self.named
+        for name in values.keys() & named.keys():
+            named[name].check(values[name])
+        for name in added.keys() & named.keys():
+            attribute, number = named[name], added[name]
+            if not isinstance(attribute, Real) and not (isinstance(attribute, Whole) and isinstance(number, int)):
                 raise InvalidItem(f"{number} cannot be added to `{name}`")
+        self._check_undeclared((values.keys() | added.keys()) - named.keys())
         changes = {**values, **added}
         if changed := [name for name in self.key_names if name in changes]:
             raise InvalidItem(f"an update cannot change `{changed[0]}`, which is part of the primary key")
@@ -236,17 +229,24 @@ class Entity:
 
         It may lack required attributes, since an update can make an item. Sums may exceed an attribute's bounds.
         """
-        for name in added:
-            check_number(item[name])
-        if not self._always_fits:
+        if self._always_fits:
+            for name in added:
+                check_number(item[name])
+        else:
             check_size(item, lambda: self.with_keys(item))
         self._check_keys(item, self._keys_of_indexes_to_check)
 
-    def check_key(self, values: Sequence[Any]) -> None:
-        """Raise `InvalidItem` unless these values of `key_names` make a key."""
-        self._checks.check_each(self.key_names, values)
-        for template, positions in self._key_templates_to_check:
-            template.render([values[at] for at in positions])
+    def check_keys(self, keys: Iterable[Sequence[Any]]) -> None:
+        """Raise `InvalidItem` unless each of these values of `key_names` makes a key."""
+        self._check_values_of_keys(keys)
+        if self._key_templates_to_check:
+            for values in keys:
+                for template, positions in self._key_templates_to_check:
+                    template.render([values[at] for at in positions])
+
+    @cached_property
+    def _check_values_of_keys(self) -> Callable[[Iterable[Sequence[Any]]], None]:
+        return values_check([self.named[name] for name in self.key_names])
 
     @cached_property
     def _key_templates_to_check(self) -> list[tuple[Template, list[int]]]:
@@ -254,15 +254,15 @@ class Entity:
         return [
             (template, [self.key_names.index(name) for name in template.names])
             for template in self.templates[self.table.primary]
-            if not _is_possible(template)
+            if not template.is_always_valid
         ]
 
-    def _check_undeclared(self, name: object) -> None:
-        """Raise `InvalidItem` if an item cannot have this undeclared attribute."""
-        if not self.open:
-            raise InvalidItem(f"{self.name} has no attribute `{name}`")
-        if name in self._reserved or name == self.table.ttl:
-            raise InvalidItem(f"{self.name} cannot have `{name}` without declaring it")
+    def _check_undeclared(self, names: Set[str]) -> None:
+        """Raise `InvalidItem` if an item cannot have one of these undeclared attributes."""
+        if names and not self.open:
+            raise InvalidItem(f"{self.name} has no attribute `{min(names, key=str)}`")
+        if reserved := names & self._undeclarable:
+            raise InvalidItem(f"{self.name} cannot have `{min(reserved)}` without declaring it")
 
     @cached_property
     def _checks(self) -> AttributeChecks:
@@ -272,6 +272,11 @@ class Entity:
     def _reserved(self) -> frozenset[str]:
         """The names of the table's keys and of the attribute `entity` on DynamoDB."""
         return frozenset({attribute.name for attribute in self.table.key_attributes} | {ENTITY})
+
+    @cached_property
+    def _undeclarable(self) -> frozenset[str]:
+        """The names that an undeclared attribute cannot have."""
+        return self._reserved | ({self.table.ttl} if self.table.ttl else set())
 
     def _check_keys(self, item: Mapping[str, Any], keys: Iterable[KeyTemplates]) -> None:
         """Raise `InvalidItem` if a key would be too long or empty."""
@@ -286,7 +291,7 @@ class Entity:
         return {
             index: templates
             for index, templates in self.templates.items()
-            if any(not _is_possible(template) for template in templates)
+            if any(not template.is_always_valid for template in templates)
         }
 
     @cached_property
@@ -304,29 +309,8 @@ class Entity:
         texts = sum(a.longest or 0 for a in self.attributes if isinstance(a, Text))
         documents = sum(a.largest or 0 for a in self.attributes if isinstance(a, Document))
         names = sum(len(a.name) for a in self.attributes)
-        most = texts * _CHARACTER_BYTES + documents + names + len(self.attributes) * _NUMBER_BYTES
+        most = texts * CHARACTER_BYTES + documents + names + len(self.attributes) * NUMBER_BYTES
         return most < ITEM_BYTES - 4096
-
-
-def _is_possible(template: Template) -> bool:
-    """Whether all values within the attributes' bounds make a valid key."""
-    if template.key.type == "N":
-        return True
-    longest = 0
-    is_never_empty = any(template.literals) or any(isinstance(each, Text) and each.shortest for each in template.fields)
-    for each in template.fields:
-        if isinstance(each, Text) and each.longest is not None:
-            longest += each.longest * _CHARACTER_BYTES
-        elif isinstance(each, Whole):
-            longest += _NUMBER_BYTES
-        else:
-            return False
-    literals = sum(len(literal) * _CHARACTER_BYTES for literal in template.literals)
-    return (
-        is_never_empty
-        and longest + literals <= template.most_bytes
-        and not any(isinstance(each, Whole) and each.may_exceed_digits for each in template.fields)
-    )
 
 
 def same_key(first: Entity, second: Entity) -> bool:

@@ -17,6 +17,7 @@ from graph.store.values import InvalidItem
 
 PARTITION_KEY_BYTES = 2048
 SORT_KEY_BYTES = 1024
+NUMBER_BYTES, CHARACTER_BYTES = 21, 4  # the most that a number, or a character, takes
 LAST = "\U0010ffff"  # sorts after every other character
 
 
@@ -54,6 +55,22 @@ class Template:
     def is_number(self) -> bool:
         """Whether it is one attribute and nothing else."""
         return self.literals == ("", "")
+
+    @cached_property
+    def is_always_valid(self) -> bool:
+        """Whether all values within the attributes' bounds make a valid key."""
+        if self.key.type == "N":
+            return True
+        longest = sum(len(literal) * CHARACTER_BYTES for literal in self.literals)
+        for each in self.fields:
+            if isinstance(each, Text) and each.longest is not None:
+                longest += each.longest * CHARACTER_BYTES
+            elif isinstance(each, Whole) and not each.may_exceed_digits:
+                longest += NUMBER_BYTES
+            else:
+                return False
+        is_never_empty = any(self.literals) or any(isinstance(each, Text) and each.shortest for each in self.fields)
+        return is_never_empty and longest <= self.most_bytes
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -2,10 +2,9 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
-from graph.store.conditions import Condition, kind_of, predicate
+from graph.store.conditions import Condition, are_numbers, kind_of, predicate
 from graph.store.contract import Action, Delete, Put, Update
 from graph.store.entity import Entity, Item, Key
 from graph.store.sqlite.projection import OTHERS
@@ -18,24 +17,32 @@ Tables = Mapping[Entity, EntityTable]
 
 
 def apply(db: sqlite3.Connection, tables: Tables, actions: Sequence[Action], now: int) -> list[int]:
-    """Apply actions. Returns the positions of those whose condition does not hold. `now` is in seconds."""
+    """Apply actions on distinct items. Returns the positions of those whose condition does not hold.
+
+    Args:
+        now: seconds.
+    """
     refused: list[int] = []
-    at = 0
-    for kind, alike in groupby(actions, _kind_of_put):
-        some = list(alike)
-        if kind is None:
-            refused += [at + i for i, action in enumerate(some) if not _apply(db, tables, action, now)]
-        else:
-            entity, if_absent = kind
-            items = [put.item for put in some if isinstance(put, Put)]
-            refused += [at + i for i in _put(db, tables[entity], items, if_absent, now)]
-        at += len(some)
-    return refused
+    puts: dict[tuple[Entity, bool], _Puts] = {}
+    for at, action in enumerate(actions):
+        if action.__class__ is Put and action.condition is None:
+            kind = action.entity, action.if_absent
+            if (alike := puts.get(kind)) is None:
+                alike = puts[kind] = _Puts([], [])
+            alike.items.append(action.item)
+            alike.positions.append(at)
+        elif not _apply(db, tables, action, now):
+            refused.append(at)
+    for (entity, if_absent), alike in puts.items():
+        refused += [alike.positions[at] for at in _put(db, tables[entity], alike.items, if_absent, now)]
+    return sorted(refused)
 
 
-def _kind_of_put(action: Action) -> tuple[Entity, bool] | None:
-    """The key by which puts are grouped into one statement; None for any other action."""
-    return (action.entity, action.if_absent) if isinstance(action, Put) and action.condition is None else None
+class _Puts(NamedTuple):
+    """Unconditional puts of one entity, which are written together."""
+
+    items: list[Item]
+    positions: list[int]
 
 
 def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_absent: bool, now: int) -> list[int]:
@@ -43,10 +50,11 @@ def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_a
     refused: list[int] = []
     at_once = min(ROWS_PER_STATEMENT, table.rows_per_statement)
     live_at = table.live_at(now)
+    columns = table.columns_of(items)
+    encode, width = table.encoder(columns), len(columns)
     for begin in range(0, len(items), at_once):
         some = items[begin : begin + at_once]
-        columns = table.columns_of(some)
-        values = table.values(some, columns)
+        values = encode(some)
         if not if_absent:
             db.execute(table.put(columns, len(some)), values)
             continue
@@ -54,7 +62,7 @@ def _put(db: sqlite3.Connection, table: EntityTable, items: Sequence[Item], if_a
         if db.execute(table.put(columns, len(some), if_absent=True), (*values, *live_at)).rowcount < len(some):
             # The statement does not say which items were refused.
             db.execute("ROLLBACK TO some")
-            put, width = table.put(columns, if_absent=True), len(columns)
+            put = table.put(columns, if_absent=True)
             rows = (values[i : i + width] for i in range(0, len(values), width))
             refused += [begin + i for i, row in enumerate(rows) if db.execute(put, (*row, *live_at)).rowcount != 1]
         db.execute("RELEASE some")
@@ -82,7 +90,7 @@ def _apply(db: sqlite3.Connection, tables: Tables, action: Action, now: int) -> 
 
 def _replace(db: sqlite3.Connection, table: EntityTable, item: Item) -> None:
     columns = table.columns_of([item])
-    db.execute(table.put(columns), table.values([item], columns))
+    db.execute(table.put(columns), table.encoder(columns)([item]))
 
 
 def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int) -> bool:
@@ -90,9 +98,9 @@ def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int
     before = stored or {}
     if not _applies(table, before, update.condition, now):
         return False
-    for name in update.add:
-        if kind_of(before.get(name, 0)) is not float:
-            raise InvalidItem(f"nothing can be added to `{name}`, which is not a number")
+    if not are_numbers([before[name] for name in update.add if name in before]):
+        wrong = next(name for name in update.add if kind_of(before.get(name, 0)) is not float)
+        raise InvalidItem(f"nothing can be added to `{wrong}`, which is not a number")
     sums = {name: before.get(name, 0) + number for name, number in update.add.items()}
     key = dict(zip(table.entity.key_names, update.key.values, strict=True))
     item = {**key, **before, **update.set, **sums}
@@ -108,7 +116,7 @@ def _update(db: sqlite3.Connection, table: EntityTable, update: Update, now: int
 def _changed_columns(table: EntityTable, item: Item, names: Sequence[str]) -> dict[str, Any]:
     """Column → value of the changed columns only, so that other indexes are not written."""
     columns = tuple(dict.fromkeys([name if name in table.entity.named else OTHERS for name in names]))
-    return dict(zip(columns, table.values([item], columns), strict=True))
+    return dict(zip(columns, table.encoder(columns)([item]), strict=True))
 
 
 def _applies(table: EntityTable, stored: Item, condition: Condition | None, now: int) -> bool:

@@ -19,6 +19,7 @@ from graph.store.contract import (
     Update,
     check_actions,
     check_key,
+    check_keys,
 )
 from graph.store.entity import Entity, Item, Key
 from graph.store.query import Page, Partition, Query
@@ -77,12 +78,8 @@ class SqliteDatabase(Database):
         return await self._read(job)
 
     async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
-        of_entity: dict[Entity, list[Key]] = {}
-        for key in keys:
-            check_key(key)
-            of_entity.setdefault(key.entity, []).append(key)
         found: dict[Key, Item] = {}
-        for entity, its_keys in of_entity.items():
+        for entity, its_keys in check_keys(keys).items():
             if not entity.key_names:
                 item = await self.get(its_keys[0], attributes=attributes)
                 found |= {} if item is None else {its_keys[0]: item}

@@ -236,7 +236,8 @@ class Migration:
             # An existing item is newer: it was written after the migration of its table.
             columns = table.columns_of(some)
             insert = f"{table.insert(columns)} DO NOTHING"
-            self._db.executemany(insert, (table.values([item], columns) for item in some))
+            encode = table.encoder(columns)
+            self._db.executemany(insert, (encode([item]) for item in some))
 
     def _declared(self, entity: Entity, item: Item) -> Item:
         """The item without attributes that the entity cannot have; each is told once."""

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-import orjson
-
-from graph.store.attributes import Attribute, Document, Real, Truth, Whole
+from graph.store.attributes import Attribute, Real, Truth, Whole
 from graph.store.design import Index
 from graph.store.entity import Entity
+from graph.store.sqlite.encoding import Encode, encoder
 from graph.store.sqlite.projection import OTHERS, Projection
 from graph.store.sqlite.sql import quoted
 
@@ -90,26 +89,10 @@ class EntityTable:
         present = set[str]().union(*items)
         return (*(name for name in self.entity.named if name in present), *([OTHERS] if self.entity.open else []))
 
-    def values(self, items: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> list[Any]:
-        """The values of items' columns, one item after the other."""
-        documents = [at for at, name in enumerate(columns) if name in self._documents]
-        others_at = columns.index(OTHERS) if OTHERS in columns else None
-        named = self.entity.named
-        values: list[Any] = []
-        for item in items:
-            row: list[Any] = list(map(item.get, columns))
-            for at in documents:
-                if row[at] is not None:
-                    row[at] = to_json(row[at])
-            if others_at is not None:
-                others = {name: value for name, value in item.items() if name not in named}
-                row[others_at] = to_json(others) if others else None
-            values += row
-        return values
-
-    @cached_property
-    def _documents(self) -> frozenset[str]:
-        return frozenset(each.name for each in self.entity.attributes if isinstance(each, Document))
+    @lru_cache(256)  # noqa: B019 - there is one table for each entity, as long as the process
+    def encoder(self, columns: tuple[str, ...]) -> Encode:
+        """The function that makes the values of items' columns."""
+        return encoder(self.entity, columns)
 
     def get(self, projection: Projection) -> str:
         """The statement that looks up one key."""
@@ -192,8 +175,3 @@ def _type_of(attribute: Attribute) -> str:
             return "REAL"
         case _:
             return "TEXT"
-
-
-def to_json(value: object) -> str:
-    """A document as JSON text for its column, which SQLite's own JSON functions accept too."""
-    return orjson.dumps(value).decode()
