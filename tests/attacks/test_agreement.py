@@ -30,7 +30,7 @@ from hypothesis_graphql import nodes, queries
 
 from graph.api.relay import global_id
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.usgs.normalise import normalise
+from tests.domains.earthquakes.builders import normalised
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.effort import rounds
 from tests.schemas import printed
@@ -49,7 +49,7 @@ NORTHERN_PACIFIC = parse_value("[{lat: 30, lon: 130}, {lat: 70, lon: 140}, {lat:
 
 @cache
 def stored() -> list[Event]:
-    return [normalise(feature, ingested_at=NOON) for feature in week_features()][::20]
+    return [normalised(feature, ingested_at=NOON) for feature in week_features()][::20]
 
 
 def texts(values: list[str]) -> Values:

@@ -56,7 +56,8 @@ class Cells:
 
 def cell_of(lat: float, lon: float) -> int:
     """The cell of a point, in degrees north and east."""
-    return row_of(lat) * COLUMNS + column_of(lon)
+    row, column = floor(lat) + 90, (floor(lon) + 180) // LON_DEGREES
+    return (row if row < ROWS else ROWS - 1) * COLUMNS + (column if column < COLUMNS else COLUMNS - 1)
 
 
 def coarse_of(cell: int) -> int:

@@ -6,12 +6,12 @@ day's counts fit an item: unusual texts share a few names, and numbers are count
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from string import ascii_lowercase, digits
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from graph.domains.earthquakes.cells import cell_of, coarse_of
@@ -70,7 +70,7 @@ class NumberFacet:
 
     def name(self, value: float | None) -> str:
         """The name of a value, which is None if the event lacks the attribute."""
-        return self._absent if value is None else self._names[self._bin(value)]
+        return self._absent if value is None else self._names[(bisect_right(self.edges, value) or 1) - 1]
 
     def names(self, least: float | None, greatest: float | None) -> Names:
         """The names of the numbers in a range, both ends included; None for an open end."""
@@ -137,17 +137,24 @@ def facet_names(item: Item) -> list[str]:
     """The names of an event, one of each facet and that of its cell."""
     get = item.get
     names = [name_of(get(attribute)) for attribute, name_of in _NAME_OF]
-    names.append(f"{CELL}{cell_of(item['lat'], item['lon'])}")
+    names.append(_name_of_cell(cell_of(item["lat"], item["lon"])))
     return names
 
 
 def count_facets(items: Sequence[Item], counts: Counter[str]) -> None:
     """Add the names of events to counts: as `facet_names`, but each value that occurs is named once."""
-    for attribute, name_of in _NAME_OF:
-        for value, number in Counter([item.get(attribute) for item in items]).items():
-            counts[name_of(value)] += number
-    for cell, number in Counter([cell_of(item["lat"], item["lon"]) for item in items]).items():
-        counts[f"{CELL}{cell}"] += number
+    columns: list[tuple[list[Any], Callable[[Any], str]]]
+    columns = [([item.get(attribute) for item in items], name_of) for attribute, name_of in _NAME_OF]
+    columns.append(([cell_of(item["lat"], item["lon"]) for item in items], _name_of_cell))
+    get = counts.get
+    for values, name_of in columns:
+        for value, number in Counter(values).items():
+            name = name_of(value)
+            counts[name] = get(name, 0) + number
+
+
+def _name_of_cell(cell: int) -> str:
+    return f"{CELL}{cell}"
 
 
 @lru_cache(maxsize=40_000)

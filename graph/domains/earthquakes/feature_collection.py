@@ -1,4 +1,4 @@
-"""Writes events as GeoJSON in the form of USGS's feeds, which `normalise` reads.
+"""Writes events as GeoJSON in the form of USGS's feeds, which `usgs.normalise` reads.
 
 As in these feeds, the third coordinate is a depth in km, though RFC 7946 has a height in metres. Maps
 ignore it, and all readers of USGS's feeds, also `quakegraph ingest`, read it as a depth.

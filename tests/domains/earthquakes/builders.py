@@ -15,6 +15,8 @@ from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_PER_CALL, Ingest
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.rules import checked_event
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.earthquakes.usgs.feature_json import RawFeature
+from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database, Put
 from tests.domains.entities import ENTITIES
@@ -38,6 +40,13 @@ def an_event(event_id: str = "us7000abcd", event_ts_ms: int = NOON, mag: float =
     values = {"place": "10 km S of Here", "lat": 35.6, "lon": -117.6, "depth": 8.0, "type": "earthquake"}
     given = {"source": "USGS", "ingested_at": INGESTED_AT, **values, **others}
     return checked_event(event_id=event_id, event_ts_ms=event_ts_ms, mag=mag, **given)
+
+
+def normalised(feature: RawFeature, *, ingested_at: int) -> Event:
+    """The event of a feature of USGS."""
+    record = read_record(feature, ingested_at=ingested_at)
+    assert isinstance(record, Event)
+    return record
 
 
 def events_at(*times_ms: int, **others: Any) -> list[Event]:

@@ -24,7 +24,7 @@ from graph.store.contract import Database
 
 T = TypeVar("T")
 
-EVENTS_AT_ONCE = 1000  # in memory; the ingest gives way to other work after each such chunk
+EVENTS_AT_ONCE = 900  # in memory; with the summaries of 48 days, SQLite stores so many in one transaction
 
 Read = Callable[[], Callable[[], None]]
 """Called when a chunk was read. Returns a function, which is called when that chunk is stored."""
@@ -131,18 +131,25 @@ def _checked(
     """
     records: list[Incoming] = []
     places: list[int] = []
-    published: dict[str, int | None] = {}
     for value, place in zip(values, numbered, strict=False):
         try:
-            record = check(value)
+            records.append(check(value))
         except RejectedFeature as refusal:
             report.reject(refusal.rejection)
-            continue
-        known, updated = published.get(record.event_id, 0), record.updated
-        if record.event_id in published and (updated is None or (known is not None and updated <= known)):
-            report.count("skipped", 1)
         else:
-            published[record.event_id] = updated
-            records.append(record)
             places.append(place)
+    if len({record.event_id for record in records}) < len(records):
+        latest = list(_latest(records))
+        report.count("skipped", len(records) - len(latest))
+        return [records[at] for at in latest], [places[at] for at in latest]
     return records, places
+
+
+def _latest(records: Iterable[Incoming]) -> Iterator[int]:
+    """The positions of the records that are newer than every one before with their id."""
+    published: dict[str, int | None] = {}
+    for at, record in enumerate(records):
+        known, updated = published.get(record.event_id, 0), record.updated
+        if record.event_id not in published or (updated is not None and (known is None or updated > known)):
+            published[record.event_id] = updated
+            yield at

@@ -54,7 +54,8 @@ class LookUp:
         """Find the events of those ids that are no known alias of the own event."""
         others, unknown = set[str](), set[str]()
         for record in records:
-            if (own := self.own(record)) is None:
+            own = self.own(record)
+            if own is None:
                 unknown.add(record.event_id)
             if own is not None or record.ids:
                 others.update(filter(possible_id, alias_ids(record, own)))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import orjson
+
 from graph.domains.earthquakes.payloads.gzipped import gzipped
 
 GEOJSON = "application/geo+json"
@@ -48,6 +50,9 @@ class Ending:
 
 
 def json_body(value: Any) -> Body:
-    """The body of a payload that is made here. Its JSON is ASCII, since a text may have half a surrogate pair."""
-    text = json.dumps(value, separators=(",", ":")).encode()
+    """The body of a payload that is made here."""
+    try:
+        text = orjson.dumps(value)
+    except orjson.JSONEncodeError:  # a text has half a surrogate pair, which only ASCII can express
+        text = json.dumps(value, separators=(",", ":")).encode()
     return Body(len(text), hashlib.sha256(text).hexdigest(), partial(gzipped, text))

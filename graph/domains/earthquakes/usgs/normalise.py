@@ -2,21 +2,12 @@
 
 from typing import Any
 
-from graph.domains.earthquakes.model import DELETED, SOURCE, Event, Incoming, listed, possible_id
+from graph.domains.earthquakes.model import DELETED, SOURCE, Incoming, listed, possible_id
 from graph.domains.earthquakes.rules import DETAILS, RejectedFeature, Rejection, checked_deletion, event_reader
 from graph.domains.earthquakes.usgs.geojson import RawFeature, UnreadableFeature
 
 
 def read_record(feature: RawFeature, *, ingested_at: int) -> Incoming:
-    """Read one feature as `normalise` does, or the deletion of an event, which may lack every value but its id."""
-    if not isinstance(feature, UnreadableFeature):
-        properties = _mapping(feature.get("properties"))
-        if properties.get("status") == DELETED:
-            return checked_deletion(feature.get("id"), ids=properties.get("ids"), updated=properties.get("updated"))
-    return normalise(feature, ingested_at=ingested_at)
-
-
-def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
     """Read one feature of a USGS GeoJSON answer.
 
     Args:
@@ -25,7 +16,8 @@ def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
         ingested_at: epoch milliseconds, UTC.
 
     Returns:
-        The event; `depth` is None where the feed has null, since 0.0 is a measurement.
+        The event; `depth` is None where the feed has null, since 0.0 is a measurement. Or the deletion
+        of an event, which may lack every value but its id.
 
     Raises:
         RejectedFeature: It is not a feature, or its id, time, magnitude or a coordinate is missing
@@ -36,14 +28,16 @@ def normalise(feature: RawFeature, *, ingested_at: int) -> Event:
     if isinstance(feature, UnreadableFeature):
         message = f"Feature {feature.position} is {feature.reason}."
         raise RejectedFeature(Rejection(None, "FEATURE_UNREADABLE", message))
-    properties = _mapping(feature.get("properties"))
+    event_id, properties = feature.get("id"), _mapping(feature.get("properties"))
+    get = properties.get
+    if get("status") == DELETED:
+        return checked_deletion(event_id, ids=get("ids"), updated=get("updated"))
     coordinates = _mapping(feature.get("geometry")).get("coordinates")
-    if not isinstance(coordinates, list):
+    if coordinates.__class__ is not list:
         coordinates = []
     lon, lat, depth = coordinates if len(coordinates) == 3 else [*coordinates, None, None, None][:3]
-    get = properties.get
     return _read_event(
-        feature.get("id"), get("time"), get("mag"), get("place"), lat, lon, depth, SOURCE, ingested_at, properties
+        event_id, get("time"), get("mag"), get("place"), lat, lon, depth, SOURCE, ingested_at, properties
     )
 
 
@@ -68,4 +62,4 @@ _read_event = event_reader(lambda name: DETAILS[name].attribute)  # which has US
 
 
 def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return value if value.__class__ is dict else {}

@@ -1,6 +1,6 @@
 """Pages of events as GeoJSON, as clients ask for them, over the real week of 2023-08-03."""
 
-from graph.domains.earthquakes.usgs.normalise import normalise
+from tests.domains.earthquakes.builders import normalised
 from tests.domains.earthquakes.schema.test_queries import stored
 from tests.service import Service
 from tests.store.samples import NOON
@@ -12,7 +12,7 @@ def test_a_page_is_a_feature_collection_from_which_it_can_be_ingested_again(any_
     collection = found["asGeoJson"]
     assert collection["type"] == "FeatureCollection"
     assert [feature["id"] for feature in collection["features"]] == [node["eventId"] for node in found["nodes"]]
-    assert [normalise(feature, ingested_at=NOON) for feature in collection["features"]] == stored()[:1000]
+    assert [normalised(feature, ingested_at=NOON) for feature in collection["features"]] == stored()[:1000]
 
 
 def test_an_event_without_a_depth_has_two_coordinates(service: Service) -> None:

@@ -12,8 +12,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.usgs.normalise import normalise
-from tests.domains.earthquakes.builders import at
+from tests.domains.earthquakes.builders import at, normalised
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.schemas import schema
@@ -38,7 +37,7 @@ TOTAL = "query Total($filter: EventFilter) { events(filter: $filter, first: 0) {
 @cache
 def stored() -> list[Event]:
     """The week's events, latest first; no two of them are of the same millisecond."""
-    return [normalise(feature, ingested_at=NOON) for feature in week_features()]
+    return [normalised(feature, ingested_at=NOON) for feature in week_features()]
 
 
 ALL = Selection()

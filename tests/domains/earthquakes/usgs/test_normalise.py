@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from graph.core.days import DAY_MS
 from graph.domains.earthquakes.rules import RejectedFeature, Rejection
 from graph.domains.earthquakes.usgs.geojson import UnreadableFeature
-from graph.domains.earthquakes.usgs.normalise import normalise
-from tests.domains.earthquakes.builders import NOON
+from tests.domains.earthquakes.builders import NOON, normalised
 from tests.domains.earthquakes.test_rules import assert_right, json
 from tests.domains.earthquakes.usgs.usgs_server import week
 
@@ -30,12 +29,12 @@ def a_feature(**changes: Any) -> dict[str, Any]:
 
 def rejected(feature: Any) -> Rejection:
     with pytest.raises(RejectedFeature) as caught:
-        normalise(feature, ingested_at=NOW)
+        normalised(feature, ingested_at=NOW)
     return caught.value.rejection
 
 
 def test_a_feature_is_read_by_its_documented_members() -> None:
-    assert normalise(a_feature(), ingested_at=NOW).values() == {
+    assert normalised(a_feature(), ingested_at=NOW).values() == {
         "event_id": "ci1", "event_ts_ms": NOON, "mag": 4.55, "place": "Ridgecrest, CA",
         "lat": 35.62, "lon": -117.67, "depth": 8.25,
         "source": "USGS", "ingested_at": NOW, "mag_type": "ml", "type": "earthquake", "status": "reviewed",
@@ -51,7 +50,7 @@ def test_a_feature_is_read_by_its_documented_members() -> None:
     ("coordinates", "depth"), [([1, 2], None), ([1, 2, None], None), ([1, 2, 0], 0.0), ([1, 2, -3.2, "more"], 0.0)]
 )
 def test_a_missing_depth_is_none_and_not_0(coordinates: list[Any], depth: float | None) -> None:
-    event = normalise(a_feature(geometry={"coordinates": coordinates}), ingested_at=NOW)
+    event = normalised(a_feature(geometry={"coordinates": coordinates}), ingested_at=NOW)
     assert (event.lon, event.lat, event.depth) == (1.0, 2.0, depth)
 
 
@@ -73,7 +72,7 @@ def test_a_feature_that_could_not_be_read_is_refused_by_its_place() -> None:
 
 def test_all_events_of_the_real_week_with_a_magnitude_are_accepted() -> None:
     features = orjson.loads(week())["features"]
-    events = [normalise(feature, ingested_at=NOW) for feature in features if feature["properties"]["mag"] is not None]
+    events = [normalised(feature, ingested_at=NOW) for feature in features if feature["properties"]["mag"] is not None]
     without = [feature for feature in features if feature["properties"]["mag"] is None]
 
     assert {rejected(feature).code for feature in without} <= {"MAGNITUDE_MISSING"}
@@ -97,7 +96,7 @@ def test_all_events_of_the_real_week_with_a_magnitude_are_accepted() -> None:
 )
 def test_no_feature_raises_anything_but_its_rejection(feature: dict[str, Any]) -> None:
     try:
-        event = normalise(feature, ingested_at=NOW)
+        event = normalised(feature, ingested_at=NOW)
     except RejectedFeature:
         return
     assert_right(event)
