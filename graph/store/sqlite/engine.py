@@ -44,7 +44,7 @@ SWEEP_AT_ONCE = 1000  # rows, so that a sweep never delays a write for long
 class SqliteDatabase(Database):
     """All tables, in one SQLite file."""
 
-    transaction_limit = 1000
+    transaction_limit = 1200  # a thousand events with their aliases, or the summaries of a hundred days, fit
     quick_partitions = 100_000
     is_remote = False
     merges = 32  # by one statement, which is compiled in less than a millisecond

@@ -24,7 +24,7 @@ from graph.store.contract import Database
 
 T = TypeVar("T")
 
-EVENTS_AT_ONCE = 900  # in memory; with the summaries of 48 days, SQLite stores so many in one transaction
+EVENTS_AT_ONCE = 1000  # in memory; the ingest gives way to other work after each such chunk
 
 Read = Callable[[], Callable[[], None]]
 """Called when a chunk was read. Returns a function, which is called when that chunk is stored."""
