@@ -100,7 +100,7 @@ class Tally:
         if is_listed(item):
             self._added.append(item)
             if len(self._added) == COUNTED_AT_ONCE:
-                self._count_added()
+                self.count_added()
         elif is_deleted(item):
             self._day(day_of(item["dayBucket"])).bins["gone", bin_of(item["mag"])] += 1
 
@@ -133,7 +133,7 @@ class Tally:
             tally = self._days[day] = DayTally(Counter(), Counter())
         return tally
 
-    def _count_added(self) -> None:
+    def count_added(self) -> None:
         """Count the events that were added: those of one day, which mostly follow each other, at once."""
         for name, some in groupby(self._added, key=itemgetter("dayBucket")):
             events, day = list(some), self._day(name)
@@ -144,7 +144,7 @@ class Tally:
 
     def counts(self) -> dict[Key, Counts]:
         """Key of a summary → its counts and those of its facets."""
-        self._count_added()
+        self.count_added()
         counts: dict[Key, Counts] = {}
         for day, tally in self._days.items():
             of_day = Counts(tally.events(), tally.facets)

@@ -36,7 +36,7 @@ async def test_a_stored_event_gets_no_second_number(station: Station) -> None:
 
 
 async def test_more_than_one_transaction_holds_takes_as_many_numbers(station: Station) -> None:
-    limit = station.database.transaction_limit
+    limit = station.database.transaction_limit = 100
     report = await station.ingest.file(file_of(a_feature(f"us{number:05}") for number in range(limit)))
 
     assert counts(report) == (limit, limit, 0, 0)

@@ -90,6 +90,9 @@ class ChangedEvents(Write):
             return "skipped"
         return "deleted" if isinstance(self.record, SourceDeletion) else "revised"
 
+    def prepare(self) -> None:
+        """Nothing is left to compute."""
+
     def actions(self, now: int, number: int) -> list[Action]:
         event_id = self.steps[0].item["eventId"]
         aliases = [Put(ALIAS, {"alias": alias, "eventId": event_id}) for alias in self.aliases]

@@ -102,8 +102,9 @@ class Storing:
         for some in _transactions(writes, limit):
             while some:
                 numbered = some[0].is_version
+                transaction = await Transaction.of(some)
                 async with self._sequence.reserve() if numbered else nullcontext() as reservation:
-                    missed = await self._transact(chunk, some, reservation)
+                    missed = await self._transact(chunk, some, transaction, reservation)
                     if missed is not None and reservation:
                         self._sequence.missed(reservation)
                 if missed is None:
@@ -115,15 +116,14 @@ class Storing:
         return refused
 
     async def _transact(
-        self, chunk: Chunk, writes: Sequence[Write], reservation: Reservation | None
+        self, chunk: Chunk, writes: Sequence[Write], transaction: Transaction, reservation: Reservation | None
     ) -> set[int] | None:
         """Apply writes in one transaction. None if they were applied; otherwise the places of refused ones."""
         payload = chunk.payload
         async with payload.turn():
             now = self._clock()
-            transaction = Transaction(writes, now, reservation, payload.payload_id)
             await payload.intend(reservation.number if reservation else None, now, writes, chunk)
-            refused = await self._database.transact(transaction.actions)
+            refused = await self._database.transact(transaction.actions(now, reservation, payload.payload_id))
             payload.learn(stored=not refused)
         return transaction.owners(refused) if refused else None
 

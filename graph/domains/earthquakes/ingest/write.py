@@ -31,6 +31,10 @@ class Write(ABC):
     size: int  # the number of its actions, without those on summaries
 
     @abstractmethod
+    def prepare(self) -> None:
+        """Compute what the actions need and what does not depend on their number."""
+
+    @abstractmethod
     def actions(self, now: int, number: int) -> list[Action]:
         """Its actions, without those on summaries. `now` is when a version is recorded, `number` that of the change."""
 
@@ -42,7 +46,7 @@ class Write(ABC):
 class NewEvent(Write):
     """The first version of an event. A bulk ingest makes many."""
 
-    __slots__ = ("aliases", "days", "ids", "item", "keys", "record", "size", "time_ms")
+    __slots__ = ("_of_version", "aliases", "days", "ids", "item", "keys", "record", "size", "time_ms")
 
     outcome: Outcome = "upserted"
     is_version = True
@@ -58,14 +62,19 @@ class NewEvent(Write):
         self.days = (item["dayBucket"],)
         self.size = 1 + len(aliases)
         self.time_ms = item["eventTsMs"]
+        self._of_version: Item = {}
 
     @classmethod
     def with_aliases(cls, event: Event) -> "NewEvent":
         """The write that keeps the other ids of the event."""
         return cls(event, [each for each in alias_ids(event) if possible_id(each)] if "ids" in event.item else ())
 
+    def prepare(self) -> None:
+        if not self._of_version:
+            self._of_version = first_version(self.item)
+
     def actions(self, now: int, number: int) -> list[Action]:
-        item = first_version(self.item, at=now, number=number)
+        item = {**self.item, **self._of_version, "recordedAt": now, "arrival": number}
         put = Put(EVENT, item, if_absent=True, is_checked=True)  # the rules make only items that can be stored
         if not self.aliases:
             return [put]

@@ -24,7 +24,7 @@ from graph.domains.earthquakes.payloads.journal import header_of, read_ends, sta
 from graph.domains.earthquakes.payloads.order import DamagedPayload, Stored, StoredOrder
 from graph.domains.earthquakes.payloads.receiving import Recorder
 from graph.feed.sequence import Reservation
-from graph.store.contract import Database
+from graph.store.contract import Action, Database
 from graph.store.entity import Item
 
 
@@ -124,8 +124,8 @@ class _Replay:
             raise kept.contradiction(line)
         reservation = Reservation(line["change"], 0, EVENT_SEQUENCE) if line["change"] else None
         sound = [write for write in writes if write]
-        transaction = Transaction(sound, line["at"], reservation, kept.payload.payload_id)
-        await self._transact(transaction, kept, line)
+        transaction = await Transaction.of(sound)
+        await self._transact(transaction.actions(line["at"], reservation, kept.payload.payload_id), kept, line)
         self._rebuilt.stored += 1
         self._rebuilt.versions += sum(len(write.keys) for write in sound)
         if stored.is_last:
@@ -137,11 +137,11 @@ class _Replay:
         found = await self._database.get_many(keys) if keys else {}
         return {item["eventId"]: item for item in found.values()}
 
-    async def _transact(self, transaction: Transaction, kept: "_KeptPayload", line: Mapping[str, Any]) -> None:
+    async def _transact(self, actions: Sequence[Action], kept: "_KeptPayload", line: Mapping[str, Any]) -> None:
         """Store a transaction; in several, if it comes from a store that takes more actions at once."""
         most = self._database.transaction_limit
-        for first in range(0, len(transaction.actions), most):
-            if await self._database.transact(transaction.actions[first : first + most]):
+        for first in range(0, len(actions), most):
+            if await self._database.transact(actions[first : first + most]):
                 raise kept.contradiction(line)
 
 

@@ -110,12 +110,12 @@ def is_same_event(record: Incoming, item: Item) -> bool:
     return not ids or item["eventId"] in ids or item.get("preferredId") in ids
 
 
-def first_version(item: Item, *, at: int, number: int) -> Item:
-    """The first version of a new event, with the time of its recording and the number of its change."""
-    version = {**item, "revision": FIRST_VERSION, "hash": hash_of(item), "recordedAt": at, "arrival": number}
+def first_version(item: Item) -> Item:
+    """What the item of a new event lacks as a first version, but for the time and the number of its recording."""
+    of_version: Item = {"revision": FIRST_VERSION, "hash": hash_of(item)}
     if "updated" in item:
-        version["publishedAt"] = item["updated"]
-    return version
+        of_version["publishedAt"] = item["updated"]
+    return of_version
 
 
 def completed(item: Item) -> Item:
