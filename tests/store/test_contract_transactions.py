@@ -49,6 +49,19 @@ async def test_a_refused_transaction_names_every_failing_position_and_changes_no
     assert sorted([item async for item in table.scan()], key=lambda item: str(item["pk"])) == before
 
 
+async def test_puts_are_refused_by_their_own_positions_whatever_stands_between_them(table: OneEntity) -> None:
+    await table.put_many([sample("old"), sample("older")])
+    put_if_absent = [Put(SAMPLE, sample(name), if_absent=True) for name in ("new", "old", "newer", "older")]
+    others = [Put(SAMPLE, sample(f"other{n}", n=n)) for n in range(3)]
+    actions: list[Action] = [put_if_absent[0], others[0], *put_if_absent[1:3], *others[1:], put_if_absent[3]]
+
+    assert await table.transact(actions) == (2, 6)
+
+    assert await table.get(("other0", "s")) is None
+    assert await table.transact([put_if_absent[0], *others, put_if_absent[2]]) == ()
+    assert await table.get(("other2", "s")) == others[2].item
+
+
 async def test_a_delete_of_a_missing_item_refuses_its_transaction(table: OneEntity) -> None:
     assert await table.transact([Put(SAMPLE, sample("new")), Delete(key("gone", "s"))]) == (1,)
 

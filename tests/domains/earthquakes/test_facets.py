@@ -13,7 +13,7 @@ from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, YEAR_FACETS, YEAR_SUMMARY
-from graph.domains.earthquakes.facets import facet_names, name_of_year
+from graph.domains.earthquakes.facets import count_facets, facet_names, name_of_year
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.rebuild import rebuild_summaries
 from graph.domains.earthquakes.selection import Selection
@@ -55,6 +55,18 @@ def recounted(events: Sequence[Event]) -> Counts:
         counts.setdefault(DAY_FACETS.key_for(year, event.day_bucket), Counter()).update(names)
         counts.setdefault(YEAR_FACETS.key_for(year), Counter()).update(map(name_of_year, names))
     return {key: dict(counter) for key, counter in counts.items()}
+
+
+def test_many_events_are_counted_as_one_by_one() -> None:
+    events = [
+        an_event(f"us{number}", lat=float(number % 7), depth=number / 3, felt=number % 4 or None, mag_type=kind)
+        for number, kind in enumerate(["ml", "ML", "Ml", "mwz", None] * 20)
+    ]
+    counts = Counter({"net:": 1})
+
+    count_facets([event.item for event in events], counts)
+
+    assert counts == Counter({"net:": 1}) + Counter(name for event in events for name in facet_names(event.item))
 
 
 async def test_facets_are_stored_under_their_documented_names(engine: str) -> None:

@@ -8,6 +8,8 @@ import pytest
 from graph.core.days import DAY_MS, bucket_of, day_bucket
 from graph.domains.earthquakes.areas import Box
 from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
+from graph.domains.earthquakes.ingest.intake import CHECKED_AT_ONCE
+from graph.domains.earthquakes.ingest.transaction import WRITES_AT_ONCE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics.series import Interval
@@ -18,7 +20,7 @@ from graph.store.time_walk import ITEMS_IN_MEMORY, ROWS_PER_BATCH
 from graph.work.account import Work, charged_to
 from graph.work.length import Length
 from graph.work.pace import Pace
-from tests.domains.earthquakes.builders import at, catalogue_of
+from tests.domains.earthquakes.builders import at, catalogue_of, events_at, ingest
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
 from tests.store.engines import empty_database
@@ -106,3 +108,12 @@ async def test_popular_filters_read_a_bounded_number_of_logs_between_two_offers(
     assert pace.offers >= 3000 // ITEMS_IN_MEMORY
     assert account.spent >= 3000 // 10
     assert bucket_of(popular.window_start) == "20240302"
+
+
+async def test_an_ingest_offers_to_give_way_between_pieces_of_bounded_length(database: Database) -> None:
+    events = events_at(*range(0, 1000 * DAY_MS // 10, DAY_MS // 10))
+    pace = CountedPace()
+    with charged_to(an_account(Work(pace=pace))):
+        assert await ingest(database, events) == 1000
+
+    assert pace.offers >= 1000 // CHECKED_AT_ONCE + 1000 // WRITES_AT_ONCE
