@@ -24,9 +24,10 @@ from benchmarks.varied_catalogue import varied_lines
 from graph.core.clock import now_ms
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.usgs.normalise import normalise
+from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.domains.triggers.watching.kinds import OF_REVISION, ChangeKind
 from graph.domains.triggers.watching.matching import Interest, WatchIndex
 
@@ -131,7 +132,8 @@ class Wrong(Exception):
 def new_events() -> list[EventRevision]:
     """The latest events of a varied catalogue, as they are stored."""
     features = map(orjson.loads, varied_lines(EVENTS))
-    return [EventRevision(normalise(feature, ingested_at=now_ms()).item) for feature in features]
+    records = [read_record(feature, ingested_at=now_ms()) for feature in features]
+    return [EventRevision(record.item) for record in records if isinstance(record, Event)]
 
 
 def measured(sort: Callable[[random.Random], Selection], watches: int, events: Sequence[EventRevision]) -> Figures:

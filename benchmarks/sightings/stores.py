@@ -112,10 +112,10 @@ def _without_indexes(db: sqlite3.Connection) -> None:
 
 def _insert(db: sqlite3.Connection, entity: Entity, items: list[Item]) -> None:
     table = EntityTable(entity)
-    names = [name for name, _ in table.columns]
+    names = tuple(name for name, _ in table.columns)
     places, width = ", ".join("?" * len(names)), len(names)
     columns = ", ".join(f'"{name}"' for name in names)
-    values = table.values(items, names)
+    values = table.encoder(names)(items)
     rows = (values[at : at + width] for at in range(0, len(values), width))
     db.execute("BEGIN")
     db.executemany(f"INSERT INTO {table.table} ({columns}) VALUES ({places})", rows)

@@ -1,7 +1,7 @@
 """Checks the declared attributes of every item that is written, and the values of every key that is read.
 
-The common case is tested here, in one loop over the attributes that the item has. Any other value goes to
-the attribute's own `check`, which knows all cases and reports the error.
+The common case is tested here: in one loop over the attributes that the item has, or by compiled code, see `usual`.
+Any other value goes to the attribute's own `check`, which knows all cases and reports the error.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -13,7 +13,7 @@ the attributes. SQLite keeps each entity in a table of its own with a column for
 keys, since the templates derive them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
@@ -236,7 +236,7 @@ class Entity:
             check_size(item, lambda: self.with_keys(item))
         self._check_keys(item, self._keys_of_indexes_to_check)
 
-    def check_keys(self, keys: Iterable[Sequence[Any]]) -> None:
+    def check_keys(self, keys: Collection[Sequence[Any]]) -> None:
         """Raise `InvalidItem` unless each of these values of `key_names` makes a key."""
         self._check_values_of_keys(keys)
         if self._key_templates_to_check:

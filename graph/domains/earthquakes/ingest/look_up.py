@@ -33,8 +33,11 @@ class LookUp:
 
     async def own_ids(self, records: Sequence[Incoming]) -> None:
         """Find the events with the records' own ids, in one read each."""
-        await self._read(self._aliases.get(record.event_id, record.event_id) for record in records)
-        await self._read(record.event_id for record in records if self.own(record) is None)
+        event_ids = [record.event_id for record in records]
+        await self._read([self._aliases.get(each, each) for each in event_ids])
+        if not self.found_nothing:
+            event_ids = [record.event_id for record in records if self.own(record) is None]
+        await self._read(event_ids)
 
     @property
     def found_nothing(self) -> bool:
