@@ -114,12 +114,13 @@ def event_reader(name_of: Callable[[str], str]) -> EventReader:
             made = f"_text(event_id, {attribute!r}, value)"
         else:
             made = f"{namespace.constant('made_of', detail.made_of)}(value)"
+        test = usual(detail.usual, "value") if detail.usual else "False"
         lines += [
             f"value = get({name_of(name)!r})",
             "if value is not None:",
-            *([f"    if {usual(detail.usual, 'value')}: {taken}", "    el"] if detail.usual else ["    "]),
+            f"    if {test}: {taken}",
+            f"    elif (value := {made}) is not None: {taken}",
         ]
-        lines[-1] += f"if (value := {made}) is not None: {taken}"
     parameters = "event_id, event_ts_ms, mag, place, lat, lon, depth, source, ingested_at, details"
     return namespace.define(parameters, [*lines, "return Event(item)"])
 
