@@ -1,5 +1,6 @@
 """Direct calls are signed as botocore signs any request."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -36,11 +37,28 @@ ENDPOINTS = st.sampled_from(
 def test_a_signature_is_botocores(
     endpoint: str, operation: str, body: bytes, credentials: ReadOnlyCredentials, now: datetime
 ) -> None:
+    headers = Signer.of(URL(endpoint), "eu-central-1").headers(operation, body, credentials, now.utctimetuple())
+
+    unsigned = {name: headers[name] for name in ("content-type", "x-amz-target")}
+    request = AWSRequest("POST", URL(endpoint).human_repr(), headers=unsigned, data=body)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(auth, "get_current_datetime", lambda: now)
-        headers = Signer.of(URL(endpoint), "eu-central-1").headers(operation, body, credentials)
-
-        unsigned = {name: headers[name] for name in ("content-type", "x-amz-target")}
-        request = AWSRequest("POST", URL(endpoint).human_repr(), headers=unsigned, data=body)
         SigV4Auth(credentials, "dynamodb", "eu-central-1").add_auth(request)
-    assert {name: value for name, value in headers.items() if name != "host"} == dict(request.headers.items())
+    assert {name: value for name, value in headers.items() if name != "host"} == {
+        name.lower(): value for name, value in request.headers.items()
+    }
+
+
+def test_a_key_is_made_for_each_day_and_each_secret() -> None:
+    """Credentials are refreshed, and processes run past midnight."""
+    signer = Signer.of(URL("http://localhost:8000"), "us-east-1")
+    first, second = ReadOnlyCredentials("id", "one", None), ReadOnlyCredentials("id", "two", None)
+    days = [time.gmtime(at * 86_400) for at in range(2)]
+
+    signatures = [
+        signer.headers("GetItem", b"", each, day)["authorization"] for each in (first, second) for day in days
+    ]
+    again = [signer.headers("GetItem", b"", each, day)["authorization"] for each in (first, second) for day in days]
+
+    assert len(set(signatures)) == 4
+    assert again == signatures

@@ -1,7 +1,7 @@
 """The client of an open database, and the client of its tables' streams."""
 
 import os
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,16 @@ from yarl import URL
 
 from graph.core.errors import DatabaseUnavailable
 from graph.store.dynamodb.connections import Connections
-from graph.store.dynamodb.direct import DirectCalls
+from graph.store.dynamodb.direct import DirectCalls, DirectStreams, Sender
 from graph.store.dynamodb.errors import CONFIGURATION, subject, translating_errors
 from graph.store.dynamodb.metering import count_units
 from graph.store.dynamodb.parsing import parsing_session
 from graph.store.dynamodb.retry_policy import CONNECTIONS, RetryPolicy
+from graph.store.dynamodb.signing import API, STREAMS_API, Signer
 from graph.store.meter import Meter
 
 if TYPE_CHECKING:
+    from aiobotocore.credentials import AioCredentials
     from types_aiobotocore_dynamodb import DynamoDBClient
 
 Streams = Any
@@ -32,6 +34,7 @@ class Connected:
     """An open client."""
 
     session: aioboto3.Session
+    credentials: "AioCredentials | None"
     client: "DynamoDBClient"
     direct: "DirectCalls | DynamoDBClient"
 
@@ -42,11 +45,6 @@ async def connected(
 ) -> AsyncIterator[Connected]:
     """Open a client that is configured by the environment, like AWS's own tools."""
     opened: list[Connections] = []
-
-    def open_connections(**settings: Any) -> Connections:
-        opened.append(Connections(**settings))
-        return opened[-1]
-
     botocore_session = parsing_session()
     _set_region(botocore_session)
     async with AsyncExitStack() as stack:
@@ -54,7 +52,7 @@ async def connected(
             try:
                 session = aioboto3.Session(botocore_session=botocore_session)
                 client = await stack.enter_async_context(
-                    session.client("dynamodb", config=retry_policy.config(open_connections))
+                    session.client("dynamodb", config=retry_policy.config(_keeping(opened)))
                 )
             except ValueError as error:  # of an endpoint that is no URL
                 raise DatabaseUnavailable(f"{subject(*tables)} {CONFIGURATION} ({error})") from error
@@ -63,12 +61,36 @@ async def connected(
         if meter:
             count_units(client, meter)
             meter.pool("connections", CONNECTIONS, lambda: connections.use(CONNECTIONS))
-        endpoint = URL(client.meta.endpoint_url)
-        if credentials is None or endpoint.path not in ("", "/") or connections.proxied(str(endpoint)):
-            yield Connected(session, client, client)
-        else:
-            direct = DirectCalls(client, connections, credentials, seconds=retry_policy.direct_seconds, meter=meter)
-            yield Connected(session, client, direct)
+        sender = _sender(client, connections, credentials, retry_policy.direct_seconds, meter=meter)
+        yield Connected(session, credentials, client, DirectCalls(client, sender) if sender else client)
+
+
+def _sender(
+    client: Any,
+    connections: Connections,
+    credentials: "AioCredentials | None",
+    seconds: float,
+    *,
+    api: str = API,
+    meter: Meter | None = None,
+) -> Sender | None:
+    """The sender of direct calls to a client's endpoint, with a timeout; None if only botocore can send them."""
+    endpoint = URL(client.meta.endpoint_url)
+    if credentials is None or endpoint.path not in ("", "/"):
+        return None
+    http = connections.direct(endpoint, seconds)
+    signer = Signer.of(endpoint, client.meta.region_name, api)
+    return Sender(http, signer, credentials, meter) if http else None
+
+
+def _keeping(opened: list[Connections]) -> Callable[..., Connections]:
+    """A function that opens connections and appends them to a list, since botocore does not hand them out."""
+
+    def open_connections(**settings: Any) -> Connections:
+        opened.append(Connections(**settings))
+        return opened[-1]
+
+    return open_connections
 
 
 def _set_region(session: AioSession) -> None:
@@ -86,11 +108,14 @@ def _set_region(session: AioSession) -> None:
 @asynccontextmanager
 async def open_streams(connection: Connected, retry_policy: RetryPolicy) -> AsyncIterator[Streams]:
     """Open a client for the tables' streams, with the same configuration. It does not retry: the reader does."""
+    opened: list[Connections] = []
     once = replace(retry_policy, attempts=1)
-    opening: Any = connection.session.client("dynamodbstreams", config=once.config(Connections))
+    opening: Any = connection.session.client("dynamodbstreams", config=once.config(_keeping(opened)))
     async with AsyncExitStack() as stack:
         try:
             client = await stack.enter_async_context(opening)
         except ValueError as error:  # of an endpoint that is no URL
             raise InvalidEndpointConfigurationError(msg=str(error)) from error
-        yield client
+        (connections,) = opened
+        sender = _sender(client, connections, connection.credentials, retry_policy.read_seconds, api=STREAMS_API)
+        yield DirectStreams(client, sender) if sender else client

@@ -1,62 +1,65 @@
-"""The HTTP connections of a client: botocore's own, which also send prepared requests."""
+"""The HTTP connections of a client: botocore's own, and those of requests that are sent without botocore."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import asyncio
 from io import BytesIO
+from ssl import SSLContext
 from typing import Any
 
 from aiobotocore.httpsession import AIOHTTPSession
-from aiohttp import ClientTimeout
 from yarl import URL
 
+from graph.store.dynamodb.http_client import HttpClient
 from graph.store.meter import PoolUse
 
 STREAM_FROM_BYTES = 2**19
 
 
 class Connections(AIOHTTPSession):
-    """botocore's session with its timeouts, certificates and pool. It counts the requests in progress."""
+    """botocore's session with its timeouts and certificates. It counts and bounds the requests in progress."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._limit = asyncio.Semaphore(self._max_pool_connections)  # type: ignore[attr-defined]  # not in the stubs
         self._in_progress = 0
+        self._direct: HttpClient | None = None
 
     async def send(self, request: Any) -> Any:
         """Send one of botocore's requests."""
-        request.body = _in_parts(request.body)
-        with self._one_more():
-            return await super().send(request)
-
-    def proxied(self, url: str) -> bool:
-        """Whether requests to a URL go through a proxy."""
-        return self._proxy_config.proxy_url_for(url) is not None  # type: ignore[attr-defined]  # not in the stubs
-
-    async def post(
-        self, url: URL, body: bytes, headers: Mapping[str, str], limits: ClientTimeout
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a request without a proxy. Returns status, headers and body of the answer.
-
-        Raises:
-            aiohttp.ClientError, TimeoutError: There is no answer.
-        """
-        with self._one_more():
-            session = await self._get_session(None)  # type: ignore[attr-defined]  # nor this
-            async with session.post(url, data=_in_parts(body), headers=headers, timeout=limits) as answer:
-                return answer.status, answer.headers, await answer.read()
-
-    def use(self, connections: int) -> PoolUse:
-        """The use of so many connections."""
-        return PoolUse(busy=min(self._in_progress, connections), waiting=max(self._in_progress - connections, 0))
-
-    @contextmanager
-    def _one_more(self) -> Iterator[None]:
+        if isinstance(request.body, bytes) and len(request.body) > STREAM_FROM_BYTES:
+            # aiohttp writes bytes at once, which blocks the loop, and warns about it from 1 MB on.
+            request.body = BytesIO(request.body)
         self._in_progress += 1
         try:
-            yield
+            async with self._limit:
+                return await super().send(request)
         finally:
             self._in_progress -= 1
 
+    def direct(self, endpoint: URL, seconds: float) -> HttpClient | None:
+        """A client beside botocore's, with the same certificates and limit, closed with this one.
 
-def _in_parts(body: Any) -> Any:
-    # aiohttp writes bytes at once, which blocks the loop, and warns about it from 1 MB on.
-    return BytesIO(body) if isinstance(body, bytes) and len(body) > STREAM_FROM_BYTES else body
+        None if requests to the endpoint need more than it can do: they go through a proxy, or trust every certificate.
+
+        Args:
+            seconds: its timeout.
+        """
+        if self._proxy_config.proxy_url_for(str(endpoint)) is not None:  # type: ignore[attr-defined]
+            return None
+        tls: SSLContext | None = None
+        if endpoint.scheme == "https":
+            connector = self._create_connector(None)  # type: ignore[attr-defined]
+            if not isinstance(connector._ssl, SSLContext):
+                return None
+            tls = connector._ssl
+        self._direct = HttpClient(endpoint, tls, limit=self._limit, seconds=seconds)
+        return self._direct
+
+    def use(self, connections: int) -> PoolUse:
+        """The use of so many connections."""
+        in_progress = self._in_progress + (self._direct.in_progress if self._direct else 0)
+        return PoolUse(busy=min(in_progress, connections), waiting=max(in_progress - connections, 0))
+
+    async def __aexit__(self, *error: Any) -> None:
+        if self._direct:
+            self._direct.close()
+        await super().__aexit__(*error)

@@ -1,0 +1,226 @@
+"""The HTTP client of direct calls keeps its connections, and trusts an endpoint with no more than one answer each."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from yarl import URL
+
+from graph.store.dynamodb.http_client import HEAD_BYTES, HttpClient
+from tests.processes import TIMEOUT_S
+
+Reply = Callable[[bytes], Awaitable[bytes]]
+"""The body of a request → the bytes that are sent back; none of them to hang up."""
+
+
+def answer(body: bytes, status: str = "200 OK", *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+async def echo(body: bytes) -> bytes:
+    return answer(body)
+
+
+class Endpoint:
+    """Counts connections, and replies to each request."""
+
+    def __init__(self) -> None:
+        self.reply: Reply = echo
+        self.connections: list[asyncio.StreamWriter] = []
+        self.url = URL()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections.append(writer)
+        while head := await reader.read(2**20):
+            *_, length = (line for line in head.split(b"\r\n") if line.startswith(b"content-length"))
+            body = head.partition(b"\r\n\r\n")[2]
+            assert len(body) == int(length.partition(b":")[2])
+            reply = await self.reply(body)
+            if not reply:
+                break
+            writer.write(reply)
+        writer.close()
+
+
+@asynccontextmanager
+async def endpoint(tls: ssl.SSLContext | None = None) -> AsyncIterator[Endpoint]:
+    it = Endpoint()
+    server = await asyncio.start_server(it.serve, "127.0.0.1", 0, ssl=tls)
+    it.url = URL.build(scheme="https" if tls else "http", host="127.0.0.1", port=server.sockets[0].getsockname()[1])
+    yield it
+    server.close()
+    for writer in it.connections:
+        writer.close()
+
+
+def client_of(it: Endpoint, *, limit: int = 9, tls: ssl.SSLContext | None = None) -> HttpClient:
+    return HttpClient(it.url, tls, limit=asyncio.Semaphore(limit), seconds=TIMEOUT_S)
+
+
+@pytest.fixture
+async def served() -> AsyncIterator[Endpoint]:
+    async with endpoint() as it:
+        yield it
+
+
+@pytest.fixture
+async def client(served: Endpoint) -> AsyncIterator[HttpClient]:
+    client = client_of(served)
+    yield client
+    client.close()
+
+
+async def body_of(client: HttpClient, body: bytes) -> bytes:
+    return (await client.post({"host": "endpoint"}, body)).body
+
+
+async def test_a_connection_carries_one_request_after_the_other(served: Endpoint, client: HttpClient) -> None:
+    assert [await body_of(client, body) for body in (b"one", b"", b"three")] == [b"one", b"", b"three"]
+    assert len(served.connections) == 1
+
+
+async def test_requests_at_once_have_connections_of_their_own_up_to_the_limit(served: Endpoint) -> None:
+    client = client_of(served, limit=3)
+    bodies = [b"%d" % n for n in range(10)]
+
+    assert await asyncio.gather(*(body_of(client, body) for body in bodies)) == bodies
+    assert len(served.connections) == 3
+    assert client.in_progress == 0
+    client.close()
+
+
+async def test_the_connection_of_a_cancelled_caller_is_used_again_after_its_answer(
+    served: Endpoint, client: HttpClient
+) -> None:
+    arrived, going_on = asyncio.Event(), asyncio.Event()
+
+    async def hold(body: bytes) -> bytes:
+        arrived.set()
+        await going_on.wait()
+        return answer(body)
+
+    served.reply = hold
+    abandoned = asyncio.create_task(body_of(client, b"abandoned"))
+    await arrived.wait()
+    abandoned.cancel()
+    await asyncio.wait([abandoned])
+    assert client.in_progress == 1
+
+    beside = asyncio.create_task(body_of(client, b"beside"))
+    going_on.set()
+    assert await beside == b"beside"
+    assert [await body_of(client, b"%d" % n) for n in range(5)] == [b"%d" % n for n in range(5)]
+    assert len(served.connections) == 2
+    assert client.in_progress == 0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(b"", id="it hangs up"),
+        pytest.param(answer(b"whole")[:-1], id="it hangs up within an answer"),
+        pytest.param(b"SSH-2.0-OpenSSH\r\n", id="another protocol"),
+        pytest.param(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * HEAD_BYTES, id="headers without end"),
+    ],
+)
+async def test_no_answer_is_an_error(served: Endpoint, client: HttpClient, reply: bytes) -> None:
+    async def once(body: bytes) -> bytes:
+        served.reply = echo
+        if reply:
+            served.connections[-1].write(reply)
+        return b""
+
+    served.reply = once
+
+    with pytest.raises(ConnectionError):
+        await body_of(client, b"lost")
+
+    assert await body_of(client, b"next") == b"next"
+    assert client.in_progress == 0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(answer(b"refused", "400 Bad Request"), id="a refusal"),
+        pytest.param(answer(b"last", "200 OK", "Connection: close"), id="the last answer"),
+    ],
+)
+async def test_after_such_an_answer_the_connection_is_closed(
+    served: Endpoint, client: HttpClient, reply: bytes
+) -> None:
+    async def given(body: bytes) -> bytes:
+        return reply
+
+    served.reply = given
+    assert await body_of(client, b"asked") == reply.partition(b"\r\n\r\n")[2]
+    served.reply = echo
+    assert await body_of(client, b"next") == b"next"
+    assert len(served.connections) == 2
+
+
+async def test_an_answer_without_a_request_is_never_that_of_the_next_one(served: Endpoint, client: HttpClient) -> None:
+    async def two(body: bytes) -> bytes:
+        return answer(body) + answer(b"of nobody")
+
+    served.reply = two
+    with pytest.raises(ConnectionError):
+        await body_of(client, b"one")
+
+    served.reply = echo
+    assert await body_of(client, b"next") == b"next"
+    assert len(served.connections) == 2
+
+
+async def test_a_body_in_parts_is_one(served: Endpoint, client: HttpClient) -> None:
+    async def in_parts(body: bytes) -> bytes:
+        head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        return head + b"".join([b"%x\r\n%b\r\n" % (len(part), part) for part in (b"some ", b"parts")]) + b"0\r\n\r\n"
+
+    served.reply = in_parts
+    assert [await body_of(client, b"asked") for _ in range(2)] == [b"some parts"] * 2
+    assert len(served.connections) == 1
+
+
+async def test_an_endpoint_with_tls_needs_a_trusted_certificate(tmp_path: Path) -> None:
+    certificate = own_certificate(tmp_path)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(certificate)
+    async with endpoint(tls) as served:
+        for trusted, found in ((certificate, True), (None, False)):
+            client = client_of(served, tls=ssl.create_default_context(cafile=trusted))
+            if found:
+                assert await body_of(client, b"secret") == b"secret"
+            else:
+                with pytest.raises(ssl.SSLCertVerificationError):
+                    await body_of(client, b"secret")
+            client.close()
+
+
+def own_certificate(folder: Path) -> Path:
+    """A new certificate of 127.0.0.1, with its key."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "endpoint")])
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = folder / "endpoint.pem"
+    file.write_bytes(secret + made.public_bytes(serialization.Encoding.PEM))
+    return file
