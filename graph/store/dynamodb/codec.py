@@ -67,7 +67,7 @@ def decode(value: Mapping[str, Any]) -> Any:
         case "BOOL":
             return content
         case "N":
-            return _read_number(content)
+            return read_number(content)
         case "NULL":
             return None
         case "M":
@@ -77,7 +77,7 @@ def decode(value: Mapping[str, Any]) -> Any:
         case "SS":
             return sorted(content)
         case "NS":
-            return sorted(map(_read_number, content))
+            return sorted(map(read_number, content))
         case "BS":
             return sorted(content)
         case _:
@@ -89,7 +89,8 @@ def decode_real(value: Mapping[str, Any]) -> Any:
     return float(text) if (text := value.get("N")) is not None else decode(value)
 
 
-def _read_number(text: str) -> int | float:
+def read_number(text: str) -> int | float:
+    """Read a number. Any number of an item is decimal text."""
     if "." in text and not (short := float(text)).is_integer():
         return short  # true for nearly all numbers with a point
     try:

@@ -39,6 +39,7 @@ from graph.store.dynamodb.window import in_order
 from graph.store.entity import Entity, Item, Key
 from graph.store.meter import Meter
 from graph.store.query import Page, Query
+from graph.store.rows import joined
 from graph.store.values import InvalidItem
 from graph.work.slots import Slots
 
@@ -202,9 +203,9 @@ class DynamoDatabase(Database):
         if query.limit is not None and query.limit < 1:
             raise InvalidItem("the limit of a query must be at least 1")
         prepared = self._prepared(query)
-        items: list[Item] = []
+        items: Sequence[Item] = []
 
-        async def read(at: int) -> tuple[list[Item], bool]:
+        async def read(at: int) -> tuple[Sequence[Item], bool]:
             # The number of items that are missing when the reading begins.
             limit = None if query.limit is None else query.limit - len(items)
             return await prepared.read(query.partitions[at], None if at else query.start, limit)
@@ -214,7 +215,7 @@ class DynamoDatabase(Database):
         async with aclosing(in_order(work, PARTITIONS_AT_ONCE)) as readings:
             async for found, more in readings:
                 used += 1
-                items += found
+                items = joined(items, found)
                 if query.limit is not None and len(items) >= query.limit:
                     more = more or len(items) > query.limit or used < len(query.partitions)
                     last = query.entity.position_of(query.by, items[query.limit - 1]) if more else None
@@ -222,12 +223,12 @@ class DynamoDatabase(Database):
         return Page(items, None, used)
 
     async def count(self, query: Query) -> int:
-        prepared = self._prepared(replace(query, attributes=frozenset()))
+        prepared = self._prepared(replace(query, attributes=frozenset()), count=True)
         work = [partial(prepared.count, partition) for partition in query.partitions]
         return sum([counted async for counted in in_order(work, PARTITIONS_AT_ONCE)])
 
-    def _prepared(self, query: Query) -> PreparedQuery:
-        return PreparedQuery(self._requests, query, self._query, self._now)
+    def _prepared(self, query: Query, *, count: bool = False) -> PreparedQuery:
+        return PreparedQuery(self._requests, query, self._query, self._now(), count=count)
 
     async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
         codec = self._requests.codec(entity)
@@ -284,7 +285,7 @@ class DynamoDatabase(Database):
         """An item that was read by its key, unless it has expired."""
         if self._requests.is_expired(key.entity, found, self._now()):
             return None
-        return self._requests.codec(key.entity).decoder(attributes).decode(found)
+        return self._requests.codec(key.entity).decoder(attributes).decode([found])[0]
 
     def _place(self, design: TableDesign, encoded: Any) -> tuple[str, Any, Any]:
         """A table's name and a primary key in it, for comparison."""

@@ -8,23 +8,16 @@ An attribute that only a key holds is read from the key. Other attributes that a
 read.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any
 
-from graph.store.attributes import Real
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present
 from graph.store.design import Index
-from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, encode_item
+from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
+from graph.store.dynamodb.decoding import Decoder, columns_of, decoding_one_by_one
 from graph.store.entity import ENTITY, Entity, Item, Key, KeyTemplates
 from graph.store.templates import Template
 from graph.store.values import InvalidItem
-
-
-class Decoder(NamedTuple):
-    """How to read items with the needed attributes."""
-
-    stored: tuple[str, ...] | None  # the attributes to ask DynamoDB for; None for all
-    decode: Callable[[EncodedItem], Item]
 
 
 class ItemCodec:
@@ -120,50 +113,16 @@ class ItemCodec:
     def _decoder(self, names: frozenset[str] | None) -> Decoder:
         held = {name: template for name, template in self._held_by.items() if names is None or name in names}
         hidden = self._hidden | self._held_by.keys()
-        decoders = {each.name: decode_real for each in self.entity.attributes if isinstance(each, Real)}
         stored: tuple[str, ...] | None = None
         if names is not None:
             keys = {template.key.name for template in held.values()}
             # Also the partition key: an item without any of the attributes would look as if it did not exist.
             stored = tuple(sorted((names - hidden) | keys | {self.primary.partition.key.name}))
-        if names is None and self.entity.open:
-
-            def attributes_of(item: EncodedItem) -> Item:
-                return {
-                    name: text
-                    if (text := value.get("S")) is not None
-                    else decoders.get(name, decode)(value)  # most are text: no call
-                    for name, value in item.items()
-                    if name not in hidden
-                }
-        else:
-            declared = self.entity.named.keys() if names is None else names
-            kept = frozenset(declared - hidden)
-
-            def attributes_of(item: EncodedItem) -> Item:
-                return {
-                    name: text
-                    if (text := value.get("S")) is not None
-                    else decoders.get(name, decode)(value)  # most are text: no call
-                    for name, value in item.items()
-                    if name in kept
-                }
-
-        if not held:
-            return Decoder(stored, attributes_of)
-        templates = tuple(dict.fromkeys(held.values()))
-
-        def with_attributes_of_keys(item: EncodedItem) -> Item:
-            found = attributes_of(item)
-            for template in templates:
-                encoded = item.get(template.key.name)
-                values = None if encoded is None else template.parse(decode(encoded))
-                for name, value in (values or {}).items():
-                    if held.get(name) is template:
-                        found[name] = value
-            return found
-
-        return Decoder(stored, with_attributes_of_keys)
+        declared = self.entity.named.keys()
+        if self.entity.open and (names is None or names - declared):
+            kept = (lambda name: name not in hidden) if names is None else (names - hidden).__contains__
+            return Decoder(stored, decoding_one_by_one(self.entity, kept, held))
+        return Decoder(stored, columns_of(self.entity, declared if names is None else names, held).decode)
 
     def _of_key(self, key: Key) -> Item:
         return dict(zip(self.entity.key_names, key.values, strict=True))

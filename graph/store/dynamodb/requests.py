@@ -12,7 +12,7 @@ from typing import Any
 from graph.store.conditions import Condition
 from graph.store.contract import Action, Put, Update
 from graph.store.design import Index, TableDesign, table_name
-from graph.store.dynamodb.codec import EncodedItem
+from graph.store.dynamodb.codec import EncodedItem, encode
 from graph.store.dynamodb.expressions import Aliases, condition_expression, joined, update_expression
 from graph.store.dynamodb.items import ItemCodec
 from graph.store.entity import ENTITY, Entity, Key
@@ -78,39 +78,14 @@ class Requests:
             stored = (*stored, entity.table.partition_key.name, entity.table.sort_key.name)
         return request | _projection(stored, aliases)
 
-    def query(
-        self, query: Query, partition: Partition, start: Mapping[str, Any] | None, now: int, *, count: bool = False
-    ) -> Request | None:
-        """A read of one partition; None if nothing can lie within the bounds and after `start`."""
+    def query(self, query: Query, now: int, *, count: bool = False) -> "QueryRequests":
+        """The reads of a query's partitions."""
         entity, index = query.entity, query.by
-        codec = self.codec(entity)
-        templates = codec.templates(index)
-        # DynamoDB refuses bounds in the wrong order and a start outside of them.
-        low, high = _bounds(templates.sort, *narrowed(query.between))
-        if low is not None and high is not None and gt(low, high):
-            return None
-        exclusive_start = None if start is None else codec.start(index, start)
-        if start is not None:
-            first, last = (low, high) if query.forward else (high, low)
-            precedes = lt if query.forward else gt
-            at = templates.sort.render([start[name] for name in templates.sort.names])
-            if last is not None and (precedes(last, at) or (last == at and index == entity.table.primary)):
-                return None  # two items of an index may share a sort key, those of the table do not
-            if first is not None and precedes(at, first):
-                exclusive_start = None
-        aliases = Aliases()
+        codec, aliases = self.codec(entity), Aliases()
         request = self._read(entity, index) | {"ScanIndexForward": query.forward}
         is_one = self._is(entity, aliases, by_key=index != entity.table.primary and entity in self._alike)
         request |= _filter([*is_one, *self._guards(entity, query.where, now, aliases)])
-        terms = [f"{aliases.name(index.partition_key.name)} = {aliases.value(templates.partition.render(partition))}"]
-        if sort := _sort_condition(templates.sort, low, high, aliases):
-            terms.append(sort)
-        request["KeyConditionExpression"] = " AND ".join(terms)
-        if exclusive_start is not None:
-            request["ExclusiveStartKey"] = exclusive_start
-        if count:
-            return request | {"Select": "COUNT"} | aliases.parameters()
-        return request | _projection(codec.decoder(query.needed).stored, aliases)
+        return QueryRequests(codec, query, request, aliases, count=count)
 
     def action(self, action: Action, now: int) -> Request:
         """One action of a transaction. Its items and values are checked already."""
@@ -180,6 +155,58 @@ class Requests:
     def _absent(self, design: TableDesign, now: int, aliases: Aliases) -> str:
         missing = f"attribute_not_exists({aliases.name(design.partition_key.name)})"
         return missing if design.ttl is None else joined(" OR ", [missing, _expired(design.ttl, now, aliases)])
+
+
+class QueryRequests:
+    """The reads of a query's partitions, which differ only in the partition and the start."""
+
+    def __init__(
+        self, codec: ItemCodec, query: Query, request: Request, aliases: Aliases, *, count: bool = False
+    ) -> None:
+        """Complete a request, which lacks its condition on the keys."""
+        self._codec = codec
+        self._index = query.by
+        self._templates = codec.templates(query.by)
+        self._forward = query.forward
+        # DynamoDB refuses bounds in the wrong order and a start outside of them.
+        self._low, self._high = low, high = _bounds(self._templates.sort, *narrowed(query.between))
+        self._is_empty = low is not None and high is not None and gt(low, high)
+        self._partition = aliases.value("")
+        terms = [f"{aliases.name(self._index.partition_key.name)} = {self._partition}"]
+        if sort := _sort_condition(self._templates.sort, low, high, aliases):
+            terms.append(sort)
+        request["KeyConditionExpression"] = " AND ".join(terms)
+        if count:
+            self._request = request | {"Select": "COUNT"} | aliases.parameters()
+        else:
+            self._request = request | _projection(codec.decoder(query.needed).stored, aliases)
+
+    def of(self, partition: Partition, start: Mapping[str, Any] | None = None) -> Request | None:
+        """A read of one partition; None if nothing can lie within the bounds and after `start`."""
+        exclusive_start = None if start is None else self._codec.start(self._index, start)
+        if self._is_empty or (start is not None and self._ends_before(start)):
+            return None
+        key = encode(self._templates.partition.render(partition))
+        values = {**self._request["ExpressionAttributeValues"], self._partition: key}
+        request = {**self._request, "ExpressionAttributeValues": values}
+        if start is not None and not self._begins_after(start):
+            request["ExclusiveStartKey"] = exclusive_start
+        return request
+
+    def _ends_before(self, start: Mapping[str, Any]) -> bool:
+        last, at = self._high if self._forward else self._low, self._at(start)
+        precedes = lt if self._forward else gt
+        # Two items of an index may share a sort key, those of the table do not.
+        is_last = last == at and self._index == self._codec.entity.table.primary
+        return last is not None and (precedes(last, at) or is_last)
+
+    def _begins_after(self, start: Mapping[str, Any]) -> bool:
+        first, precedes = self._low if self._forward else self._high, lt if self._forward else gt
+        return first is not None and precedes(self._at(start), first)
+
+    def _at(self, start: Mapping[str, Any]) -> Any:
+        sort = self._templates.sort
+        return sort.render([start[name] for name in sort.names])
 
 
 def _projection(stored: Iterable[str] | None, aliases: Aliases) -> Request:
