@@ -32,7 +32,7 @@ from graph.store.dynamodb.errors import (
     translating_errors,
 )
 from graph.store.dynamodb.pages import answers
-from graph.store.dynamodb.query import PreparedQuery, decoded
+from graph.store.dynamodb.query import PreparedQuery, in_pieces
 from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.retry_policy import CONNECTIONS, RETRY_POLICY, RetryPolicy, TryAgain
 from graph.store.dynamodb.window import in_order
@@ -41,6 +41,7 @@ from graph.store.meter import Meter
 from graph.store.query import Page, Query
 from graph.store.rows import joined
 from graph.store.values import InvalidItem
+from graph.work.account import give_way
 from graph.work.slots import Slots
 
 T = TypeVar("T")
@@ -234,9 +235,10 @@ class DynamoDatabase(Database):
         codec = self._requests.codec(entity)
         request, decoder = self._requests.scan(entity, attributes, self._now()), codec.decoder(attributes)
         async for answer in answers(self._direct.scan, request):
-            async for items in decoded(answer["Items"], decoder, codec.has_key_of):
-                for item in items:
+            for some in in_pieces(answer["Items"]):
+                for item in decoder.decode(list(filter(codec.has_key_of, some))):
                     yield item
+                await give_way()
 
     def changes(self) -> AsyncGenerator[None, None]:
         return changes(list(self._requests.tables.values()), self._connection, self._retry_policy)
@@ -257,8 +259,11 @@ class DynamoDatabase(Database):
 
     async def _query(self, **request: Any) -> Any:
         """Send one query. Their number in the process is bounded, and callers have fair shares."""
-        async with self._slots.one():
+        caller = await self._slots.acquire()
+        try:
             return await self._direct.query(**request)
+        finally:
+            self._slots.release(caller)
 
     async def _in_batches(self, whole: list[T], size: int, send: Callable[[list[T]], Awaitable[list[T]]]) -> None:
         """Send everything in batches; `send` returns the unprocessed part of its batch."""

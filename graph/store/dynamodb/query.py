@@ -1,14 +1,13 @@
 """Reads the items of partitions. DynamoDB tests what it can of a filter, and Python tests the rest."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
 from graph.store.conditions import Condition, all_of, folds_text
 from graph.store.dynamodb.codec import EncodedItem
-from graph.store.dynamodb.decoding import Decoder
-from graph.store.dynamodb.pages import Read, answers, first_reading
+from graph.store.dynamodb.pages import Read, answers, first_reading, following, grown, one_answer
 from graph.store.dynamodb.requests import Requests
 from graph.store.entity import Item
 from graph.store.filtering import DividedFilter
@@ -16,7 +15,7 @@ from graph.store.query import Partition, Query
 from graph.store.rows import joined
 from graph.work.account import give_way
 
-ITEMS_DECODED_AT_ONCE = 250  # before giving way to other work
+ITEMS_DECODED_AT_ONCE = 250  # before other work may run
 
 
 class PreparedQuery:
@@ -38,7 +37,7 @@ class PreparedQuery:
         # The query as DynamoDB answers it.
         query = replace(query, where=all_of(*self._filter.translated), attributes=self._filter.needed)
         self._requests = requests.query(query, now, count=self._counted)
-        self._decoder = requests.codec(query.entity).decoder(query.needed)
+        self._decode = requests.codec(query.entity).decoder(query.needed).decode
 
     async def read(
         self, partition: Partition, start: Mapping[str, Any] | None, limit: int | None
@@ -57,24 +56,22 @@ class PreparedQuery:
         """The number of items of a partition. DynamoDB counts them if it can test the whole filter."""
         if not self._counted:
             return sum([len(found) async for found, _ in self._matching(partition)])
-        request = self._requests.of(partition)
-        if request is None:
-            return 0
-        return sum([answer["Count"] async for answer in answers(self._send, request)])
+        return sum([answer["Count"] async for answer in answers(self._send, self._requests.of(partition))])
 
     async def _matching(
-        self, partition: Partition, start: Mapping[str, Any] | None = None, at_first: int | None = None
+        self, partition: Partition, start: Mapping[str, Any] | None = None, most: int | None = None
     ) -> AsyncGenerator[tuple[Sequence[Item], bool], None]:
-        """Of each answer, the matching items and whether more may follow."""
+        """Of each answer, the matching items and whether more may follow. The first answer reads `most` items."""
         request = self._requests.of(partition, start)
-        if request is None:
-            return
-        async with aclosing(answers(self._send, request, at_first)) as pages:
-            async for answer in pages:
-                items: Sequence[Item] = []
-                async for some in decoded(answer["Items"], self._decoder):
-                    items = joined(items, self._completed(self._filter.matching(some)))
-                yield items, "LastEvaluatedKey" in answer
+        while request is not None:
+            answer = await one_answer(self._send, request, most)
+            items: Sequence[Item] = []
+            for some in in_pieces(answer["Items"]):
+                if items:
+                    await give_way()
+                items = joined(items, self._completed(self._filter.matching(self._decode(some))))
+            request, most = following(request, answer), grown(most)
+            yield items, request is not None
 
 
 def _testable(condition: Condition) -> Condition | None:
@@ -82,12 +79,8 @@ def _testable(condition: Condition) -> Condition | None:
     return None if folds_text(condition) else condition
 
 
-async def decoded(
-    encoded: Sequence[EncodedItem], decoder: Decoder, is_wanted: Callable[[EncodedItem], bool] | None = None
-) -> AsyncIterator[Sequence[Item]]:
-    """The items of an answer, some at a time, giving way in between."""
-    for at in range(0, len(encoded), ITEMS_DECODED_AT_ONCE):
-        if at:
-            await give_way()
-        some = encoded[at : at + ITEMS_DECODED_AT_ONCE]
-        yield decoder.decode(some if is_wanted is None else list(filter(is_wanted, some)))
+def in_pieces(encoded: Sequence[EncodedItem]) -> Sequence[Sequence[EncodedItem]]:
+    """The items of an answer, in pieces between which other work may run."""
+    if len(encoded) <= ITEMS_DECODED_AT_ONCE:
+        return (encoded,)
+    return [encoded[at : at + ITEMS_DECODED_AT_ONCE] for at in range(0, len(encoded), ITEMS_DECODED_AT_ONCE)]

@@ -6,6 +6,7 @@ query returns only items of its entity, since several entities share a table.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from operator import gt, lt
 from typing import Any
 
@@ -51,7 +52,7 @@ class Requests:
     def get(self, key: Key, attributes: Collection[str] | None = None) -> Request:
         """A read of one item, expired or not, with the needed attributes and the TTL."""
         read = {"TableName": self.table(key.entity), "Key": self.codec(key.entity).key(key), "ConsistentRead": True}
-        return read | _projection(self._stored([key.entity], attributes), Aliases())
+        return read | _projection_alone(self._stored([key.entity], attributes))
 
     def get_many(
         self, keys: Mapping[str, list[tuple[Key, EncodedItem]]], attributes: Collection[str] | None
@@ -65,7 +66,7 @@ class Requests:
                 design = next(iter(entities)).table
                 stored = (*stored, design.partition_key.name, design.sort_key.name)
             read = {"Keys": [encoded for _, encoded in of_table], "ConsistentRead": True}
-            wanted[table] = read | _projection(stored, Aliases())
+            wanted[table] = read | _projection_alone(stored)
         return {"RequestItems": wanted}
 
     def scan(self, entity: Entity, attributes: Collection[str] | None, now: int) -> Request:
@@ -215,6 +216,12 @@ def _projection(stored: Iterable[str] | None, aliases: Aliases) -> Request:
         return aliases.parameters()
     expression = ", ".join([aliases.name(name) for name in dict.fromkeys(stored)])
     return {"ProjectionExpression": expression} | aliases.parameters()
+
+
+@lru_cache(maxsize=256)
+def _projection_alone(stored: tuple[str, ...] | None) -> Request:
+    """The parameters of a request without other expressions. There are few choices of attributes."""
+    return _projection(stored, Aliases())
 
 
 def _filter(guards: list[str]) -> Request:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -18,6 +18,11 @@ async def in_order(work: Iterable[Work[T]], at_once: int) -> AsyncGenerator[T, N
     their end.
     """
     waiting = iter(work)
+    first = list(islice(waiting, 2))
+    if len(first) == 1:  # which needs no task
+        yield await first[0]()
+        return
+    waiting = chain(first, waiting)
     running: deque[asyncio.Task[T]] = deque()
     try:
         running.extend(asyncio.create_task(piece()) for piece in islice(waiting, at_once))
