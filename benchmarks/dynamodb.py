@@ -3,16 +3,19 @@
     python -m benchmarks.dynamodb [--events 20000] [--rounds 3]
 
 The emulator is slow, so only the services' processor time and their reads from DynamoDB are compared. Both services
-get the same requests and must give the same answers.
+get the same requests, no two of which are equal, and must give the same answers. What a service does by itself, without
+requests, is measured first and left out of the requests' shares: how many seconds a request takes is the emulator's.
 """
 
 import asyncio
 import os
+import random
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from itertools import islice
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -21,13 +24,14 @@ import click
 
 from benchmarks import markdown, original_platform
 from benchmarks.cache import CHECKOUT
-from benchmarks.catalogue import DAY_MS
+from benchmarks.catalogue import DAY_MS, USUAL, event_id
 from benchmarks.cpus import Cpus, on_cpu
 from benchmarks.depth import cursors_behind
-from benchmarks.dynamodb_contestants import Contestant, ordinary_service, our_service
+from benchmarks.dynamodb_contestants import COUNTED, Contestant, Requests, ordinary_service, our_service
 from benchmarks.dynamodb_traffic import Reads
 from benchmarks.newest import Newest
-from benchmarks.workload import OURS, Page
+from benchmarks.ordinary_dynamodb import key_of
+from benchmarks.workload import OURS, Lookup, Page, Query, Question, Selection
 from scripts import dynamodb_local
 
 TABLE = "earthquake-events"
@@ -42,8 +46,10 @@ AWS = {
     "AWS_EC2_METADATA_DISABLED": "true",
 }
 PAGE = 100
-DEEP_PAGE = 100
 MONTH = 30  # days
+QUESTIONS = 1000  # of each kind
+ORIGINALS = 3  # of them to the original platform, whose reads hardly vary
+SHALLOWEST, DEEPEST = 2_000, 10_000  # events before a deep page
 
 
 class Window(NamedTuple):
@@ -56,12 +62,12 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question to both services, and the processor time of each. Only the cursor differs between the requests."""
+    """Questions of a kind to both services, and the processor time of each. Only the cursors differ between them."""
 
     name: str
-    ours: bytes
-    ordinary: bytes
-    window: Window | None = None  # for a page only
+    ours: Requests
+    ordinary: Requests
+    windows: list[Window]  # of the first questions, for pages only
     ours_ms: list[float] = field(default_factory=list)
     ordinary_ms: list[float] = field(default_factory=list)
 
@@ -89,7 +95,8 @@ def main(events: int, rounds: int) -> None:
                 for case in cases:
                     case.ours_ms.append(ours.cpu_ms(case.ours))
                     case.ordinary_ms.append(ordinary.cpu_ms(case.ordinary))
-    print(cpu_table(cases), reads, f"{events:,} events. {cpus}.", sep="\n\n")
+            background = background_table(ours, ordinary)
+    print(cpu_table(cases), background, reads, f"{events:,} events. {cpus}.", sep="\n\n")
 
 
 def loaded(events: int) -> Newest:
@@ -101,31 +108,66 @@ def loaded(events: int) -> Newest:
     return newest
 
 
-def all_cases(newest: Newest, ours: Contestant, ordinary: Contestant) -> list[Case]:
-    """The questions. Each page names its time range, since the ordinary service needs one."""
-    start_ms, end_ms, strong = newest.start_ms, newest.end_ms, newest.strong
-    place = (DEEP_PAGE - 1) * PAGE
-    deep, ordinary_deep = (
-        OURS.body(Page(PAGE, newest.everything), cursors_behind(each.connection(), [place], newest.everything)[place])
-        for each in (ours, ordinary)
+def queries(newest: Newest) -> tuple[Query, ...]:
+    """The kinds of questions. Each page names its time range, since the ordinary service needs one."""
+    everything = newest.everything
+
+    def month(rng: random.Random) -> Selection:
+        end_ms = rng.randrange(newest.start_ms + MONTH * DAY_MS, newest.end_ms)
+        return Selection(end_ms - MONTH * DAY_MS, end_ms, 2)
+
+    def few(rng: random.Random) -> Selection:
+        start_ms = newest.start_ms + rng.randrange(DAY_MS)
+        return Selection(start_ms, newest.end_ms + 1, newest.strong + rng.randrange(10) / 100)
+
+    def one(rng: random.Random) -> Lookup:
+        return Lookup(event_id(USUAL.events - 1 - rng.randrange(newest.events)))
+
+    def deep(rng: random.Random) -> Page:
+        return Page(PAGE, everything, behind=rng.randrange(SHALLOWEST, DEEPEST))
+
+    return (
+        Query("Q1", f"first {PAGE} of {MONTH} days, M ≥ 2", lambda rng: Page(PAGE, month(rng))),
+        Query("Q2", "one event by id", one),
+        Query("Q3", f"first {PAGE} of all days, M ≥ {newest.strong} or more", lambda rng: Page(PAGE, few(rng))),
+        Query("Q4", f"{PAGE} behind {SHALLOWEST:,} to {DEEPEST:,}, by cursor", deep),
     )
-    deep_ms = ours.ask(deep)["events"]["edges"][0]["node"]["eventTsMs"]
-    month = OURS.body(Page(PAGE, newest.last_days(MONTH, 2)))
-    sparse = OURS.body(Page(PAGE, newest.sparse))
-    lookup = OURS.body(newest.middle)
-    month_ms = end_ms + 1 - MONTH * DAY_MS
-    return [
-        Case(f"Q1: first 100 of {MONTH} days, M ≥ 2", month, month, Window(month_ms, end_ms, 2)),
-        Case("Q2: one event by id", lookup, lookup),
-        Case(f"Q3: first 100 of all days, M ≥ {strong}", sparse, sparse, Window(start_ms, end_ms, strong)),
-        Case(f"Q4: page {DEEP_PAGE} of 100", deep, ordinary_deep, Window(start_ms, deep_ms)),
-    ]
+
+
+def all_cases(newest: Newest, ours: Contestant, ordinary: Contestant) -> list[Case]:
+    """The requests of each kind, in the same order to both services."""
+    cases = []
+    for query in queries(newest):
+        questions = list(islice(query.questions(), QUESTIONS))
+        behind = {0, *(question.behind for question in questions if isinstance(question, Page))}
+        cursors, ordinary_cursors = (
+            cursors_behind(each.connection(), behind, newest.everything) for each in (ours, ordinary)
+        )
+        requests, ordinary_requests = (
+            Requests([body_of(each, some) for each in questions]) for some in (cursors, ordinary_cursors)
+        )
+        pages = [question for question in questions[:ORIGINALS] if isinstance(question, Page)]
+        windows = [window_of(page, ordinary_cursors) for page in pages]
+        cases.append(Case(f"{query.name}: {query.meaning}", requests, ordinary_requests, windows))
+    return cases
+
+
+def body_of(question: Question, cursors: dict[int, str | None]) -> bytes:
+    """A request, with the cursor of a deep page."""
+    return OURS.body(question, cursors[question.behind] if isinstance(question, Page) else None)
+
+
+def window_of(page: Page, cursors: dict[int, str | None]) -> Window:
+    """The conditions of a page without its cursor."""
+    (start_ms, end_ms, min_mag), cursor = astuple(page.selection), cursors[page.behind]
+    return Window(start_ms, key_of(cursor)["gsi1sk"] if cursor else end_ms - 1, min_mag)
 
 
 def check(case: Case, ours: Contestant, ordinary: Contestant) -> None:
-    """Check that both services give the same answer."""
-    if without_cursors(ours.ask(case.ours)) != without_cursors(ordinary.ask(case.ordinary)):
-        raise click.ClickException(f"{case.name}: the services answer differently")
+    """Check that both services give the same answers."""
+    for one, other in zip(case.ours.first(COUNTED), case.ordinary.first(COUNTED), strict=True):
+        if without_cursors(ours.ask(one)) != without_cursors(ordinary.ask(other)):
+            raise click.ClickException(f"{case.name}: the services answer differently")
 
 
 def without_cursors(data: Any) -> Any:
@@ -144,11 +186,25 @@ def cpu_table(cases: list[Case]) -> str:
     return markdown.table(["CPU ms a request", "ours", "ordinary", "ratio"], rows)
 
 
+def background_table(ours: Contestant, ordinary: Contestant) -> str:
+    """The table of what the services do without requests."""
+    rows = [
+        [
+            name,
+            f"{each.background.cpu_ms:.1f}",
+            f"{each.background.reads.calls:.2f}",
+            f"{each.background.reads.units:.2f}",
+        ]
+        for name, each in (("ours", ours), ("ordinary", ordinary))
+    ]
+    return markdown.table(["without requests, a second", "CPU ms", "reads", "read units"], rows)
+
+
 def reads_table(cases: list[Case], ours: Contestant, ordinary: Contestant) -> str:
     """The table of calls and read units, with those of the original platform."""
     rows = []
     for case in cases:
-        original = asyncio.run(original_reads(case.window)) if case.window else None
+        original = asyncio.run(original_reads(case.windows)) if case.windows else None
         reads = [ours.reads(case.ours), ordinary.reads(case.ordinary), original]
         calls = [f"{each.calls:.4g}" if each else "" for each in reads]
         units = [f"{each.units:.4g}" if each else "" for each in reads]
@@ -157,10 +213,12 @@ def reads_table(cases: list[Case], ours: Contestant, ordinary: Contestant) -> st
     return markdown.table(["DynamoDB, a request", *heads], rows)
 
 
-async def original_reads(window: Window) -> Reads:
-    """The reads of the original platform for a page."""
+async def original_reads(windows: list[Window]) -> Reads:
+    """The mean reads of the original platform for a page."""
     async with aioboto3.Session().resource("dynamodb") as dynamodb:
-        return await original_platform.reads(await dynamodb.Table(TABLE), *window, PAGE)
+        table = await dynamodb.Table(TABLE)
+        each = [await original_platform.reads(table, *window, PAGE) for window in windows]
+    return Reads(mean(one.calls for one in each), mean(one.units for one in each))
 
 
 if __name__ == "__main__":

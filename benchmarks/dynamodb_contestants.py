@@ -3,13 +3,15 @@
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import cycle, islice
 from pathlib import Path
-from time import sleep
-from typing import Any
+from time import monotonic, sleep
+from typing import Any, NamedTuple
 
 from benchmarks.contenders import Contender
 from benchmarks.dynamodb_traffic import Reads, Traffic, counting
@@ -20,10 +22,34 @@ CONNECTIONS = 4
 CPU_SECONDS = 0.7  # of a service for one question in one round: seventy clock ticks
 BATCH = 20  # requests between two looks at the processor time
 SETTLE_SECONDS = 1.2  # in which our service writes its last request logs, which are part of its work
+IDLE_SECONDS = 10
 COUNTED = 10  # requests whose calls and units are counted
 
 
-@dataclass(frozen=True, slots=True)
+class Requests:
+    """Different requests of one kind, again and again in the same order."""
+
+    def __init__(self, bodies: Sequence[bytes]) -> None:
+        self._bodies = bodies
+        self._rest = cycle(bodies)
+
+    def first(self, number: int) -> Sequence[bytes]:
+        """The first ones."""
+        return self._bodies[:number]
+
+    def next(self, number: int) -> list[bytes]:
+        """The next ones after those of the last call."""
+        return list(islice(self._rest, number))
+
+
+class Background(NamedTuple):
+    """What a service does without requests, in a second."""
+
+    cpu_ms: float
+    reads: Reads
+
+
+@dataclass(frozen=True)
 class Contestant:
     """A service, and the proxy through which it reaches DynamoDB."""
 
@@ -38,29 +64,50 @@ class Contestant:
         """The data of one answer."""
         return self.connection().ask(body)
 
-    def cpu_ms(self, body: bytes) -> float:
-        """Processor time that the service uses for one request, milliseconds."""
-        connections = [self.connection() for _ in range(CONNECTIONS)]
-        began, requests = self.server.cpu_seconds(), 0
+    @cached_property
+    def background(self) -> Background:
+        """The work that needs no requests, measured at the first use."""
+        sleep(SETTLE_SECONDS)
+        reads, cpu, began = self.traffic.reads, self.server.cpu_seconds(), monotonic()
+        sleep(IDLE_SECONDS)
+        seconds = monotonic() - began
+        return Background(
+            (self.server.cpu_seconds() - cpu) / seconds * 1000, _less(self.traffic.reads, reads, 1 / seconds)
+        )
 
-        def some(connection: Connection) -> None:
-            for _ in range(BATCH // CONNECTIONS):
+    def cpu_ms(self, requests: Requests) -> float:
+        """Processor time that the service uses for one request, milliseconds."""
+        background = self.background.cpu_ms
+        connections = [self.connection() for _ in range(CONNECTIONS)]
+        cpu, began, sent = self.server.cpu_seconds(), monotonic(), 0
+
+        def some(connection: Connection, bodies: Sequence[bytes]) -> None:
+            for body in bodies:
                 connection.post(body)
 
         with ThreadPoolExecutor(CONNECTIONS) as threads:
-            while self.server.cpu_seconds() - began < CPU_SECONDS:
-                list(threads.map(some, connections))
-                requests += BATCH
+            while self.server.cpu_seconds() - cpu < CPU_SECONDS:
+                bodies = requests.next(BATCH)
+                list(threads.map(some, connections, [bodies[at::CONNECTIONS] for at in range(CONNECTIONS)]))
+                sent += BATCH
         sleep(SETTLE_SECONDS)
-        return (self.server.cpu_seconds() - began) / requests * 1000
+        used_ms = (self.server.cpu_seconds() - cpu) * 1000 - background * (monotonic() - began)
+        return used_ms / sent
 
-    def reads(self, body: bytes) -> Reads:
+    def reads(self, requests: Requests) -> Reads:
         """The reads of the service for one request. Writes are not counted, since only our service has request logs."""
-        before = self.traffic.reads
-        for _ in range(COUNTED):
+        background = self.background.reads
+        before, began = self.traffic.reads, monotonic()
+        for body in requests.first(COUNTED):
             self.ask(body)
+        seconds = monotonic() - began
         after = self.traffic.reads
-        return Reads((after.calls - before.calls) / COUNTED, (after.units - before.units) / COUNTED)
+        by_itself = Reads(background.calls * seconds, background.units * seconds)
+        return _less(_less(after, before), by_itself, 1 / COUNTED)
+
+
+def _less(one: Reads, other: Reads, factor: float = 1) -> Reads:
+    return Reads((one.calls - other.calls) * factor, (one.units - other.units) * factor)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,7 +18,7 @@ from graph.store.dynamodb.http_client import HEAD_BYTES, HttpClient
 from tests.processes import TIMEOUT_S
 
 Reply = Callable[[bytes], Awaitable[bytes]]
-"""The body of a request → the bytes that are sent back; none of them to hang up."""
+"""The body of a request → the bytes that are sent back; none to hang up."""
 
 
 def answer(body: bytes, status: str = "200 OK", *headers: str) -> bytes:
@@ -37,6 +37,7 @@ class Endpoint:
         self.reply: Reply = echo
         self.connections: list[asyncio.StreamWriter] = []
         self.url = URL()
+        self.ended = asyncio.Event()  # the client has closed its end of a connection too
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections.append(writer)
@@ -46,6 +47,10 @@ class Endpoint:
             assert len(body) == int(length.partition(b":")[2])
             reply = await self.reply(body)
             if not reply:
+                writer.write_eof()
+                with suppress(ConnectionError):
+                    await reader.read()
+                self.ended.set()
                 break
             writer.write(reply)
         writer.close()
@@ -179,6 +184,32 @@ async def test_an_answer_without_a_request_is_never_that_of_the_next_one(served:
     served.reply = echo
     assert await body_of(client, b"next") == b"next"
     assert len(served.connections) == 2
+
+
+async def test_an_idle_connection_that_the_endpoint_closes_is_not_used_again(
+    served: Endpoint, client: HttpClient
+) -> None:
+    async def last(body: bytes) -> bytes:
+        served.connections[-1].write(answer(body))
+        return b""
+
+    served.reply = last
+    assert await body_of(client, b"one") == b"one"
+    served.reply = echo
+    await served.ended.wait()
+
+    assert await body_of(client, b"two") == b"two"
+    assert len(served.connections) == 2
+
+
+async def test_a_closed_client_sends_nothing(served: Endpoint, client: HttpClient) -> None:
+    assert await body_of(client, b"one") == b"one"
+    client.close()
+
+    with pytest.raises(ConnectionError, match="the client is closed"):
+        await body_of(client, b"two")
+
+    assert client.in_progress == 0
 
 
 async def test_a_body_in_parts_is_one(served: Endpoint, client: HttpClient) -> None:

@@ -5,7 +5,8 @@ DynamoDB speaks: an answer ends before the next request is sent, and nothing com
 that does anything else is closed, and so is one after any status but 200.
 
 A cancelled caller leaves its connection open: the answer is read to its end, and then the connection is used again.
-A full page cancels its reads of further days, and a new connection costs more than the rest of an answer.
+A full page cancels its reads of further days, and a new connection costs more than the rest of an answer. Until then,
+the request counts for the limit.
 """
 
 import asyncio
@@ -46,6 +47,7 @@ class HttpClient:
         self._seconds = seconds
         self._open: set[_Connection] = set()
         self._idle: list[_Connection] = []  # the last used one is the last
+        self._is_closed = False
         self.in_progress = 0
         """Requests without an answer, also those that wait for the limit."""
 
@@ -71,7 +73,8 @@ class HttpClient:
         return await connection.exchange(request)
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections. Further requests fail."""
+        self._is_closed = True
         for connection in list(self._open):
             connection.abort()
 
@@ -79,12 +82,14 @@ class HttpClient:
         now = asyncio.get_running_loop().time()
         while self._idle:
             connection = self._idle.pop()
-            if now - connection.heard_at < KEEP_S:
+            if not connection.is_closing and now - connection.heard_at < KEEP_S:
                 return connection
             connection.abort()
         return None
 
     async def _new_connection(self) -> "_Connection":
+        if self._is_closed:
+            raise ConnectionError("the client is closed")
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(self._seconds):
             _, connection = await loop.create_connection(
@@ -149,8 +154,17 @@ class _Connection(asyncio.Protocol):
         self._waiting = self._loop.create_future()
         self.heard_at = self._loop.time()
         self._timer = self._loop.call_later(self._seconds, self._watch)
-        self._transport.write(request)
-        return self._waiting
+        waiting = self._waiting
+        if self.is_closing:
+            self.connection_lost(None)
+        else:
+            self._transport.write(request)
+        return waiting
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the other end has closed the connection, or this one."""
+        return self._transport.is_closing()
 
     def abort(self, error: Exception | None = None) -> None:
         """Close the connection at once. Its request fails."""
