@@ -1,7 +1,7 @@
 """Signs the one kind of request that is sent to DynamoDB without a botocore client: POST of JSON to `/`.
 
 It implements Signature Version 4. Of such a request, only the time, the operation and the body differ from those of the
-one before it, and the key of a signature holds for a day. botocore's own signer takes eight times as long, measured by
+one before it, and the key of a signature holds for a day. botocore's own signer takes eleven times as long, measured by
 `python -m benchmarks.micro`.
 
 Source: "Create a signed AWS API request" of the IAM User Guide.
