@@ -19,8 +19,8 @@ from benchmarks.servers import Connection, Server, running
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 
 CONNECTIONS = 4
-CPU_SECONDS = 0.7  # of a service for one question in one round: seventy clock ticks
-BATCH = 20  # requests between two looks at the processor time
+CPU_SECONDS = 0.3  # of a service for one kind in one round: thirty clock ticks
+BATCH = 8  # requests between two looks at the processor time
 SETTLE_SECONDS = 1.2  # in which our service writes its last request logs, which are part of its work
 IDLE_SECONDS = 10
 COUNTED = 10  # requests whose calls and units are counted
