@@ -138,13 +138,16 @@ ReadJob = Callable[[ReadConnection], T]
 
 
 class Readers:
-    """A few threads that read, each with a connection of its own."""
+    """A few threads that read, and as many connections. A job takes the connection that was used last.
+
+    Each connection has a cache. So reads that follow one another find in it what those before them have read, and
+    fill no second one with the same pages.
+    """
 
     def __init__(self, connections: Sequence[ReadConnection]) -> None:
         """Begin, with open connections: one that is opened to an emptied file would remove the write-ahead log."""
-        self._own = threading.local()
         self._connections = connections
-        self._unused = list(connections)
+        self._idle = list(connections)  # the one that was used last is the last
         self._threads = FairThreads(len(connections), "sqlite-reader")
 
     async def run(self, job: ReadJob[T]) -> T:
@@ -171,9 +174,11 @@ class Readers:
             db.close()
 
     def _read(self, reading: "Reading[T]") -> T:
-        if not hasattr(self._own, "db"):
-            self._own.db = self._unused.pop()
-        return reading.read(self._own.db)
+        db = self._idle.pop()
+        try:
+            return reading.read(db)
+        finally:
+            self._idle.append(db)
 
 
 class Reading(Generic[T]):
