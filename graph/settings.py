@@ -172,8 +172,8 @@ class Settings(DomainNames):
         8,
         ge=1,
         le=10_000,
-        description="Maximum number of a caller's operations that read much at once. A caller may have twice "
-        "as many operations in progress; all callers together may have four times as many of each kind.",
+        description="Maximum number of a caller's operations that read much at once; as many others wait. A caller "
+        "may have twice as many operations in progress; all callers together may have four times as many of each kind.",
     )
     drain: float = Field(
         1.0,

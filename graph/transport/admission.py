@@ -45,7 +45,7 @@ from graph.transport.request import GraphQLRequest
 from graph.transport.streams import Streams
 from graph.work.account import Account, Work, charged_to
 from graph.work.length import Length
-from graph.work.slots import Slots
+from graph.work.slots import OperationSlots
 
 CHARACTERS_ON_THE_LOOP = 1000  # of a document, which takes some 3 ms to parse and validate
 CHARACTERS_FREE = 64  # of a document that must be prepared; the operation's own price covers them
@@ -186,7 +186,7 @@ class Admitted:
     variables: Mapping[str, Any]  # as the client sent them
     context: Context
     streams: Streams
-    slots: Slots  # of operations of its length in progress
+    slots: OperationSlots  # of operations of its length in progress
     client: Client
     answer: Answer  # its points grow by what reading costs
     new_account: Callable[[], Account]  # one for each execution
@@ -251,11 +251,9 @@ class Admitted:
     async def _executed(self, variables: VariableValues, root: object = None) -> ExecutionResult:
         request = self._request(variables, root)
         with charged_to(self.new_account()) as account:
-            if self.is_mutation:  # takes no slot: an ingest waits for USGS, and queries must not wait with it
-                result = await execute(self.operation.plan, request)
-            else:
-                async with self.slots.one():
-                    result = await execute(self.operation.plan, request)
+            if not self.is_mutation:  # which takes no slot: an ingest waits for USGS, and queries must not wait with it
+                await self.slots.begin(account)
+            result = await execute(self.operation.plan, request)
         self.answer.points = (self.answer.points or 0) + account.spent
         return result
 

@@ -44,7 +44,7 @@ from graph.transport.routes import Refuse, format_as_json
 from graph.transport.streams import Streams
 from graph.work.account import Account, Work, charged_to
 from graph.work.length import Length
-from graph.work.slots import Slots
+from graph.work.slots import OperationSlots
 
 PAUSE_S = 0.5  # before a later page is tried again while the service has no room
 MOST_TRIES = 60
@@ -94,7 +94,7 @@ class Reads:
         self._pause_s = pause_s
         self._rates: Rates = state["rates"]
         self._work: Work = state["work"]
-        self._slots: Slots = state["operations"][Length.LONG]
+        self._slots: OperationSlots = state["operations"][Length.LONG]
         self._downloads: Streams = state["downloads"]
         self._counted = ExitStack()
         self._is_long = False
@@ -141,8 +141,8 @@ class Reads:
                 with charged_to(account):
                     if self._never_refused:
                         account.begin_heavy_work()  # it would begin on the loop, and again on a thread
-                    async with self._slots.one():
-                        result = await run_with_timeout(seconds, read())
+                    await self._slots.begin(account)
+                    result = await run_with_timeout(seconds, read())
                 if self._waits:  # the slot and the time of a query are over, since this may take minutes
                     await self._rates.spend_in_time(self.spender, account.spent)
                 return result

@@ -6,12 +6,12 @@ to the service itself: its reading is not limited, and it waits in queues as one
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from graph.core.errors import Overloaded, QueryTooComplex
+from graph.work.fair_semaphore import FairSemaphore
 from graph.work.length import Length
 from graph.work.pace import Pace
 
@@ -26,7 +26,7 @@ Charge = Callable[[int], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class WorkLimits:
-    """How many operations may have heavy work in progress."""
+    """How many operations may have heavy work in progress. As many others may wait for that."""
 
     process: int = 32
     caller: int = 8
@@ -43,12 +43,17 @@ class Work:
     def __init__(self, limits: WorkLimits | None = None, pace: Pace | None = None) -> None:
         self.limits = limits or WorkLimits()
         self.pace = pace or Pace()
-        self._heavy: Counter[str] = Counter()  # operations, by caller
+        self._heavy = FairSemaphore(self.limits.process, of_caller=self.limits.caller)
 
     @property
     def heavy_operations(self) -> int:
         """Operations that have heavy work in progress."""
-        return self._heavy.total()
+        return self._heavy.busy
+
+    @property
+    def waiting_operations(self) -> int:
+        """Operations that wait for others to end their heavy work."""
+        return self._heavy.waiting
 
     def enter(self, caller: str) -> None:
         """Count an operation with heavy work.
@@ -56,20 +61,36 @@ class Work:
         Raises:
             Overloaded: This caller, or all together, have too many.
         """
-        if self._heavy[caller] >= self.limits.caller or self.heavy_operations >= self.limits.process:
+        if not self._heavy.take(caller):
             raise Overloaded
-        self._heavy[caller] += 1
+
+    async def wait_to_enter(self, caller: str, before: Callable[[], None]) -> None:
+        """Count an operation with heavy work, as soon as it may have some.
+
+        Args:
+            before: called if it has to wait.
+
+        Raises:
+            Overloaded: Too many of this caller, or of all together, wait already.
+        """
+        if not self._heavy.take(caller):
+            if self._heavy.waiting_of(caller) >= self.limits.caller or self._heavy.waiting >= self.limits.process:
+                raise Overloaded
+            before()
+            await self._heavy.wait(caller)
 
     def leave(self, caller: str) -> None:
         """Count one operation with heavy work less."""
-        self._heavy[caller] -= 1
-        if not self._heavy[caller]:
-            del self._heavy[caller]
+        self._heavy.release(caller)
 
 
 @dataclass(eq=False, slots=True)
 class Account:
-    """One operation's account."""
+    """One operation's account.
+
+    An operation with a slot can wait until others have ended their heavy work. Meanwhile it gives the slot to a light
+    one. An operation without a slot is bounded by nothing else, and may hold what others need: it is refused at once.
+    """
 
     work: Work
     caller: str  # the name that points are charged to and queues rotate by
@@ -79,6 +100,9 @@ class Account:
     spent: int = 0  # points
     owed: float = 0.0  # part of a point that is not charged yet
     is_heavy: bool = False
+    _slots: FairSemaphore | None = None  # of which it has one
+    _entering: asyncio.Lock | None = None  # of an operation with a slot; its parts may read at the same time
+    _holds_slot: bool = False
 
     @property
     def length(self) -> Length:
@@ -104,20 +128,63 @@ class Account:
         self.owed -= whole
         self.spent += whole
         if self.spent > HEAVY_POINTS:
-            self.begin_heavy_work()
+            await self.wait_for_heavy_work()
         await self.charge(whole)
 
+    def hold(self, slots: FairSemaphore) -> None:
+        """Hold a slot that was taken for the caller, until the operation ends."""
+        self._slots, self._holds_slot = slots, True
+        self._entering = asyncio.Lock()
+
     def begin_heavy_work(self) -> None:
-        """Count the operation among those with heavy work, once."""
+        """Count the operation among those with heavy work at once.
+
+        Raises:
+            Overloaded: There are too many.
+        """
         if not self.is_heavy:
             self.work.enter(self.caller)
             self.is_heavy = True
 
+    def begin_waiting(self) -> None:
+        """Let the operation wait for a slot of the store. Without a slot of its own, it counts as heavy.
+
+        Raises:
+            Overloaded: There are too many.
+        """
+        if self._entering is None:
+            self.begin_heavy_work()
+
+    async def wait_for_heavy_work(self) -> None:
+        """Count the operation among those with heavy work, as soon as it may have some.
+
+        Raises:
+            Overloaded: There are too many.
+        """
+        if self.is_heavy:
+            return
+        if self._entering is None:
+            self.begin_heavy_work()
+            return
+        async with self._entering:
+            if not self.is_heavy:
+                await self.work.wait_to_enter(self.caller, self._give_slot_back)
+                self.is_heavy = True
+                if self._slots and not self._holds_slot:
+                    self._slots.take_back(self.caller)
+                    self._holds_slot = True
+
     def close(self) -> None:
         """End the operation."""
+        self._give_slot_back()
         if self.is_heavy:
             self.work.leave(self.caller)
             self.is_heavy = False
+
+    def _give_slot_back(self) -> None:
+        if self._slots and self._holds_slot:
+            self._slots.release(self.caller)
+            self._holds_slot = False
 
 
 _current: ContextVar[Account | None] = ContextVar("account", default=None)
@@ -152,14 +219,14 @@ def is_heavy() -> bool:
     return account is not None and account.is_heavy
 
 
-def begin_heavy_work() -> None:
-    """Count the operation in progress among those with heavy work.
+def begin_waiting() -> None:
+    """Let the operation in progress wait for a slot of the store. If it is bounded by no other slot, it is heavy.
 
     Raises:
         Overloaded: There are too many.
     """
     if account := _current.get():
-        account.begin_heavy_work()
+        account.begin_waiting()
 
 
 async def charge_rows(*, tested: int = 0, read: int = 0) -> None:

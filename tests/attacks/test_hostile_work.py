@@ -17,6 +17,7 @@ import websockets
 from graph.domains.earthquakes.areas import Circle
 from graph.store.sqlite.short_reads import UNITS_PER_ITERATION, VALUES_PER_UNIT
 from graph.store.time_walk import ITEMS_IN_MEMORY
+from graph.work.account import HEAVY_POINTS, WorkLimits
 from tests.attacks.dense import EVENTS, DenseService, dense_service, points
 from tests.observability.scraping import scraped
 from tests.processes import serving
@@ -122,6 +123,18 @@ async def test_heavy_totals_over_one_socket_take_no_memory_and_refuse_no_other(
     assert codes["QUERY_TOO_COMPLEX"], "ten totals over half the earth are more than one operation may read"
     assert lookups >= 50, "another request was answered after each message"
     assert grown < MOST_GROWTH_KIB, f"it took {grown:,} KiB"
+
+
+async def test_as_many_heavy_queries_as_a_frontend_has_connections_are_all_answered(dense: DenseService) -> None:
+    nearby = "{ events(first: 20) { nodes { nearby(radiusKm: 500, days: 7, first: 3) { nodes { eventId } } } } }"
+    assert reported_points(dense, nearby) > HEAVY_POINTS
+    connections = 2 * WorkLimits().caller
+
+    async with httpx.AsyncClient(base_url=dense.url, timeout=GUARD_S) as client:
+        asked = [client.post("/graphql", json={"query": nearby}) for _ in range(connections)]
+        answers = [answer.json() for answer in await asyncio.gather(*asked)]
+
+    assert [answer.get("errors") for answer in answers] == [None] * connections
 
 
 def high_water_mark(process: int) -> int:

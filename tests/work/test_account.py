@@ -9,6 +9,7 @@ from graph.work.account import (
     HEAVY_POINTS,
     ROWS_READ_PER_POINT,
     ROWS_TESTED_PER_POINT,
+    SERVICE,
     Account,
     Work,
     WorkLimits,
@@ -17,7 +18,8 @@ from graph.work.account import (
     current_caller,
 )
 from graph.work.length import LEAST_LONG, LEAST_USUAL, Length
-from tests.work.accounts import an_account, free
+from graph.work.slots import OperationSlots, Slots
+from tests.work.accounts import an_account, free, one_of, settled
 
 
 async def test_rows_are_charged_in_whole_points_and_no_part_is_lost() -> None:
@@ -68,6 +70,115 @@ async def test_an_operation_that_reads_much_counts_as_heavy_until_it_ends() -> N
         with charged_to(an_account(work)), pytest.raises(Overloaded):
             await charge_rows(read=(HEAVY_POINTS + 1) * ROWS_READ_PER_POINT)
     assert work.heavy_operations == 0
+
+
+class Reading:
+    """Operations of callers that each hold a slot, and read much until all may end."""
+
+    def __init__(self, work: Work, *, slots: int = 8) -> None:
+        self.work = work
+        self.slots = OperationSlots(slots, of_caller=slots)
+        self.reading: list[str] = []
+        self.may_end = asyncio.Event()
+
+    async def begin(self, callers: str) -> list[asyncio.Task[None]]:
+        tasks = [asyncio.create_task(self._operation(caller)) for caller in callers]
+        await settled()
+        return tasks
+
+    async def _operation(self, caller: str) -> None:
+        with charged_to(an_account(self.work, caller)) as account:
+            await self.slots.begin(account)
+            await asyncio.gather(*(charge_rows(read=HEAVY_POINTS * ROWS_READ_PER_POINT) for _ in range(3)))
+            self.reading.append(caller)
+            await self.may_end.wait()
+
+
+async def test_heavy_queries_of_one_caller_wait_for_each_other_and_meanwhile_leave_their_slots() -> None:
+    operations = Reading(Work(WorkLimits(process=3, caller=2)))
+    tasks = await operations.begin("aaaa")
+    assert operations.reading == ["a", "a"]
+    assert (operations.work.heavy_operations, operations.work.waiting_operations) == (2, 2)
+    assert operations.slots.busy == 2
+
+    tasks += await operations.begin("b")
+    assert operations.reading == ["a", "a", "b"]
+    operations.may_end.set()
+    await asyncio.gather(*tasks)
+    assert operations.reading == ["a", "a", "b", "a", "a"]
+    assert (operations.work.heavy_operations, operations.work.waiting_operations, operations.slots.busy) == (0, 0, 0)
+
+
+async def test_a_heavy_query_that_has_waited_takes_a_slot_before_others_begin() -> None:
+    operations = Reading(Work(WorkLimits(process=1, caller=1)), slots=2)
+    first, second = await operations.begin("aa")
+    light = [asyncio.create_task(operations.slots.acquire()) for _ in range(2)]
+    await settled()
+    assert [task.done() for task in light] == [True, False]
+
+    first.cancel()
+    light.append(asyncio.create_task(operations.slots.acquire()))
+    await settled()
+    assert operations.reading == ["a", "a"]
+    assert ([task.done() for task in light], operations.slots.busy) == ([True, True, False], 3)
+    operations.slots.release(SERVICE)
+    await settled()
+    assert (light[2].done(), operations.slots.busy) == (False, 2)
+    operations.slots.release(SERVICE)
+    await light[2]
+    second.cancel()
+
+
+async def test_no_more_heavy_queries_wait_than_may_be_in_progress() -> None:
+    operations = Reading(Work(WorkLimits(process=2, caller=1)))
+    tasks = await operations.begin("aaabbbc")
+
+    assert [type(task.exception()) if task.done() else None for task in tasks] == [
+        *(None, None, Overloaded),
+        *(None, None, Overloaded),
+        Overloaded,
+    ]
+    operations.may_end.set()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert operations.reading == ["a", "b", "a", "b"]
+    assert (operations.work.heavy_operations, operations.slots.busy) == (0, 0)
+
+
+async def test_a_heavy_query_that_is_cancelled_while_it_waits_leaves_its_place_to_the_next() -> None:
+    operations = Reading(Work(WorkLimits(process=1, caller=1)))
+    first, second = await operations.begin("ab")
+    second.cancel()
+    await asyncio.gather(second, return_exceptions=True)
+    (third,) = await operations.begin("c")
+    operations.may_end.set()
+    await asyncio.gather(first, third)
+
+    assert operations.reading == ["a", "c"]
+    assert (operations.work.heavy_operations, operations.work.waiting_operations, operations.slots.busy) == (0, 0, 0)
+
+
+async def test_a_query_that_waits_for_the_store_is_not_heavy_for_that_alone() -> None:
+    """Its slot bounds it. What has none, such as a mutation, is bounded as heavy work."""
+    work, slots, of_store = Work(WorkLimits(process=1, caller=1)), OperationSlots(2, of_caller=2), Slots(1)
+    await of_store.acquire()
+
+    async def read(*, is_query: bool) -> None:
+        with charged_to(an_account(work)) as account:
+            if is_query:
+                await slots.begin(account)
+            async with one_of(of_store):
+                pass
+
+    queries = [asyncio.create_task(read(is_query=True)) for _ in range(2)]
+    await settled()
+    assert (of_store.waiting, work.heavy_operations) == (2, 0)
+    mutations = [asyncio.create_task(read(is_query=False)) for _ in range(2)]
+    await settled()
+    assert (of_store.waiting, work.heavy_operations) == (3, 1)
+    of_store.release(SERVICE)
+    outcomes = await asyncio.gather(*queries, *mutations, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [type(None)] * 3 + [Overloaded]
+    assert (work.heavy_operations, slots.busy) == (0, 0)
 
 
 async def test_tasks_of_an_operation_share_its_account() -> None:

@@ -11,20 +11,14 @@ from graph.work.account import SERVICE, Work, WorkLimits, charged_to
 from graph.work.length import Length
 from graph.work.slots import OperationSlots, Slots
 from tests.processes import TIMEOUT_S
-from tests.work.accounts import an_account
+from tests.work.accounts import an_account, one_of, settled
 
 
 async def hold(slots: Slots, caller: str, order: list[str], work: Work) -> None:
     with charged_to(an_account(work, caller)):
-        async with slots.one():
+        async with one_of(slots):
             order.append(caller)
             await asyncio.sleep(0)
-
-
-async def settled() -> None:
-    """Return once every task has gone as far as it can."""
-    for _ in range(20):
-        await asyncio.sleep(0)
 
 
 async def begun(slots: Slots, callers: Sequence[str], order: list[str], work: Work) -> list[asyncio.Task[None]]:
@@ -101,7 +95,7 @@ async def test_a_caller_with_too_many_operations_that_wait_is_refused_and_anothe
 async def test_a_failure_gives_the_slot_back() -> None:
     slots = Slots(1)
     with pytest.raises(ValueError, match="broken"):
-        async with slots.one():
+        async with one_of(slots):
             raise ValueError("broken")
 
     assert slots.busy == 0
@@ -114,7 +108,7 @@ async def test_a_caller_never_holds_more_than_its_share_and_leaves_the_rest_to_o
 
     async def one(caller: str) -> None:
         with charged_to(an_account(work, caller)):
-            async with slots.one():
+            async with one_of(slots):
                 held[caller] += 1
                 most[caller] = max(most[caller], held[caller])
                 await everything_ends.wait()

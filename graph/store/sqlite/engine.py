@@ -98,8 +98,7 @@ class SqliteDatabase(Database):
     ) -> Sequence[Item]:
         if not entity.key_names:
             return await super().items_at(entity, keys, attributes=attributes)
-        for key in keys:
-            entity.check_key(key)
+        entity.check_keys(keys)
         return await self._items_at(entity, keys, attributes)
 
     async def _items_at(

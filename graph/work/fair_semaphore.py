@@ -1,0 +1,69 @@
+"""A semaphore that serves callers in rotation: a few hold it at the same time, the rest wait in a `FairQueue`."""
+
+import asyncio
+from collections import Counter
+
+from graph.work.fair_queue import FairQueue
+
+
+class FairSemaphore:
+    """A number of slots, which all callers share. It belongs to one event loop."""
+
+    def __init__(self, number: int, *, of_caller: int | None = None) -> None:
+        """Make so many slots. `of_caller` is the most that one caller may hold; by default all."""
+        self.number = number
+        self._of_caller = of_caller or number
+        self._held: Counter[str] = Counter()  # by caller
+        self._queue: FairQueue[asyncio.Future[None]] = FairQueue()
+
+    @property
+    def busy(self) -> int:
+        """Slots in use."""
+        return self._held.total()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a slot."""
+        return len(self._queue)
+
+    def waiting_of(self, caller: str) -> int:
+        """How many of a caller wait for a slot."""
+        return self._queue.waiting_of(caller)
+
+    def take(self, caller: str) -> bool:
+        """Take a slot, if the caller may hold one more at once."""
+        if may := self._may_hold_more(caller):  # then nothing of this caller waits
+            self._held[caller] += 1
+        return may
+
+    def take_back(self, caller: str) -> None:
+        """Take a slot again, even if no more are free. Until enough are released, others wait."""
+        self._held[caller] += 1
+
+    async def wait(self, caller: str) -> None:
+        """Wait for a slot, behind the caller's others that wait."""
+        granted = asyncio.get_running_loop().create_future()
+        self._queue.put(caller, granted)
+        try:
+            await granted
+        except asyncio.CancelledError:
+            if granted.done() and not granted.cancelled():
+                self.release(caller)
+            else:
+                self._queue.discard(caller, granted)
+            raise
+
+    def release(self, caller: str) -> None:
+        """Release a caller's slot, or pass it on to the next that waits."""
+        self._held[caller] -= 1
+        if not self._held[caller]:
+            del self._held[caller]
+        while (entry := self._queue.take(self._may_hold_more)) is not None:
+            following, granted = entry
+            if not granted.done():
+                self._held[following] += 1
+                granted.set_result(None)
+                return
+
+    def _may_hold_more(self, caller: str) -> bool:
+        return self.busy < self.number and self._held[caller] < self._of_caller
