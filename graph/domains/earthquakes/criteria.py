@@ -155,11 +155,9 @@ def _bounds(year: YearOfDays, places: range, sure: Iterable["array[int]"], possi
     low = counts[places.start : places.stop]
     add_entries(counts, possible)
     high = counts[places.start : places.stop]
-    revisions = _facets(year).revisions
-    for at, place in enumerate(places):
-        revision = revisions.get(place)
-        if revision is None or revision != year.summaries[place].item.get("revision"):
-            low[at], high[at] = 0, year.events[place]
+    for place in _facets(year).uncounted:
+        if place in places:
+            low[place - places.start], high[place - places.start] = 0, year.events[place]
     return Bounds(low, high)
 
 

@@ -72,8 +72,7 @@ class Summaries:
             await charge_rows(tested=min(days.version["events"], len(days.days) * CELLS_OF_A_DAY))
             page = await self._database.query(Query(entity=DAY_FACETS, partitions=((year,),)))
             await give_way()
-            places = {day: place for place, day in enumerate(days.days)}
-            days.facets = Facets((places[item["day"]], item) for item in page.items if item["day"] in places)
+            days.facets = Facets(page.items, days.summaries)
 
     def _known_days(self, year: str, version: Item) -> YearOfDays | None:
         days = self._days.get(year)

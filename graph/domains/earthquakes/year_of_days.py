@@ -51,16 +51,21 @@ class Facets:
     have ten thousand cells with a few entries each.
     """
 
-    def __init__(self, days: Iterable[tuple[int, Item]]) -> None:
-        """Take the facets of some days, each with its place, in order of time."""
-        self.revisions: dict[int, int] = {}  # by place: of the summary whose events they count
+    def __init__(self, items: Iterable[Item], summaries: Sequence[Summary]) -> None:
+        """Take the facets of those days that have summaries. Both are in order of time."""
+        place_of = {summary.item["day"]: place for place, summary in enumerate(summaries)}
+        counted = set[int]()
         self._named: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
-        for place, item in days:
-            self.revisions[place] = item.get("revision", 0)
+        for item in items:
+            if (place := place_of.get(item["day"])) is None:
+                continue
+            if item.get("revision", 0) == summaries[place].item.get("revision"):
+                counted.add(place)
             at = place << COUNT_BITS
             for name, count in item.items():
                 if count.__class__ is int and count > 0:
                     self._named[name].append(at | count)
+        self.uncounted = sorted({*place_of.values()} - counted)  # places of days whose facets do not count all events
         cells = {int(name[len(CELL) :]): self._named.pop(name) for name in list(self._named) if name.startswith(CELL)}
         self._cells = array("I", sorted(cells))
         self._of_cells, self._begins = array("I"), array("I", [0])
