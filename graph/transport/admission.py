@@ -165,6 +165,7 @@ class Admission:
     ) -> Document:
         """Prepare a document and the requested operation. A long document is prepared on a thread."""
         if len(text) <= CHARACTERS_ON_THE_LOOP:
+            await state["work"].pace.give_way(client.spender, Length.USUAL)  # as long as a page, not as a lookup
             return self._documents.of(text)
 
         def prepare() -> Document:

@@ -121,6 +121,43 @@ def test_everything_that_waits_is_served_once(waiting: list[tuple[str, Length, f
     assert len(queue) == 0
 
 
+Pieces = list[tuple[Length, float]]
+"""The length of each piece's operation, and the seconds that it takes."""
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from("abcd"),
+        st.lists(st.tuples(st.sampled_from(Length), st.floats(0.1, 10)), min_size=30, max_size=30),
+        min_size=2,
+    ),
+    st.integers(1, 4),
+)
+def test_waiting_callers_have_the_same_time_however_they_mix_lengths(callers: dict[str, Pieces], at_once: int) -> None:
+    """Up to two of their longest slices, of which one may hold several short pieces."""
+    queue: TimeByLength[tuple[str, int]] = TimeByLength()
+    for caller, pieces in callers.items():
+        for number, (length, _) in enumerate(pieces):
+            queue.put(caller, length, (caller, number))
+    left = {caller: len(pieces) for caller, pieces in callers.items()}
+    used, longest = dict.fromkeys(callers, 0.0), dict.fromkeys(callers, 0.0)
+    while turn := queue.take():
+        entries = [turn.entry]
+        while turn.length is SHORT and len(entries) < at_once and (another := queue.take_another()):
+            entries.append(another)
+        seconds = sum(callers[caller][number][1] for caller, number in entries)
+        assert {caller for caller, _ in entries} == {turn.caller}
+        queue.end_slice(seconds)
+        used[turn.caller] += seconds
+        longest[turn.caller] = max(longest[turn.caller], seconds)
+        left[turn.caller] -= len(entries)
+        if not left[turn.caller]:
+            break  # from here on not all wait
+        for other in callers:
+            most = longest[turn.caller] + max(longest[other], max(seconds for _, seconds in callers[other]))
+            assert abs(used[turn.caller] - used[other]) <= most + 1e-6
+
+
 @given(st.lists(st.floats(0.1, 10), min_size=90, max_size=90))
 def test_lengths_that_wait_have_their_shares_up_to_a_slice_of_each(slices: list[float]) -> None:
     queue = Queue()

@@ -1,0 +1,62 @@
+"""Admission to the event loop: what takes long there waits for a time slice of its own."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from graph.access.callers import Caller
+from graph.access.rate import Unlimited
+from graph.api.documents.persisted import AutomaticDocuments
+from graph.api.documents.prepared import Document, Documents
+from graph.core.errors import OperationResolutionFailure
+from graph.observability.requests import Answer
+from graph.transport.admission import Admission, Client, ExecutionLimits
+from graph.transport.request import GraphQLRequest
+from graph.work.account import Work
+from graph.work.pace import SHORT_AT_ONCE, Pace
+
+LOOKUPS = 2 * SHORT_AT_ONCE
+
+
+class SlowDocuments:
+    """Documents of which each takes 3 ms to prepare, and none has an operation."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.prepared = 0
+
+    def remembered(self, text: str) -> None:
+        return None
+
+    def of(self, text: str) -> Document:
+        self.now += 0.003
+        self.prepared += 1
+        return cast("Document", self)
+
+    def operation(self, name: str | None) -> None:
+        raise OperationResolutionFailure
+
+
+async def test_an_iteration_of_the_loop_prepares_one_new_document_at_most() -> None:
+    documents = SlowDocuments()
+    pace = Pace(burst_s=0.001, resting_iterations=1, clock=lambda: documents.now, used=lambda: documents.now)
+    admission = Admission(cast("Documents", documents), AutomaticDocuments(), ExecutionLimits(1000, 60, 60))
+    client = Client(Caller("ada", frozenset()), "ada", "1", None)
+    state: dict[str, Any] = {"rates": Unlimited(), "work": Work(pace=pace)}
+
+    async def admitted(number: int) -> None:
+        request = GraphQLRequest(f"{{ f{number} }}", None, None, None)
+        with pytest.raises(OperationResolutionFailure):
+            await admission.admitted(request, client, state, cast("Answer", SimpleNamespace()))
+
+    tasks = [asyncio.create_task(admitted(number)) for number in range(LOOKUPS)]
+    most = 0
+    while not all(task.done() for task in tasks):
+        before = documents.prepared
+        await asyncio.sleep(0)
+        most = max(most, documents.prepared - before)
+    await asyncio.gather(*tasks)
+
+    assert (documents.prepared, most) == (LOOKUPS, 1)
