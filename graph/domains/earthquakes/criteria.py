@@ -3,14 +3,16 @@
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from operator import add, sub
 from typing import ClassVar, NamedTuple
 
 from graph.domains.earthquakes.cells import Cells
 from graph.domains.earthquakes.facets import Names, coarse_name
+from graph.domains.earthquakes.facets_of_days import add_entries
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.summaries import Counted, Summary
-from graph.domains.earthquakes.year_of_days import Bounds, Facets, YearOfDays, add_entries
+from graph.domains.earthquakes.year_of_days import Bounds, YearOfDays
 
 
 class Range(NamedTuple):
@@ -71,12 +73,13 @@ class ByFacet:
         return Range(sum([facets.get(name, 0) for name in self.names.sure]), high)
 
     def of_days(self, year: YearOfDays, places: range) -> Bounds:
-        entries = {name: _facets(year).of(name, places) for name in self.names.possible}
+        entries = {name: [facets.of(name, places) for facets in year.facets(places)] for name in self.names.possible}
         sure = [entries.pop(name) for name in self.names.sure]
-        return _bounds(year, places, sure, entries.values())
+        return _bounds(year, places, chain(*sure), chain(*entries.values()))
 
     def price(self, year: YearOfDays, places: range) -> int:
-        return len(places) + sum([len(_facets(year).of(name, places)) for name in self.names.possible])
+        of = [facets.of for facets in year.facets(places)]
+        return len(places) + sum([len(entries(name, places)) for name in self.names.possible for entries in of])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +96,15 @@ class ByArea:
         return Range(0, sum([facets.get(coarse_name(cell), 0) for cell in self.cells.coarse]))
 
     def of_days(self, year: YearOfDays, places: range) -> Bounds:
-        of_cells = _facets(year).of_cells
-        return _bounds(year, places, of_cells(self.cells.covered), of_cells(self.cells.crossed))
+        facets = list(year.facets(places))
+        covered, crossed = self.cells.covered, self.cells.crossed
+        sure, possible = ([some.of_cells(runs) for some in facets] for runs in (covered, crossed))
+        return _bounds(year, places, chain(*sure), chain(*possible))
 
     def price(self, year: YearOfDays, places: range) -> int:
-        return len(places) + sum(map(len, _facets(year).of_cells(self.cells.touched)))
+        return len(places) + sum(
+            [len(some) for each in year.facets(places) for some in each.of_cells(self.cells.touched)]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +162,8 @@ def _bounds(year: YearOfDays, places: range, sure: Iterable["array[int]"], possi
     low = counts[places.start : places.stop]
     add_entries(counts, possible)
     high = counts[places.start : places.stop]
-    for place in _facets(year).uncounted:
-        if place in places:
-            low[place - places.start], high[place - places.start] = 0, year.events[place]
+    for facets in year.facets(places):
+        for place in facets.uncounted:
+            if place in places:
+                low[place - places.start], high[place - places.start] = 0, year.events[place]
     return Bounds(low, high)
-
-
-def _facets(year: YearOfDays) -> Facets:
-    if year.facets is None:
-        raise AssertionError("the facets of the year were not read")
-    return year.facets

@@ -166,7 +166,7 @@ class Planner:
         if part.days < self._fewest_days_for_facets:
             chosen = [criterion for criterion in criteria if not criterion.by_facets]
         if any(criterion.by_facets for criterion in chosen):
-            await self._summaries.read_facets(year)
+            await self._summaries.read_facets(year, places)
         await charge_rows(tested=len(places) + sum([year.price(criterion, places) for criterion in chosen]))
         every = []
         for criterion in chosen:

@@ -8,7 +8,7 @@ from cachetools import FIFOCache
 
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, YEAR_FACETS, YEAR_SUMMARY
 from graph.domains.earthquakes.summaries import Summary
-from graph.domains.earthquakes.year_of_days import Facets, YearOfDays
+from graph.domains.earthquakes.year_of_days import YearOfDays, quarter_of
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Query
@@ -63,16 +63,22 @@ class Summaries:
             # Otherwise an ingest wrote between the two reads: use these days once, but do not cache them.
             return days
 
-    async def read_facets(self, days: YearOfDays) -> None:
-        """Read the facets of the days of a year, unless they were read."""
-        year = days.version["year"]
-        async with self._reading[year]:
-            if days.facets is not None:
+    async def read_facets(self, year: YearOfDays, places: range) -> None:
+        """Read the facets of the days at these places of a year, as far as they were not read."""
+        name = year.version["year"]
+        async with self._reading[name]:
+            if not (unread := year.without_facets(places)):
                 return
-            await charge_rows(tested=min(days.version["events"], len(days.days) * CELLS_OF_A_DAY))
-            page = await self._database.query(Query(entity=DAY_FACETS, partitions=((year,),)))
-            await give_way()
-            days.facets = Facets(page.items, days.summaries)
+            events = sum(year.events[unread.start : unread.stop])
+            await charge_rows(tested=min(events, len(unread) * CELLS_OF_A_DAY))
+            between = year.days[unread.start], year.days[unread.stop - 1]
+            page = await self._database.query(Query(entity=DAY_FACETS, partitions=((name,),), between=between))
+            of_quarters = {quarter: list[Item]() for quarter in year.quarters(unread)}
+            for item in page.items:
+                of_quarters[quarter_of(item["day"])].append(item)
+            for quarter, items in of_quarters.items():
+                await give_way()
+                year.add_facets(quarter, items)
 
     def _known_days(self, year: str, version: Item) -> YearOfDays | None:
         days = self._days.get(year)

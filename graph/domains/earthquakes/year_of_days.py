@@ -2,25 +2,18 @@
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from itertools import chain
 from operator import sub
 from typing import NamedTuple, Protocol
 
 from cachetools import FIFOCache
 
-from graph.domains.earthquakes.facets import CELL
+from graph.domains.earthquakes.facets_of_days import Facets
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
 from graph.domains.earthquakes.summaries import Counted, Summary
 from graph.store.entity import Item
 
 BOUNDS_REMEMBERED = 8  # for each year; each takes memory for every day
-
-COUNT_BITS = 22  # of an entry; a day with more events cannot be stored
-COUNT_MASK = (1 << COUNT_BITS) - 1
-
 
 Column = Sequence[int]
 """A number of each day."""
@@ -43,57 +36,9 @@ class DayCriterion(Protocol):
         """The number of counts that `of_days` looks at."""
 
 
-class Facets:
-    """The facets of the days of a year, by name.
-
-    An entry tells the number of events of a name on one day: `place of the day << COUNT_BITS | number`. The
-    entries of a name are in order of time. Those of all cells are in one array, cell after cell, since a year may
-    have ten thousand cells with a few entries each.
-    """
-
-    def __init__(self, items: Iterable[Item], summaries: Sequence[Summary]) -> None:
-        """Take the facets of those days that have summaries. Both are in order of time."""
-        place_of = {summary.item["day"]: place for place, summary in enumerate(summaries)}
-        counted = set[int]()
-        self._named: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
-        for item in items:
-            if (place := place_of.get(item["day"])) is None:
-                continue
-            if item.get("revision", 0) == summaries[place].item.get("revision"):
-                counted.add(place)
-            at = place << COUNT_BITS
-            for name, count in item.items():
-                if count.__class__ is int and count > 0:
-                    self._named[name].append(at | count)
-        self.uncounted = sorted({*place_of.values()} - counted)  # places of days whose facets do not count all events
-        cells = {int(name[len(CELL) :]): self._named.pop(name) for name in list(self._named) if name.startswith(CELL)}
-        self._cells = array("I", sorted(cells))
-        self._of_cells, self._begins = array("I"), array("I", [0])
-        for cell in self._cells:
-            self._of_cells.extend(cells[cell])
-            self._begins.append(len(self._of_cells))
-
-    def of(self, name: str, places: range) -> "array[int]":
-        """The entries of a name on some days."""
-        entries = self._named.get(name, _NONE)
-        begin = bisect_left(entries, places.start << COUNT_BITS)
-        return entries[begin : bisect_left(entries, places.stop << COUNT_BITS, begin)]
-
-    def of_cells(self, runs: Iterable[range]) -> Iterator["array[int]"]:
-        """The entries of all cells in some runs, on any day."""
-        cells, begins = self._cells, self._begins
-        for run in runs:
-            first = bisect_left(cells, run.start)
-            yield self._of_cells[begins[first] : begins[bisect_left(cells, run.stop, first)]]
-
-
-_NONE: "array[int]" = array("I")
-
-
-def add_entries(counts: list[int], entries: Iterable["array[int]"]) -> None:
-    """Add entries to the counts of the days of a year."""
-    for entry in chain.from_iterable(entries):
-        counts[entry >> COUNT_BITS] += entry & COUNT_MASK
+def quarter_of(day: str) -> int:
+    """The quarter of the year, from 0, that a day lies in."""
+    return (int(day[4:6]) - 1) // 3
 
 
 class YearOfDays:
@@ -104,7 +49,8 @@ class YearOfDays:
         self.summaries = [Summary(item) for item in items]
         self.days: list[str] = [summary.item["day"] for summary in self.summaries]  # day buckets
         self.events = [summary.events for summary in self.summaries]
-        self.facets: Facets | None = None  # until a filter needs them
+        self._begins = [bisect_left(self.days, f"{version['year']}{month:02}") for month in (1, 4, 7, 10, 13)]
+        self._facets: dict[int, Facets] = {}  # by quarter, from 0, as far as filters have needed them
         self._below: dict[tuple[Counted, int], Column] = {}  # made when first needed, at most one for each bin
         self._on_edge: dict[int, Column] = {}
         self._remembered: FIFOCache[tuple[DayCriterion, range], Bounds] = FIFOCache(BOUNDS_REMEMBERED)
@@ -116,6 +62,25 @@ class YearOfDays:
     def between(self, first: str, last: str) -> range:
         """The places of the days from `first` to `last`, both included."""
         return range(bisect_left(self.days, first), bisect_right(self.days, last))
+
+    def quarters(self, places: range) -> list[int]:
+        """The quarters of the year, from 0, that have days at these places."""
+        first, last, begins = places.start, places.stop, self._begins
+        return [quarter for quarter in range(4) if max(begins[quarter], first) < min(begins[quarter + 1], last)]
+
+    def without_facets(self, places: range) -> range:
+        """The days whose facets must be read for those at these places: those of whole quarters."""
+        unread = [quarter for quarter in self.quarters(places) if quarter not in self._facets]
+        return range(self._begins[unread[0]], self._begins[unread[-1] + 1]) if unread else range(0)
+
+    def add_facets(self, quarter: int, items: Iterable[Item]) -> None:
+        """Add the facets of the days of a quarter."""
+        places = range(self._begins[quarter], self._begins[quarter + 1])
+        self._facets[quarter] = Facets(items, {place: self.summaries[place] for place in places})
+
+    def facets(self, places: range) -> Iterator[Facets]:
+        """The facets of the days at these places, and of others. They were read before."""
+        return map(self._facets.__getitem__, self.quarters(places))
 
     def number(self, bins: range, places: range, counted: Counted = "bin") -> Column:
         """The number of events in these bins on some days, or of what else is counted."""

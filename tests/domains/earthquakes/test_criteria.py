@@ -12,9 +12,10 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summary_reader import Summaries
-from tests.domains.earthquakes.builders import INGESTED_AT, NOON, an_event, stored
+from tests.domains.earthquakes.builders import INGESTED_AT, NOON, an_event, at, stored
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, filters, magnitude_ranges
+from tests.domains.earthquakes.watched_database import WatchedDatabase
 
 Meaning = tuple[Criterion, Selection]
 """A criterion, and a selection of the events that match it."""
@@ -45,13 +46,13 @@ async def bounds_hold(summaries: Summaries, events: Sequence[Event], criterion: 
             low, high = criterion.of_year(summary, known)
             assert low <= of_year <= high, (criterion, year)
         days = await summaries.days(year, summary)
-        await summaries.read_facets(days)
-        for places in (range(len(days.days)), range(1, len(days.days)), range(1)):
+        for places in (range(1), range(1, len(days.days)), range(len(days.days))):
+            await summaries.read_facets(days, places)
             bounds = criterion.of_days(days, places)
             numbers = [true.count(days.days[place]) for place in places]
             assert len(bounds.low) == len(bounds.high) == len(numbers)
-            for at, number in enumerate(numbers):
-                assert bounds.low[at] <= number <= bounds.high[at], (criterion, days.days[places[at]])
+            for low, number, high, place in zip(bounds.low, numbers, bounds.high, places, strict=True):
+                assert low <= number <= high, (criterion, days.days[place])
             assert criterion.price(days, places) >= len(places)
 
 
@@ -74,6 +75,23 @@ async def test_the_bounds_by_days_and_by_changes_hold(engine: str, events: list[
         await bounds_hold(summaries, events, OnDays(frozenset(event.day_bucket for event in named)), of_named)
         await bounds_hold(summaries, events, ChangedSince(INGESTED_AT), Selection())
         await bounds_hold(summaries, events, ChangedSince(INGESTED_AT + 1), Selection(ids=()))
+
+
+async def test_the_facets_of_a_quarter_are_read_once_and_when_they_are_needed(engine: str) -> None:
+    days = ("2023-01-01", "2023-03-31", "2023-09-01", "2023-12-31")  # none in the second quarter
+    async with stored(engine, [an_event(day, at(day), net="ci") for day in days]) as database:
+        watched = WatchedDatabase(database)
+        summaries = Summaries(watched)
+        year = await summaries.days("2023", (await summaries.years())["2023"])
+        calls = []
+        for places in (range(1), range(2), range(2, 3), range(4), range(4)):
+            before = len(watched.calls)
+            await summaries.read_facets(year, places)
+            calls.append(len(watched.calls) - before)
+            bounds = Selection(networks=("ci",)).criteria[0].of_days(year, places)
+            assert bounds == ([1] * len(places), [1] * len(places))
+
+    assert calls == [1, 0, 1, 1, 0]
 
 
 SOME = [
