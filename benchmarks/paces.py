@@ -8,7 +8,7 @@ Kinds take turns, so that a slow minute of the machine meets all of them.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from math import ceil
+from math import ceil, inf
 from statistics import median
 from time import perf_counter
 
@@ -89,7 +89,7 @@ class Pace:
             found = load.load(server.url, requests, seconds)
             used = server.cpu_seconds() - before
         self.rounds.append(found)
-        self.cpu_ms.append(1000 * used / found.answers)
+        self.cpu_ms.append(1000 * used / found.answers if found.answers else inf)
 
 
 def different(kinds: Mapping[str, Kind], load: Generator, seconds: float, rounds: int) -> dict[str, Pace]:

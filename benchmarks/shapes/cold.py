@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.contenders import our_service
 from benchmarks.cpus import Cpus
 from benchmarks.markdown import table
-from benchmarks.servers import Connection, running
+from benchmarks.servers import Connection, Server, running
 
 SETTLED_S = 0.5  # after which a new process has done what it does at its start
 AGAIN = 5  # further requests
@@ -19,7 +19,7 @@ AGAIN = 5  # further requests
 def measured(store: Path, asked: Mapping[str, list[bytes]], cpus: Cpus) -> str:
     """Start a process for each kind of requests. Returns a table of the times of first and later ones."""
     rows = [[name, *(f"{each:.1f}" for each in _times(store, bodies, cpus))] for name, bodies in asked.items()]
-    return table(["ms after start-up, cold file", "first", "second", "later, median"], rows)
+    return table(["ms after start-up, cold file", "first", "its CPU time", "second", "later, median"], rows)
 
 
 def _times(store: Path, bodies: list[bytes], cpus: Cpus) -> Iterator[float]:
@@ -28,14 +28,21 @@ def _times(store: Path, bodies: list[bytes], cpus: Cpus) -> Iterator[float]:
     with TemporaryDirectory() as logs, running(service, cpus.server, Path(logs)) as server:
         time.sleep(SETTLED_S)
         _forget(store)
-        took = []
+        took, used = [], [_cpu_ms(server)]
         with Connection(server) as connection:
             for body in bodies[: AGAIN + 2]:
                 began = time.perf_counter()
                 connection.ask(body)
                 took.append((time.perf_counter() - began) * 1000)
+                used.append(_cpu_ms(server))
     first, second, *later = took
-    yield from (first, second, median(later))
+    yield from (first, used[1] - used[0], second, median(later))
+
+
+def _cpu_ms(server: Server) -> float:
+    """The processor time that the threads of a server have used, precisely enough for one request."""
+    threads = Path(f"/proc/{server.process.pid}/task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in threads) / 1e6
 
 
 def _forget(store: Path) -> None:
