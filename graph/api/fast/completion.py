@@ -33,8 +33,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import getattr_static
-from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 from graphql import (
     GraphQLEnumType,
@@ -43,15 +42,13 @@ from graphql import (
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLScalarType,
-    Undefined,
     get_nullable_type,
 )
 from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails
-from strawberry.schema.schema_converter import GraphQLCoreConverter
-from strawberry.types.field import StrawberryField
 
 from graph.api.fast.leaves import PASSES, Convert, LeafCompletion, Unplain, completion_of_leaf
+from graph.api.fast.plain_fields import NotPlain, resolution
 from graph.api.fast.sources import Source
 from graph.api.relay import itself
 from graph.core.compilation import Namespace
@@ -70,10 +67,6 @@ class Asked:
     """What there is of `info` without an executor."""
 
     context: Any
-
-
-class NotPlain(Exception):
-    """The selection has a field that only the executor can resolve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +257,7 @@ class _Field:
     """A selected field: how its value is read from a record, and completed."""
 
     def __init__(self, compilation: _Compilation, definition: GraphQLField, details: list[FieldDetails]) -> None:
-        self._attribute, self._resolve, self._given = _resolution(definition)
+        self._attribute, self._resolve, self._given = resolution(definition)
         named = get_nullable_type(definition.type)
         self.same: _Selection | None = None
         """The selection of the same record as another type."""
@@ -334,29 +327,3 @@ class _Field:
         if isinstance(self._completion, LeafCompletion):
             return self._completion(namespace, variable, convert)
         return self._completion(namespace, variable)
-
-
-def _resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any], str]:
-    """How a field is resolved: by an attribute of that name or None, and by a function of these parameters.
-
-    Raises:
-        NotPlain: The resolver takes more than its parent and `info`, or arguments with defaults.
-    """
-    field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
-    if not isinstance(field, StrawberryField) or definition.resolve is None:
-        raise NotPlain
-    if getattr(definition.resolve, "_is_default", False) and field.default_resolver is getattr:
-        return field.python_name, attrgetter(field.python_name), "value"
-    resolver = field.base_resolver
-    if resolver is None or field.extensions or field.is_async:
-        raise NotPlain
-    if any(each.default_value not in (None, Undefined) for each in definition.args.values()):
-        raise NotPlain
-    taken = [parameter for parameter in resolver.reserved_parameters.values() if parameter]
-    parent, info = resolver.parent_parameter, resolver.info_parameter
-    if parent is None or [each for each in taken if each not in (parent, info)]:
-        raise NotPlain
-    if len(resolver.signature.parameters) != len(taken) + len(definition.args):
-        raise NotPlain
-    given = f"{parent.name}=value" + (f", {info.name}=asked" if info else "")
-    return None, cast("Callable[..., Any]", resolver.wrapped_func), given

@@ -1,0 +1,39 @@
+"""How a plain field is resolved, so that compiled functions can do the same, see `completion`."""
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, cast
+
+from graphql import GraphQLField, Undefined
+from strawberry.schema.schema_converter import GraphQLCoreConverter
+from strawberry.types.field import StrawberryField
+
+
+class NotPlain(Exception):
+    """The selection has a field that only the executor can resolve."""
+
+
+def resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any], str]:
+    """How a field is resolved: by an attribute of that name or None, and by a function of these parameters.
+
+    Raises:
+        NotPlain: The resolver takes more than its parent and `info`, or arguments with defaults.
+    """
+    field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+    if not isinstance(field, StrawberryField) or definition.resolve is None:
+        raise NotPlain
+    if getattr(definition.resolve, "_is_default", False) and field.default_resolver is getattr:
+        return field.python_name, attrgetter(field.python_name), "value"
+    resolver = field.base_resolver
+    if resolver is None or field.extensions or field.is_async:
+        raise NotPlain
+    if any(each.default_value not in (None, Undefined) for each in definition.args.values()):
+        raise NotPlain
+    taken = [parameter for parameter in resolver.reserved_parameters.values() if parameter]
+    parent, info = resolver.parent_parameter, resolver.info_parameter
+    if parent is None or [each for each in taken if each not in (parent, info)]:
+        raise NotPlain
+    if len(resolver.signature.parameters) != len(taken) + len(definition.args):
+        raise NotPlain
+    given = f"{parent.name}=value" + (f", {info.name}=asked" if info else "")
+    return None, cast("Callable[..., Any]", resolver.wrapped_func), given
