@@ -175,7 +175,7 @@ async def test_after_such_an_answer_the_connection_is_closed(
 
 async def test_an_answer_without_a_request_is_never_that_of_the_next_one(served: Endpoint, client: HttpClient) -> None:
     async def two(body: bytes) -> bytes:
-        return answer(body) + answer(b"of nobody")
+        return answer(body) + answer(b"to no request")
 
     served.reply = two
     with pytest.raises(ConnectionError):

@@ -41,7 +41,7 @@ from graphql import (
 from graphql.utilities import coerce_input_value
 from graphql.utilities.coerce_input_value import coerce_default_value
 
-from graph.api.fast.compilation import PASSING
+from graph.api.fast.passing import PASSING
 from graph.core.compilation import Namespace
 
 Coerce = Callable[[Any], Any]

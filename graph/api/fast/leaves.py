@@ -12,7 +12,7 @@ from typing import Any
 
 from graphql import GraphQLEnumType, GraphQLLeafType, GraphQLScalarType, Undefined, is_specified_scalar_type
 
-from graph.api.fast.compilation import PASSING
+from graph.api.fast.passing import PASSING
 from graph.core.compilation import Namespace
 
 KNOWN_CLASSES = 16  # of values

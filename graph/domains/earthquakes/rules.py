@@ -125,27 +125,6 @@ def event_reader(name_of: Callable[[str], str]) -> EventReader:
     return namespace.define(parameters, [*lines, "return Event(item)"])
 
 
-def checked_event(
-    *,
-    event_id: Any,
-    event_ts_ms: Any,
-    mag: Any,
-    place: Any,
-    lat: Any,
-    lon: Any,
-    depth: Any,
-    source: Any,
-    ingested_at: int,
-    **details: Any,
-) -> Event:
-    """Make an event of these values, see `EventReader`. The details have their names in `Event`.
-
-    Raises:
-        RejectedFeature: As there.
-    """
-    return _read_event(event_id, event_ts_ms, mag, place, lat, lon, depth, source, ingested_at, details)
-
-
 def checked_deletion(event_id: Any, *, ids: Any = None, updated: Any = None) -> SourceDeletion:
     """Note that the source has deleted an event. The values may be anything in JSON.
 
@@ -156,10 +135,13 @@ def checked_deletion(event_id: Any, *, ids: Any = None, updated: Any = None) -> 
 
 
 def given_record(given: Mapping[str, Any], *, ingested_at: int) -> Incoming:
-    """Read the arguments of `checked_event`, or those of a deletion, as a caller gives them.
+    """Read an event or a deletion as a caller gives it.
+
+    Args:
+        given: by the names of `Event`. All but the details are there; None means that it was not given.
 
     Raises:
-        RejectedFeature: As these.
+        RejectedFeature: As of `EventReader` and `checked_deletion`.
     """
     if given.get("status") == DELETED:
         return checked_deletion(given["event_id"], ids=given.get("ids"), updated=given.get("updated"))

@@ -13,7 +13,7 @@ from graph.core.days import DAY_MS, EPOCH_TIME, LAST_MS
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_PER_CALL, Ingest
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.rules import checked_event
+from graph.domains.earthquakes.rules import event_reader
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.feature_json import RawFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
@@ -40,6 +40,16 @@ def an_event(event_id: str = "us7000abcd", event_ts_ms: int = NOON, mag: float =
     values = {"place": "10 km S of Here", "lat": 35.6, "lon": -117.6, "depth": 8.0, "type": "earthquake"}
     given = {"source": "USGS", "ingested_at": INGESTED_AT, **values, **others}
     return checked_event(event_id=event_id, event_ts_ms=event_ts_ms, mag=mag, **given)
+
+
+def checked_event(*, ingested_at: int, **given: Any) -> Event:
+    """The event of values by their names in `Event`, by the catalogue's rules."""
+    event_id, time, mag = given["event_id"], given["event_ts_ms"], given["mag"]
+    where = given["place"], given["lat"], given["lon"], given["depth"]
+    return _read_event(event_id, time, mag, *where, given["source"], ingested_at, given)
+
+
+_read_event = event_reader(lambda name: name)
 
 
 def normalised(feature: RawFeature, *, ingested_at: int) -> Event:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from graph.core.days import DAY_MS, FIRST_MS
 from graph.domains.earthquakes.entities import EVENT, LONGEST_TEXT
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.rules import RejectedFeature, Rejection, checked_event
-from tests.domains.earthquakes.builders import NOON
+from graph.domains.earthquakes.rules import RejectedFeature, Rejection
+from tests.domains.earthquakes.builders import NOON, checked_event
 from tests.domains.entities import documented
 
 NOW = NOON + DAY_MS

@@ -166,7 +166,7 @@ class Ingest:
         return await self._recorded(RECENT_ROUTE, work)
 
     async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
-        """Store events of a caller, each as the keyword arguments of `checked_event`.
+        """Store events of a caller, each as `given_record` takes it.
 
         Raises:
             BadUserInput: There are more than 1,000.

@@ -1,4 +1,4 @@
-"""Shared by `coercion` and `leaves`: tests of plain values, as source for compiled functions."""
+"""Tests of values that need no conversion, as source for the functions that `coercion` and `leaves` compile."""
 
 PASSING = {
     "String": "{0}.__class__ is str",
