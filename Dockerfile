@@ -3,7 +3,7 @@
 # syntax=docker/dockerfile:1
 
 FROM python:3.11-slim-bookworm AS build
-# npm brings GraphiQL's files, which the build checks against pinned hashes.
+# npm brings the web pages' third-party files, which the build checks against pinned hashes.
 RUN apt-get update && apt-get install -y --no-install-recommends npm && rm -rf /var/lib/apt/lists/*
 RUN python -m venv /opt/quakegraph
 WORKDIR /src

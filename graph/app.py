@@ -130,7 +130,7 @@ def create_app(
                 GRAPH_PATH,
                 WebSocketEndpoint(admission, SocketLimits(settings.max_socket_operations), settings.cors_origins),
             ),
-            *(graphiql.static_routes() if settings.graphiql else []),
+            *(graphiql.routes() if settings.graphiql else []),
             Route("/healthz", _healthz),
             Route("/readyz", partial(_readyz, on)),
             Route("/metrics", Scrape(metrics).answer),

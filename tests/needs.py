@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from graph.pages import graphiql
+from graph.pages import packages
 from scripts import collector
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -26,7 +26,7 @@ REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "a tmpfs": lambda: os.geteuid() == 0 and shutil.which("mount") is not None and _mounts(),
     "npm": lambda: shutil.which("npm") is not None,
     "Linux on x86-64": collector.runs_here,
-    "GraphiQL's files": graphiql.bundled,  # there once `pip install -e .` has found npm
+    "the web pages' packages": packages.bundled,  # there once `pip install -e .` has found npm
 }
 
 

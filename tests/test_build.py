@@ -14,8 +14,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
-PACKAGES = tomllib.loads((CHECKOUT / "graph/pages/graphiql/files.toml").read_text())["package"]
-LISTED = {file["name"] for package in PACKAGES for file in package["file"]}
+PACKAGES = tomllib.loads((CHECKOUT / "graph/pages/packages/packages.toml").read_text())["package"]
+PINNED = {file["name"] for package in PACKAGES for file in package["file"]}
+LISTED = PINNED | {f"{name}.br" for name in PINNED if not name.endswith(".txt")}
 
 needs_npm = pytest.mark.needs("npm")
 
@@ -78,7 +79,7 @@ def test_files_that_are_there_are_not_fetched_again(tree: Path, without_npm: dic
 def test_without_npm_a_build_warns_and_leaves_the_files_out(tree: Path, without_npm: dict[str, str]) -> None:
     warnings = build(tree, environment=without_npm)
 
-    assert warnings == "GraphiQL will be loaded from the public CDN, not from this package: npm was not found\n"
+    assert warnings == "The web pages will load their packages from the public CDN: npm was not found\n"
     assert in_wheel(tree) == set()
 
 
@@ -90,9 +91,7 @@ def test_a_build_without_a_registry_warns_and_omits_the_files(tree: Path, tmp_pa
         empty_cache = str(tmp_path / "npm")
         warnings = build(tree, environment={"npm_config_registry": registry, "npm_config_cache": empty_cache})
 
-    assert warnings == (
-        "GraphiQL will be loaded from the public CDN, not from this package: npm error code ECONNREFUSED\n"
-    )
+    assert warnings == ("The web pages will load their packages from the public CDN: npm error code ECONNREFUSED\n")
     assert in_wheel(tree) == set()
 
 
@@ -121,7 +120,7 @@ def test_no_other_file_than_the_listed_ones_enters_a_wheel(tree: Path, without_n
 def test_a_wrong_hash_fails_the_build(tree: Path, hashed: str) -> None:
     package = PACKAGES[-1]  # the last, so that what comes before is found right
     pinned = (package if hashed == "tarball" else package["file"][-1])["integrity"]
-    manifest = tree / "graph/pages/graphiql/files.toml"
+    manifest = tree / "graph/pages/packages/packages.toml"
     manifest.write_text(manifest.read_text().replace(pinned, pinned[:-4] + pinned[-4:].swapcase()))
 
     refused = python(tree, "-m", "hatchling", "build", "-t", "wheel")
@@ -152,14 +151,14 @@ def python(
 
 
 def in_wheel(tree: Path) -> set[str]:
-    """The files of GraphiQL in the one wheel that was built."""
+    """The third-party files in the one wheel that was built."""
     (wheel,) = (tree / "dist").glob("*.whl")
     paths = map(PurePosixPath, zipfile.ZipFile(wheel).namelist())
-    return {path.name for path in paths if path.parent.match("graph/pages/graphiql/static")} - {"README.md"}
+    return {path.name for path in paths if path.parent.match("graph/pages/packages/static")} - {"README.md"}
 
 
 def static(tree: Path) -> Path:
-    return tree / "graph/pages/graphiql/static"
+    return tree / "graph/pages/packages/static"
 
 
 def names(folder: Path) -> set[str]:

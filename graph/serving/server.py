@@ -28,7 +28,7 @@ from graph.domains import DOMAINS
 from graph.observability.logs import configure_logging
 from graph.observability.metrics import SHARED_FOLDER
 from graph.opening import open_services
-from graph.pages import graphiql
+from graph.pages import packages
 from graph.serving.connections import connection_class
 from graph.serving.drain import DrainingServer
 from graph.serving.limits import ConnectionLimits
@@ -91,8 +91,8 @@ def serve(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
             click.echo(
                 f"{page.name}: {origin}{page.path}{_fragment(settings, page.name.lower(), page.scopes)}", err=True
             )
-        if not graphiql.bundled():
-            click.echo(graphiql.NOT_BUNDLED, err=True)
+        if not packages.bundled():
+            click.echo(packages.NOT_BUNDLED, err=True)
         if settings.workers == 1:
             _serve_here(settings, domains, listener)
         else:

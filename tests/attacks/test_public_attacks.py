@@ -136,7 +136,7 @@ def test_graphiql_is_shown_only_where_it_should_be(week: Service, closed: Servic
     assert 'id="graphiql"' in week.http.get("/graphql", headers=browser).text
     answer = checked(closed.http.get("/graphql", headers={**browser, "Authorization": ""}))
     assert (answer.status_code, code_of(answer)) == (400, "CSRF_PREVENTION")
-    assert closed.http.get("/graphiql/graphiql-3.8.3.min.js").status_code == 404
+    assert closed.http.get("/packages/graphiql/graphiql-3.8.3.min.js").status_code == 404
 
 
 def test_nothing_is_traced_for_a_client(week: Service) -> None:

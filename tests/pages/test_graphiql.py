@@ -22,7 +22,7 @@ from graph.app import create_app
 from graph.domains import DOMAINS
 from graph.domains.data_files import demo as data_files_demo
 from graph.opening import open_services
-from graph.pages import graphiql
+from graph.pages import graphiql, packages
 from graph.transport.direct_route import DirectRoute
 from graph.transport.request_ids import RequestIds
 from tests.bearers import SCOPES
@@ -51,7 +51,7 @@ TABS = [
 A_SIGHTING = "01979a5d-3c40-7d2e-9b6f-4a1c8e0d7f53"  # in the variables of an example
 QUERIES = [example for example in EXAMPLES if "subscription " not in example.query]
 
-in_browser = pytest.mark.needs("chromium", "GraphiQL's files")
+in_browser = pytest.mark.needs("chromium", "the web pages' packages")
 
 
 async def from_package(_: Request) -> Response:
@@ -234,7 +234,7 @@ async def test_the_explorer_shows_the_query_as_a_tree(visit: Visit, origin: str)
 
 @in_browser
 async def test_from_the_cdn_the_page_works_under_subresource_integrity(visit: Visit, origin: str) -> None:
-    await visit.page.route(f"{graphiql.CDN}/**", answer_as_cdn)
+    await visit.page.route(f"{packages.CDN}/**", answer_as_cdn)
     await visit.page.goto(f"{origin}/from-cdn")
 
     await expect(visit.page.locator(".graphiql-tab-button")).to_have_text(TABS)
@@ -249,8 +249,8 @@ async def test_a_file_that_the_cdn_altered_is_not_run(visit: Visit, origin: str)
     async def answer_altered(route: BrowserRoute) -> None:
         await answer_as_cdn(route, appended=b"\n")
 
-    await visit.page.route(f"{graphiql.CDN}/**", answer_as_cdn)
-    await visit.page.route(f"{graphiql.CDN}/graphiql@*/*.js", answer_altered)
+    await visit.page.route(f"{packages.CDN}/**", answer_as_cdn)
+    await visit.page.route(f"{packages.CDN}/graphiql@*/*.js", answer_altered)
     await visit.page.goto(f"{origin}/from-cdn", wait_until="load")
 
     assert await visit.page.evaluate("[typeof React, typeof GraphiQL]") == ["object", "undefined"]
@@ -298,7 +298,7 @@ def test_from_the_cdn_the_policy_allows_the_pinned_files_and_no_others(client: h
 
 
 @pytest.mark.parametrize("file", graphiql.OWN, ids=lambda file: file.path.name)
-def test_a_file_may_be_cached_for_ever(client: httpx.Client, file: graphiql.File) -> None:
+def test_a_file_may_be_cached_for_ever(client: httpx.Client, file: graphiql.OwnFile) -> None:
     answer = client.get(f"/graphiql/{file.name}")
 
     assert answer.status_code == 200

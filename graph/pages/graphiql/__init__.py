@@ -1,13 +1,10 @@
 """The GraphiQL web page, and the files that it loads.
 
-By default the page contacts no other host: the build (`hatch_build.py`) put its files into `static/`.
-Without them, the page loads the same files from the public CDN, and the browser checks each against
-its pinned hash. In both cases the content security policy names exactly what the page loads, and there
-is no inline script.
+The content security policy names exactly what the page loads, whether its third-party files come from this
+package or from the public CDN (`graph/pages/packages/`). There is no inline script.
 """
 
 import json
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,16 +16,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from graph.pages import packages
 from graph.pages.headers import FOR_EVER, MEDIA_TYPES, page_headers
 
-PATH = "/graphiql"  # the folder of the web page's files
-CDN = "https://cdn.jsdelivr.net/npm"  # serves the files of an npm package's release unchanged
-NOT_BUNDLED = (
-    f"GraphiQL's files are not in this package, since it was built without npm: the web page loads them from {CDN}"
-)
+PATH = "/graphiql"  # the folder of the web page's own files
 
 _HERE = Path(__file__).parent
-_STATIC = _HERE / "static"
 
 # GraphiQL's dialogs lock scrolling through one injected <style>, always with the same text on a page that has
 # no scroll bar; this is the hash of that text. Every other style is set by script, which needs no permission.
@@ -36,17 +29,11 @@ _SCROLL_LOCK = "'sha256-Y/huXlwoYkVyQlxwSVcCi1RCDGDCSVBzDt0hYP9qlTc='"
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """A script or style sheet of the web page."""
+class OwnFile:
+    """A script or style sheet of our own."""
 
-    name: str  # in the URL; holds a version or a hash of the content, so the file may be cached for ever
-    path: Path  # in the package
-    integrity: str  # empty for our own files, which come with the page
-    origin: str  # its URL on the CDN; empty for our own files
-
-    @property
-    def is_style(self) -> bool:
-        return self.path.suffix == ".css"
+    name: str  # in the URL; holds a hash of the content, so the file may be cached for ever
+    path: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +44,9 @@ class Example:
     variables: str | None = None  # JSON, as the variables pane shows it
 
 
-def _third_party() -> tuple[File, ...]:
-    packages = tomllib.loads((_HERE / "files.toml").read_text())["package"]
-    return tuple(
-        File(
-            name=file["name"],
-            path=_STATIC / file["name"],
-            integrity=file["integrity"],
-            origin=f"{CDN}/{package['name']}@{package['version']}/{file['path']}",
-        )
-        for package in packages
-        for file in package["file"]
-        if Path(file["name"]).suffix in MEDIA_TYPES  # the package also holds licences, which the web page does not load
-    )
-
-
-def _own(path: Path) -> File:
+def _own(path: Path) -> OwnFile:
     digest = sha256(path.read_bytes()).hexdigest()[:16]
-    return File(name=f"{path.stem}-{digest}{path.suffix}", path=path, integrity="", origin="")
+    return OwnFile(f"{path.stem}-{digest}{path.suffix}", path)
 
 
 def examples_of(folder: Path) -> tuple[Example, ...]:
@@ -86,13 +58,8 @@ def examples_of(folder: Path) -> tuple[Example, ...]:
     )
 
 
-THIRD_PARTY = _third_party()
+THIRD_PARTY = packages.files_of("graphiql")
 OWN = (_own(_HERE / "graphiql.css"), _own(_HERE / "graphiql.js"))
-
-
-def bundled() -> bool:
-    """Whether the package has GraphiQL's files, so that the web page contacts no other host."""
-    return all(file.path.is_file() for file in THIRD_PARTY)
 
 
 def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool | None = None) -> Response:
@@ -103,8 +70,10 @@ def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool |
         examples: the tabs that it opens at its start.
         from_package: whether to load GraphiQL's files from this package; by default, if it has them.
     """
-    from_cdn = () if (bundled() if from_package is None else from_package) else THIRD_PARTY
-    elements = "\n".join(_element(file, on_cdn=file in from_cdn) for file in THIRD_PARTY + OWN)
+    bundled = packages.bundled(THIRD_PARTY) if from_package is None else from_package
+    elements = [_element(f"/{file.url(from_package=True)}") if bundled else _checked(file) for file in THIRD_PARTY]
+    elements += [_element(f"{PATH}/{file.name}") for file in OWN]
+    loaded = "\n".join(elements)
     tabs = json.dumps([{"query": example.query, "variables": example.variables} for example in examples])
     return HTMLResponse(
         f"""\
@@ -115,38 +84,42 @@ def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool |
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Quakegraph</title>
 <link rel="icon" href="data:,">
-{elements}
+{loaded}
 </head>
 <body><div id="graphiql" data-url="{escape(graphql_path)}" data-examples="{escape(tabs)}"></div></body>
 </html>
 """,
         headers={
-            **page_headers(_policy(from_cdn)),
+            **page_headers(_policy(() if bundled else THIRD_PARTY)),
             "Vary": "Accept",  # the same path answers with JSON to clients that accept it
         },
     )
 
 
-def static_routes() -> list[BaseRoute]:
-    """The routes of the files that the web page loads from this service."""
-    return [Route(f"{PATH}/{{name}}", _file)]
+def routes() -> list[BaseRoute]:
+    """The routes of the web page's files."""
+    return [*packages.routes("graphiql"), Route(f"{PATH}/{{name}}", _file)]
 
 
-def _element(file: File, *, on_cdn: bool) -> str:
-    url = file.origin if on_cdn else f"{PATH}/{file.name}"
-    check = f' integrity="{file.integrity}" crossorigin="anonymous"' if file.integrity else ""
-    if file.is_style:
+def _element(url: str, check: str = "") -> str:
+    """What loads a script or a style sheet."""
+    if url.endswith(".css"):
         return f'<link rel="stylesheet" href="{url}"{check}>'
     return f'<script defer src="{url}"{check}></script>'
 
 
-def _policy(from_cdn: Sequence[File]) -> dict[str, list[str]]:
+def _checked(file: packages.File) -> str:
+    """What loads a file from the CDN, if it is the pinned one."""
+    return _element(file.origin, f' integrity="{file.integrity}" crossorigin="anonymous"')
+
+
+def _policy(from_cdn: Sequence[packages.File]) -> dict[str, list[str]]:
     """What the web page may load and query."""
-    scripts = ["'self'", *(file.origin for file in from_cdn if not file.is_style)]
-    styles = ["'self'", _SCROLL_LOCK, *(file.origin for file in from_cdn if file.is_style)]
+    styles = [file.origin for file in from_cdn if file.origin.endswith(".css")]
+    scripts = [file.origin for file in from_cdn if file.origin not in styles]
     return {
-        "script-src": scripts,
-        "style-src": styles,
+        "script-src": ["'self'", *scripts],
+        "style-src": ["'self'", _SCROLL_LOCK, *styles],
         "connect-src": ["'self'"],
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'", "data:"],  # the style sheet contains its fonts
@@ -154,9 +127,8 @@ def _policy(from_cdn: Sequence[File]) -> dict[str, list[str]]:
 
 
 async def _file(request: Request) -> Response:
-    """Serve one of the known files, by its exact name. No other file of the folder is served."""
-    wanted = request.path_params["name"]
-    found = next((file for file in THIRD_PARTY + OWN if file.name == wanted and file.path.is_file()), None)
+    """Serve one of the web page's own files, by its exact name."""
+    found = next((file for file in OWN if file.name == request.path_params["name"]), None)
     if found is None:
         raise HTTPException(404)
     return FileResponse(found.path, media_type=MEDIA_TYPES[found.path.suffix], headers=FOR_EVER)

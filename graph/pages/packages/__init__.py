@@ -1,0 +1,110 @@
+"""The third-party files of the web pages: which there are, where a browser loads them from, and their route.
+
+By default no web page contacts another host: the build (`hatch_build.py`) put the files into `static/`, each beside
+its Brotli form, which takes seconds to make and is a tenth smaller than what a request could wait for. Without them,
+the web pages load the same files from the public CDN, and the browser checks each against its pinned hash.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from graph.pages.headers import FOR_EVER, MEDIA_TYPES
+
+PATH = "/packages"  # the folder of the files, as a browser sees it
+CDN = "https://cdn.jsdelivr.net/npm"  # serves the files of an npm package's release unchanged
+NOT_BUNDLED = (
+    f"The third-party files of the web pages are not in this package, since it was built without npm: "
+    f"browsers load them from {CDN}"
+)
+
+_HERE = Path(__file__).parent
+_STATIC = _HERE / "static"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of an npm package that a web page loads."""
+
+    name: str  # in the URL; it has the package's version, so the file may be cached for ever
+    web_page: str  # which loads it: `graphiql` or `dashboard`
+    integrity: str  # the hash that a browser checks
+    origin: str  # its URL on the CDN
+
+    @property
+    def path(self) -> Path:
+        """Where the build puts it."""
+        return _STATIC / self.name
+
+    def url(self, *, from_package: bool) -> str:
+        """Where a browser loads it from; without a leading slash, so that a proxy may put the service in a folder."""
+        return f"{PATH[1:]}/{self.web_page}/{self.name}" if from_package else self.origin
+
+
+def _listed() -> tuple[File, ...]:
+    packages = tomllib.loads((_HERE / "packages.toml").read_text())["package"]
+    return tuple(
+        File(
+            name=file["name"],
+            web_page=package["web_page"],
+            integrity=file["integrity"],
+            origin=f"{CDN}/{package['name']}@{package['version']}/{file['path']}",
+        )
+        for package in packages
+        for file in package["file"]
+        if Path(file["name"]).suffix in MEDIA_TYPES  # the packages also hold licences, which no web page loads
+    )
+
+
+FILES = _listed()
+
+
+def files_of(web_page: str) -> tuple[File, ...]:
+    """The files of a web page, in the order in which it loads them."""
+    return tuple(file for file in FILES if file.web_page == web_page)
+
+
+def bundled(files: Sequence[File] = FILES) -> bool:
+    """Whether this package has the files, so that the web pages contact no other host."""
+    return all(file.path.is_file() for file in files)
+
+
+def routes(web_page: str) -> list[BaseRoute]:
+    """The route of a web page's files."""
+    return [Route(f"{PATH}/{web_page}/{{name}}", partial(_file, files_of(web_page)))]
+
+
+async def _file(files: Sequence[File], request: Request) -> Response:
+    """Serve one of the files, by its exact name. No other file of the folder is served."""
+    file = next((file for file in files if file.name == request.path_params["name"]), None)
+    if file is None or not file.path.is_file():
+        raise HTTPException(404)
+    media_type = MEDIA_TYPES[file.path.suffix]
+    headers = {**FOR_EVER, "Vary": "Accept-Encoding"}
+    if not _accepts_brotli(request.headers):
+        return FileResponse(file.path, media_type=media_type, headers=headers)
+    compressed = file.path.with_name(f"{file.name}.br")
+    return FileResponse(compressed, media_type=media_type, headers={**headers, "Content-Encoding": "br"})
+
+
+def _accepts_brotli(headers: Headers) -> bool:
+    """Whether the client reads Brotli: RFC 9110, section 12.5.3."""
+    accepted = dict(_coding(each) for each in headers.get("accept-encoding", "").split(","))
+    return accepted.get("br", 0.0) > 0
+
+
+def _coding(text: str) -> tuple[str, float]:
+    """The name of a coding and its weight, which is 0 if it cannot be read."""
+    name, _, weight = text.partition(";")
+    try:
+        return name.strip().lower(), float(weight.partition("=")[2]) if weight else 1.0
+    except ValueError:
+        return name.strip().lower(), 0.0
