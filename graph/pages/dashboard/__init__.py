@@ -3,10 +3,14 @@
 It is plain HTML, CSS and JavaScript modules, the files of `page/`, and queries only the public graph of this
 service. The files are served under one folder whose name is a hash of their contents. So they may be cached for
 ever, and a module finds the others of its version by their plain names. Only the HTML itself is revalidated.
+
+The map and the plots are drawn by third-party packages (`graph/pages/packages/`), which `third_party.js` loads.
 """
 
+import json
 from functools import partial
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -14,22 +18,15 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from graph.pages import packages
 from graph.pages.headers import FOR_EVER, MEDIA_TYPES, has_current, page_headers
 
 PATH = "/dashboard"  # the folder of the web page's files
 PAGE_SIZE = 500  # events of one query: a quarter of what an operation may cost by default
 
 _PAGE = Path(__file__).parent / "page"
-_POLICY = {
-    "script-src": ["'self'"],
-    "style-src": ["'self'"],
-    "connect-src": ["'self'"],
-    "img-src": ["'self'"],  # the icon
-    "require-trusted-types-for": ["'script'"],  # text can never become markup
-    "trusted-types": ["'none'"],
-}
-
-FILES = {path.name: path for path in sorted(_PAGE.iterdir()) if path.suffix in MEDIA_TYPES}
+THIRD_PARTY = packages.files_of("dashboard")
+FILES = {path.relative_to(_PAGE).as_posix(): path for path in sorted(_PAGE.rglob("*")) if path.suffix in MEDIA_TYPES}
 
 
 def _version() -> str:
@@ -53,7 +50,8 @@ def routes(most_on_page: int, *, sightings: bool) -> list[BaseRoute]:
     etag = f'"{sha256(html.encode()).hexdigest()[:16]}"'
     return [
         Route("/", partial(_page, html, etag)),
-        Route(f"{PATH}/{VERSION}/{{name}}", _file),
+        Route(f"{PATH}/{VERSION}/{{name:path}}", _file),
+        *packages.routes("dashboard"),
     ]
 
 
@@ -68,13 +66,40 @@ def _html(page_size: int, *, sightings: bool) -> str:
         "{files}": f"{PATH[1:]}/{VERSION}",
         "{page_size}": str(page_size),
         "{sightings}": " data-sightings" if sightings else "",
+        "{packages}": escape(json.dumps(_third_party())),
+        "{packaged}": " data-packaged" if packages.bundled(THIRD_PARTY) else "",
     }.items():
         html = html.replace(placeholder, value)
     return html
 
 
+def _third_party() -> dict[str, dict[str, str]]:
+    """Where the browser loads each third-party file from, and its hash, by its name without a version."""
+    packaged = packages.bundled(THIRD_PARTY)
+    return {
+        file.plain_name: {"url": file.url(from_package=packaged), "integrity": file.integrity} for file in THIRD_PARTY
+    }
+
+
+def _policy() -> dict[str, list[str]]:
+    """What the web page may load, run and query."""
+    from_cdn = () if packages.bundled(THIRD_PARTY) else THIRD_PARTY
+    scripts = [file.origin for file in from_cdn if file.origin.endswith(".js")]
+    styles = [file.origin for file in from_cdn if file.origin.endswith(".css")]
+    others = [file.origin for file in from_cdn if not file.origin.endswith(".css")]  # a worker's script is fetched
+    return {
+        "script-src": ["'self'", *scripts],
+        "style-src": ["'self'", *styles],
+        "connect-src": ["'self'", *others],
+        "img-src": ["'self'", "data:"],  # icons: the page's own, and those within MapLibre's style sheet
+        "worker-src": ["blob:" if from_cdn else "'self'"],
+        "require-trusted-types-for": ["'script'"],  # text can never become markup
+        "trusted-types": ["third-party"],
+    }
+
+
 async def _page(html: str, etag: str, request: Request) -> Response:
-    headers = {**page_headers(_POLICY), "ETag": etag}
+    headers = {**page_headers(_policy()), "ETag": etag}
     if has_current(request.headers, etag):
         return Response(status_code=304, headers=headers)
     return HTMLResponse(html, headers=headers)

@@ -35,6 +35,7 @@ class File:
     """A file of an npm package that a web page loads."""
 
     name: str  # in the URL; it has the package's version, so the file may be cached for ever
+    plain_name: str  # without the version, as the web page's scripts name it
     web_page: str  # which loads it: `graphiql` or `dashboard`
     integrity: str  # the hash that a browser checks
     origin: str  # its URL on the CDN
@@ -54,6 +55,7 @@ def _listed() -> tuple[File, ...]:
     return tuple(
         File(
             name=file["name"],
+            plain_name=file["name"].replace(f"-{package['version']}", ""),
             web_page=package["web_page"],
             integrity=file["integrity"],
             origin=f"{CDN}/{package['name']}@{package['version']}/{file['path']}",

@@ -9,8 +9,8 @@ import pytest
 
 from graph.pages.dashboard import FILES
 
-RINGS: list[list[int]] = json.loads(FILES["coastline.json"].read_text())
-WEST = 10 * int(re.findall(r"WEST = (-?\d+)", FILES["projection.js"].read_text())[0])  # tenths of a degree
+RINGS: list[list[int]] = json.loads(FILES["map/coastline.json"].read_text())
+WEST = 10 * int(re.findall(r"WEST = (-?\d+)", FILES["map/projection.js"].read_text())[0])  # tenths of a degree
 
 
 def points(ring: list[int]) -> list[tuple[int, int]]:
@@ -54,4 +54,4 @@ def test_the_land_is_as_large_as_it_is() -> None:
 
 
 def test_the_file_is_small() -> None:
-    assert FILES["coastline.json"].stat().st_size < 60_000
+    assert FILES["map/coastline.json"].stat().st_size < 60_000

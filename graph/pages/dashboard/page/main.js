@@ -5,12 +5,12 @@ import { addFelt, showDetails } from "./event_details.js";
 import { eventList } from "./event_list.js";
 import * as filters from "./filters.js";
 import { takeToken } from "./graph.js";
-import { magnitudeFrequency } from "./magnitude_frequency.js";
-import { magnitudeTime } from "./magnitude_time.js";
+import { magnitudeFrequency } from "./plots/magnitude_frequency.js";
+import { magnitudeTime } from "./plots/magnitude_time.js";
 import { problemList } from "./problem_list.js";
-import { sightings } from "./sightings.js";
+import { sightings } from "./sightings/sightings.js";
 import { Watch } from "./watch.js";
-import { worldMap } from "./world_map.js";
+import { worldMap } from "./map/world_map.js";
 
 const byId = (id) => document.getElementById(id);
 const form = byId("filters");
@@ -146,7 +146,7 @@ document.addEventListener("click", (click) => {
 addEventListener("popstate", () => open());
 addEventListener("hashchange", () => takeToken() && showAll());
 
-fetch(new URL("coastline.json", import.meta.url))
+fetch(new URL("map/coastline.json", import.meta.url))
   .then((answer) => answer.json())
   .then(views.map.showLand)
   .catch(() => problems.tell("land", ["The coastline could not be loaded."]));

@@ -1,9 +1,9 @@
 // The rings of sightings on the map: the fresher, the brighter and the wider. Each has a casing, which stands out from
 // the ground also where the ring's own colour does not.
 
-import { confidence, freshness } from "./confidence.js";
-import { state, title } from "./sighting_words.js";
-import { svg } from "./svg.js";
+import { confidence, freshness } from "../sightings/confidence.js";
+import { state, title } from "../sightings/sighting_words.js";
+import { svg } from "../plots/svg.js";
 
 const RADIUS = 7; // px, of the innermost ring
 const STEP = 6; // px, between rings of one place
@@ -27,9 +27,9 @@ export class SightingRings {
   /**
    * Draws these sightings and no others; those of one place around each other, the most trusted innermost.
    *
-   * @param {import("./documents.js").Sighting[]} sightings  each with a position
+   * @param {import("../documents.js").Sighting[]} sightings  each with a position
    * @param {number} now  epoch milliseconds
-   * @param {(sighting: import("./documents.js").Sighting) => [number, number]} at  where it is, px
+   * @param {(sighting: import("../documents.js").Sighting) => [number, number]} at  where it is, px
    */
   draw(sightings, now, at) {
     const mostTrusted = [...sightings].sort((one, other) => confidence(other, now) - confidence(one, now));

@@ -2,12 +2,12 @@
 // report as rings.
 
 import { EventCircles } from "./event_circles.js";
-import { counted, magnitude } from "./format.js";
-import { element } from "./html.js";
+import { counted, magnitude } from "../format.js";
+import { element } from "../html.js";
 import { fromEdge, project, WEST, WORLD } from "./projection.js";
-import { radius } from "./scales.js";
+import { radius } from "../scales.js";
 import { SightingRings } from "./sighting_rings.js";
-import { onSize, svg } from "./svg.js";
+import { onSize, svg } from "../plots/svg.js";
 
 const MARGIN = 2; // px around the world
 const WIDE = 1000; // px, from which on circles have their full size

@@ -1,9 +1,9 @@
 // What people report: the part of the page that shows sightings on the map and in a list, and takes reports. It is there
 // only where the service has sightings and the caller may read them.
 
-import { FELT, REPORT } from "./documents.js";
-import { ask, wording } from "./graph.js";
-import { problemList } from "./problem_list.js";
+import { FELT, REPORT } from "../documents.js";
+import { ask, wording } from "../graph.js";
+import { problemList } from "../problem_list.js";
 import { reportForm } from "./report_form.js";
 import { sightingList } from "./sighting_list.js";
 import { SightingWatch } from "./sighting_watch.js";

@@ -1,7 +1,7 @@
 // What the page says of sightings, in plain words.
 
 import { confidence, freshness } from "./confidence.js";
-import { coordinates, count, minute } from "./format.js";
+import { coordinates, count, minute } from "../format.js";
 
 /** POWER_OUTAGE → Power outage */
 export const category = (name) => capital(name.toLowerCase().replaceAll("_", " "));

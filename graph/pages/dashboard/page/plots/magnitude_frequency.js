@@ -1,8 +1,8 @@
 // How often which magnitudes are: counts on a logarithmic axis, with the Gutenberg-Richter relation that the graph
 // estimates from the events at and above the magnitude of completeness.
 
-import { count, counted, decimal, magnitude } from "./format.js";
-import { linear, ticks } from "./scales.js";
+import { count, counted, decimal, magnitude } from "../format.js";
+import { linear, ticks } from "../scales.js";
 import { axes, onSize, plotHeight, svg } from "./svg.js";
 
 const MARGINS = { left: 46, right: 14, top: 26, bottom: 42 }; // px

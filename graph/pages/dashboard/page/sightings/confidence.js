@@ -11,7 +11,7 @@ const FRESH_ABOVE = 0.66;
 const STALE_BELOW = 0.33;
 
 /**
- * @param {import("./documents.js").Sighting} sighting
+ * @param {import("../documents.js").Sighting} sighting
  * @param {number} now  epoch milliseconds
  * @returns {number} 0 … 1; 0 once it has expired
  */

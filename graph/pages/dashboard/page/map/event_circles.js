@@ -1,8 +1,8 @@
 // The circles of events in a drawing. They are kept from one drawing to the next, so that what has not changed is not
 // made anew and an arrival shows its ring once.
 
-import { magnitude, minute } from "./format.js";
-import { svg } from "./svg.js";
+import { magnitude, minute } from "../format.js";
+import { svg } from "../plots/svg.js";
 
 const RING_MS = 6000; // for how long an arrival is ringed
 
@@ -24,9 +24,9 @@ export class EventCircles {
   /**
    * Draws these events and no others, the largest at the back.
    *
-   * @param {import("./documents.js").QuakeEvent[]} events
-   * @param {(event: import("./documents.js").QuakeEvent) => {x: number, y: number, r: number}} place
-   * @param {import("./scales.js").Colouring} colouring
+   * @param {import("../documents.js").QuakeEvent[]} events
+   * @param {(event: import("../documents.js").QuakeEvent) => {x: number, y: number, r: number}} place
+   * @param {import("../scales.js").Colouring} colouring
    */
   draw(events, place, colouring) {
     this.group.setAttribute("class", `events by-${colouring.name}`);

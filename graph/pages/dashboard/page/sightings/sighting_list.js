@@ -1,12 +1,12 @@
 // The list of sightings. An item is made once and stays in its place, so that focus stays where it is while it fades.
 
 import { confidence, freshness } from "./confidence.js";
-import { element } from "./html.js";
+import { element } from "../html.js";
 import { area, category, confirmed, reported, state, title } from "./sighting_words.js";
 
 /**
  * @param {HTMLElement} section
- * @param {(sighting: import("./documents.js").Sighting) => void} onConfirm
+ * @param {(sighting: import("../documents.js").Sighting) => void} onConfirm
  */
 export function sightingList(section, onConfirm) {
   const list = section.querySelector("ol");
@@ -25,9 +25,9 @@ export function sightingList(section, onConfirm) {
 
   return {
     /**
-     * @param {import("./documents.js").Sighting[]} sightings  newest first
+     * @param {import("../documents.js").Sighting[]} sightings  newest first
      * @param {number} now  epoch milliseconds
-     * @param {(sighting: import("./documents.js").Sighting) => boolean} mayConfirm
+     * @param {(sighting: import("../documents.js").Sighting) => boolean} mayConfirm
      */
     show(sightings, now, mayConfirm) {
       const shown = new Set(sightings.map(({ sightingId }) => sightingId));

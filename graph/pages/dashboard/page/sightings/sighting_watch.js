@@ -1,10 +1,10 @@
 // The active sightings while they are shown: asked for once, followed live, and faded by the page's own clock until each
 // expires.
 
-import { batched } from "./batched.js";
-import { CONFIRM, LIVE_SIGHTINGS, REPORTER, SIGHTINGS } from "./documents.js";
-import { ask, hasToken, Refused, wording } from "./graph.js";
-import { follow } from "./live.js";
+import { batched } from "../batched.js";
+import { CONFIRM, LIVE_SIGHTINGS, REPORTER, SIGHTINGS } from "../documents.js";
+import { ask, hasToken, Refused, wording } from "../graph.js";
+import { follow } from "../live.js";
 import { news } from "./sighting_words.js";
 
 const MOST = 200; // that are shown, the newest
@@ -14,7 +14,7 @@ const ANNOUNCED_MS = 3000; // arrivals are told together
 const MISSING_SCOPE = ["UNAUTHENTICATED", "FORBIDDEN"];
 
 export class SightingWatch {
-  /** @type {Map<string, import("./documents.js").Sighting>} */
+  /** @type {Map<string, import("../documents.js").Sighting>} */
   #sightings = new Map();
   #hidden = new Set(); // ids: an answer that was on its way must not bring them back
   #confirmed = new Set(); // ids that were confirmed here
@@ -107,7 +107,7 @@ export class SightingWatch {
 
   /**
    * @param {object} notice
-   * @param {?{kind: string, sightingId: string, sighting: ?import("./documents.js").Sighting}} notice.node  a change
+   * @param {?{kind: string, sightingId: string, sighting: ?import("../documents.js").Sighting}} notice.node  a change
    * @param {number} notice.dropped  how many were left out, as this client read too slowly
    */
   #hear({ node, dropped }) {

@@ -1,8 +1,8 @@
 // Magnitudes over time: each event a circle, coloured as on the map.
 
-import { EventCircles } from "./event_circles.js";
-import { magnitude, minute } from "./format.js";
-import { extent, linear, radius, ticks, timeTicks } from "./scales.js";
+import { EventCircles } from "../map/event_circles.js";
+import { magnitude, minute } from "../format.js";
+import { extent, linear, radius, ticks, timeTicks } from "../scales.js";
 import { axes, onSize, plotHeight, svg } from "./svg.js";
 
 const MARGINS = { left: 38, right: 14, top: 26, bottom: 42 }; // px

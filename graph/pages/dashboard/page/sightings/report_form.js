@@ -1,7 +1,7 @@
 // The form with which people report what they feel or see. Its inputs carry the names of the graph's ReportSightingInput,
 // and those of the questionnaire the names and numbers of its FeltInput.
 
-import { element } from "./html.js";
+import { element } from "../html.js";
 import { category } from "./sighting_words.js";
 
 /**
