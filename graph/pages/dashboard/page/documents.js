@@ -33,18 +33,21 @@ const EVENT = `fragment Shown on Event { eventId eventTsMs mag place lat lon dep
 /** The time of the newest event, from which "recent" is counted. */
 export const NEWEST = `query Newest { events(first: 1) { nodes { eventTsMs } } }`;
 
-/** A page of what the map and the plot in time show. */
-export const EVENTS = `query Events($filter: EventFilter, $first: Int!, $after: String) {
-  events(filter: $filter, first: $first, after: $after) {
+/** A page of what the map and the plots draw one by one. */
+export const EVENTS = `query Events($filter: EventFilter, $orderBy: EventOrder!, $first: Int!, $after: String) {
+  events(filter: $filter, orderBy: $orderBy, first: $first, after: $after) {
     nodes { ...Shown }
     pageInfo { hasNextPage endCursor }
+    totalCount
   }
 }
 ${EVENT}`;
 
 /** A page of the list, in either direction. */
-export const LIST = `query List($filter: EventFilter, $first: Int, $after: String, $last: Int, $before: String) {
-  events(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
+export const LIST = `query List(
+  $filter: EventFilter, $orderBy: EventOrder!, $first: Int, $after: String, $last: Int, $before: String
+) {
+  events(filter: $filter, orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) {
     edges { cursor node { ...Shown } }
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
     totalCount
@@ -63,10 +66,12 @@ export const TOTAL = `query Total($filter: EventFilter) {
 export const STATISTICS = `query Statistics($filter: EventFilter) {
   catalogueStatistics(filter: $filter) {
     count
+    largest { ...Shown }
     magnitudeFrequency { magnitude count cumulative }
     gutenbergRichter { completeness b uncertainty a events reliability reason }
   }
-}`;
+}
+${EVENT}`;
 
 /** The versions of events that are stored from now on, and since a cursor. */
 export const LIVE = `subscription Live($filter: EventFilter, $after: String) {

@@ -1,70 +1,86 @@
-// The list: one page of the connection `events`, as a table. What is on the page is kept as edges, so that the links to
-// the pages around it are right also when arrivals have pushed rows out.
+// The list: one page of the connection `events`. What is on the page is kept as edges, so that the links to the pages
+// around it are right also when arrivals have pushed events out.
 
-import { usgsLink } from "./event_details.js";
-import { count, counted, decimal, magnitude, minute, time } from "./format.js";
+import { count, counted, depth, magnitude, minute, place, relative, time } from "./format.js";
 import { element } from "./html.js";
 
-/** Rows on a page. */
+/** Events on a page. */
 export const ROWS = 25;
+
+const STRONG = 6; // from this magnitude on, an event stands out
+const AGING_MS = 30_000; // after which "4 min. ago" is written anew
+const DAY_MS = 24 * 3600 * 1000;
+
+/** How events are sorted, by the value of the control: the graph's order, and what it compares. */
+export const ORDERS = {
+  newest: { orderBy: "TIME_DESC", compare: (one, other) => other.eventTsMs - one.eventTsMs },
+  oldest: { orderBy: "TIME_ASC" },
+  largest: { orderBy: "MAGNITUDE_DESC" },
+  smallest: { orderBy: "MAGNITUDE_ASC" },
+};
 
 /**
  * @typedef {{cursor: string, node: import("./documents.js").QuakeEvent}} Edge
  *
  * @param {HTMLElement} section
- * @param {(eventId: string) => void} onSelect
+ * @param {(eventId: string, anchor: DOMRect) => void} onSelect
  * @param {(page: {after?: string, before?: string}) => string} addressOf  of a page of the list
  */
 export function eventList(section, onSelect, addressOf) {
-  const body = section.querySelector("tbody");
+  const list = section.querySelector("ol");
   let page = null; // the connection
   let isTurned = false; // whether it is a page other than that of the plain address
+  let colouring = null;
   let selected = null;
 
-  body.addEventListener("click", ({ target }) => {
-    const row = target.closest("tr[data-event-id]");
-    if (row && !target.closest("a")) {
-      onSelect(row.dataset.eventId);
+  list.addEventListener("click", (click) => {
+    const link = click.target.closest("a");
+    const isPlain = !(click.button || click.ctrlKey || click.metaKey || click.shiftKey || click.altKey);
+    if (link && isPlain) {
+      click.preventDefault();
+      onSelect(link.parentElement.dataset.eventId, link.getBoundingClientRect());
     }
   });
-  body.addEventListener("keydown", (key) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[key.key];
-    const next = step && body.rows[key.target.closest("tr").sectionRowIndex + step];
+  list.addEventListener("keydown", (key) => {
+    const item = key.target.closest("li");
+    const next = { ArrowDown: item?.nextElementSibling, ArrowUp: item?.previousElementSibling }[key.key];
     if (next) {
       key.preventDefault();
-      next.querySelector("button").focus();
+      next.firstElementChild.focus();
     }
   });
+  setInterval(() => list.querySelectorAll("time").forEach(age), AGING_MS);
 
   function draw() {
-    const focused = body.contains(document.activeElement) ? document.activeElement : null;
-    body.replaceChildren(...page.edges.map(({ node }) => row(node)));
+    const hadFocus = list.contains(document.activeElement) ? document.activeElement.parentElement.dataset.eventId : null;
+    list.replaceChildren(...page.edges.map(({ node }) => item(node)));
+    paint();
     tell();
     link();
     mark();
-    if (focused) {
-      focus(focused.closest("tr").dataset.eventId, focused.localName);
+    if (hadFocus) {
+      focus(hadFocus);
     }
   }
 
-  /** Gives focus back, without scrolling: who has it may read elsewhere. Where its row is gone, the last one has it. */
-  function focus(eventId, name) {
-    const same = body.querySelector(`[data-event-id="${CSS.escape(eventId)}"] ${name}`);
-    (same ?? body.querySelector("tr:last-child button"))?.focus({ preventScroll: true });
+  /** Gives focus back, without scrolling: its user may read elsewhere. If its event is gone, the last one has it. */
+  function focus(eventId) {
+    const same = list.querySelector(`[data-event-id="${CSS.escape(eventId)}"]`);
+    (same ?? list.lastElementChild)?.firstElementChild.focus({ preventScroll: true });
   }
 
   function tell() {
-    section.querySelector("caption").textContent = caption(page);
+    section.querySelector(".caption").textContent = caption(page);
   }
 
   function link() {
     const { startCursor, endCursor, hasNextPage, hasPreviousPage } = page.pageInfo;
-    turn("#newest", isTurned && addressOf({}));
-    turn("#newer", hasPreviousPage && startCursor && addressOf({ before: startCursor }));
-    turn("#older", hasNextPage && endCursor && addressOf({ after: endCursor }));
+    turn("#first", isTurned && addressOf({}));
+    turn("#previous", hasPreviousPage && startCursor && addressOf({ before: startCursor }));
+    turn("#next", hasNextPage && endCursor && addressOf({ after: endCursor }));
   }
 
-  /** A link that leads nowhere stays in its place, and is told to be disabled. */
+  /** A link that leads nowhere stays in its place, and is disabled. */
   function turn(name, address) {
     const link = section.querySelector(name);
     if (address) {
@@ -79,10 +95,24 @@ export function eventList(section, onSelect, addressOf) {
   }
 
   function mark() {
-    for (const row of body.rows) {
-      const is = row.dataset.eventId === selected;
-      row.classList.toggle("selected", is);
-      row.querySelector("button")?.setAttribute("aria-pressed", is);
+    for (const item of list.children) {
+      const is = item.dataset.eventId === selected;
+      item.classList.toggle("selected", is);
+      if (is) {
+        item.firstElementChild.setAttribute("aria-current", "true");
+      } else {
+        item.firstElementChild.removeAttribute("aria-current");
+      }
+    }
+  }
+
+  /** Colours the magnitudes as on the map. */
+  function paint() {
+    if (colouring) {
+      list.className = `by-${colouring.name}`;
+      page?.edges.forEach(({ node }, n) => {
+        list.children[n].querySelector(".magnitude").className = `magnitude ${colouring.of(node)}`;
+      });
     }
   }
 
@@ -96,6 +126,11 @@ export function eventList(section, onSelect, addressOf) {
       isTurned = turned;
       draw();
     },
+    /** @param {import("./scales.js").Colouring} given */
+    colour(given) {
+      colouring = given;
+      paint();
+    },
     /**
      * Takes in arrivals, each once and in its place by time, if nothing newer precedes this page.
      *
@@ -107,7 +142,7 @@ export function eventList(section, onSelect, addressOf) {
       if (!edges.length || page.pageInfo.hasPreviousPage) {
         return;
       }
-      const all = [...edges, ...page.edges].sort((one, other) => other.node.eventTsMs - one.node.eventTsMs);
+      const all = [...edges, ...page.edges].sort((one, other) => ORDERS.newest.compare(one.node, other.node));
       const most = page.pageInfo.hasNextPage ? page.edges.length : ROWS; // what is behind its last row is on the next
       const kept = all.slice(0, most);
       const pageInfo = {
@@ -143,6 +178,12 @@ export function eventList(section, onSelect, addressOf) {
         link();
       }
     },
+    /** Writes it anew, as people prefer times and lengths by now. */
+    rewrite() {
+      if (page) {
+        draw();
+      }
+    },
     /** Forgets what was shown, so that nothing of it is mistaken for what comes. */
     forget() {
       page = null;
@@ -162,27 +203,32 @@ function caption({ edges, totalCount }) {
   if (!edges.length) {
     return "No events.";
   }
-  const times = `from ${minute(edges.at(-1).node.eventTsMs)} to ${minute(edges[0].node.eventTsMs)}`;
+  const times = edges.map(({ node }) => node.eventTsMs);
   const total = totalCount === null ? "" : `, of ${count(totalCount)}`;
-  return `${counted(edges.length, "event")} ${times}${total}`;
+  return `${counted(edges.length, "event")} from ${minute(Math.min(...times))} to ${minute(Math.max(...times))}${total}`;
 }
 
-function row(event) {
-  const row = element("tr");
-  row.dataset.eventId = event.eventId;
-  const place = element("th");
-  place.scope = "row";
-  const button = element("button", event.place);
-  button.type = "button";
-  place.append(button);
-  const more = element("td");
-  more.append(usgsLink(event, "USGS") ?? "");
-  row.append(
-    element("td", magnitude(event.mag), "number"),
-    place,
-    element("td", time(event.eventTsMs), "time"),
-    element("td", event.depth === null ? "–" : decimal(event.depth, 1), "number"),
-    more,
+function item(event) {
+  const link = element("a");
+  link.href = `events/${encodeURIComponent(event.eventId)}`;
+  const when = element("time");
+  when.dateTime = new Date(event.eventTsMs).toISOString();
+  age(when);
+  link.append(
+    element("span", magnitude(event.mag), "magnitude"),
+    element("span", place(event.place), "place"),
+    when,
+    element("span", event.depth === null ? "" : `${depth(event.depth)} deep`, "depth"),
   );
-  return row;
+  const item = element("li", "", event.mag >= STRONG ? "strong" : "");
+  item.dataset.eventId = event.eventId;
+  item.append(link);
+  return item;
+}
+
+/** 14:31:44, 4 min. ago; after a day the date instead of the age */
+function age(when) {
+  const ms = Date.parse(when.dateTime);
+  const now = Date.now();
+  when.textContent = now - ms < DAY_MS ? `${time(ms).slice("2023-08-04 ".length)}, ${relative(ms, now)}` : time(ms);
 }

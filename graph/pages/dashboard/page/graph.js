@@ -19,9 +19,27 @@ export class Refused extends Error {
   }
 }
 
-/** What to tell people of an error. */
+const NAMES = {
+  minMagnitude: "Min magnitude",
+  maxMagnitude: "Max magnitude",
+  minDepth: "Min depth",
+  maxDepth: "Max depth",
+  startTime: "From",
+  endTime: "To",
+  box: "Area",
+  types: "Type",
+  place: "Place",
+};
+
+/** A sentence of the graph in the words of the page, which calls its arguments by the labels of the filters. */
+export const inWords = (sentence) => sentence.replace(/`(\w+)`/g, (_, name) => (NAMES[name] ? `“${NAMES[name]}”` : name));
+
+/** What to say of an error. */
 export function wording(error) {
-  return error instanceof Refused ? error.message : `The service cannot be reached: ${error.message}.`;
+  if (error.code === "INVALID_CURSOR") {
+    return "The address leads to a page of the list that does not exist. Go to the first page.";
+  }
+  return error instanceof Refused ? inWords(error.message) : `The service cannot be reached: ${error.message}.`;
 }
 
 /**
@@ -45,7 +63,7 @@ export async function ask(query, variables, signal) {
 export function post(query, variables, accept, signal) {
   return fetch(GRAPH_URL, {
     method: "POST",
-    headers: { "Content-Type": "application/json", Accept: accept, ...authorization() },
+    headers: { "Content-Type": "application/json", Accept: accept, ...authorized() },
     body: JSON.stringify({ query, variables }),
     signal,
   });
@@ -77,7 +95,8 @@ export function takeToken() {
 /** Whether there is a token to send. */
 export const hasToken = () => sessionStorage.getItem("token") !== null;
 
-function authorization() {
+/** The headers of a request that sends the token, where there is one. */
+export function authorized() {
   const token = sessionStorage.getItem("token");
   return token ? { Authorization: `Bearer ${token}` } : {};
 }

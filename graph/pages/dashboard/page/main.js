@@ -1,37 +1,83 @@
-// The page: puts its parts together, and goes where its address says. The address holds everything that can be chosen,
+// The page: puts its parts together, and goes where its address says. The address holds everything that can be selected,
 // so that any state of the page can be shared, and the browser's back and forward lead through them.
 
-import { addFelt, showDetails } from "./event_details.js";
+import { eventCard } from "./event/event_card.js";
 import { eventList } from "./event_list.js";
+import { exportLinks } from "./export_links.js";
 import * as filters from "./filters.js";
 import { takeToken } from "./graph.js";
+import { worldMap } from "./map/world_map.js";
+import { depthSection } from "./plots/depth_section.js";
+import { eventRates } from "./plots/event_rates.js";
 import { magnitudeFrequency } from "./plots/magnitude_frequency.js";
 import { magnitudeTime } from "./plots/magnitude_time.js";
+import { onPreferences, preferenceButton, units } from "./preferences.js";
+import { presets } from "./presets.js";
 import { problemList } from "./problem_list.js";
+import { connection } from "./sentences.js";
 import { sightings } from "./sightings/sightings.js";
+import { watchArea } from "./watch_area.js";
 import { Watch } from "./watch.js";
-import { worldMap } from "./map/world_map.js";
+
+const AGING_MS = 30_000; // after which the age of the newest event is written anew
 
 const byId = (id) => document.getElementById(id);
 const form = byId("filters");
+const { dataset } = document.documentElement;
 const problems = problemList(byId("problems"), showAll);
 
-const views = {
-  map: worldMap(byId("map"), select, (sightingId) => reports?.select(sightingId)),
-  timeline: magnitudeTime(byId("magnitude-time"), select),
-  frequency: magnitudeFrequency(byId("magnitude-frequency")),
-  list: eventList(byId("list"), select, addressOf),
-  say: (id, text) => say(byId(id), text),
-  state: (state) => showState(byId("connection"), state),
-  problems,
-};
-const reports = "sightings" in document.documentElement.dataset ? sightings(byId("sightings"), views) : null;
+const plots = [
+  magnitudeTime(byId("magnitude-time"), { onSelect: select, onRange: zoom }),
+  eventRates(byId("event-rates"), { onRange: zoom }),
+  depthSection(byId("depth-section"), { onSelect: select }),
+  magnitudeFrequency(byId("magnitude-frequency")),
+];
+const map = worldMap(byId("map"), {
+  onSelect: select,
+  onSelectSighting: (sightingId) => reports?.select(sightingId),
+  onArea: (box) => choose(() => filters.setArea(form, box)),
+  onProblem: (texts) => problems.tell("map", texts),
+});
+const card = eventCard({ onClose: () => mark(null) });
+const list = eventList(byId("list"), select, addressOf);
+const exports = exportLinks(byId("export").querySelector("ul"));
+const shortcuts = presets(byId("presets"));
+const areaWatch = "triggers" in dataset ? watchArea() : null;
 
+const views = {
+  list,
+  card,
+  problems,
+  map,
+  say: (id, text) => say(byId(id), text),
+  offer,
+  state(state) {
+    freshness.state = state;
+    showFreshness();
+  },
+  newest(ms) {
+    freshness.newest = ms;
+    showFreshness();
+  },
+  /** @param {object} shown  what is drawn: events, isWhole, count, range, colouring, statistics, filter */
+  draw(shown) {
+    document.querySelector("main").dataset.drawn = shown.events.length;
+    map.show(shown);
+    plots.forEach((plot) => plot.show(shown));
+    exports.show(shown.filter);
+  },
+  ring(eventId) {
+    [map, ...plots].forEach((view) => view.ring?.(eventId));
+  },
+};
+const reports = "sightings" in dataset ? sightings(byId("sightings"), views) : null;
+
+const freshness = { state: { name: "connecting" }, newest: null }; // of the subscription, and of the catalogue
 let said = null; // of the filters, by the address, when the form was filled from it
-let filter = null; // what the form was then: what has been typed since is not yet chosen
+let selection = null; // what the form was then: what has been typed since is not yet selected
 let watch = null;
 
-/** Shows what the address says. What is typed, and what is told, stays unless it goes to other filters or afresh. */
+/** Shows what the address says. What is typed stays unless it goes to other filters or afresh. */
 function open({ afresh = false } = {}) {
   const address = new URLSearchParams(location.search);
   if (!afresh && said === filters.said(form, address)) {
@@ -41,16 +87,17 @@ function open({ afresh = false } = {}) {
   said = filters.said(form, address);
   problems.tell("form", []);
   problems.tell("address", filters.fill(form, address));
-  filter = filters.eventFilter(form);
-  const details = byId("more-filters");
-  details.open ||= [...details.querySelectorAll("input")].some(({ value }) => value);
+  selection = { filter: filters.eventFilter(form), period: filters.period(form) };
+  say(byId("filter-number"), filters.number(form) ? String(filters.number(form)) : "");
+  map.showArea(selection.filter.box ?? null);
+  byId("watch-area").hidden = !areaWatch || !selection.filter.box;
   show();
 }
 
 /** Asks for everything, with nothing of what was asked for before. */
 function show() {
   watch?.end();
-  watch = new Watch(filter, Number(document.documentElement.dataset.pageSize), views, show);
+  watch = new Watch(selection, Number(dataset.pageSize), views, show);
   turn();
 }
 
@@ -60,18 +107,36 @@ function showAll() {
   reports?.show();
 }
 
-/** Shows what the address says besides the filters: the colouring, and the page of the list. */
+/** Shows what the address says besides the filters: how events are coloured and sorted, and the page of the list. */
 function turn() {
   const address = new URLSearchParams(location.search);
-  problems.tell("colour", filters.fillColour(form, address));
+  problems.tell("how", filters.fillHow(form, address));
   watch.colour(form.elements.colour.value);
-  views.list.readdress();
-  watch.turnTo({ after: address.get("after"), before: address.get("before") });
+  list.readdress();
+  shortcuts.readdress();
+  watch.turnTo({ after: address.get("after"), before: address.get("before") }, form.elements.sort.value);
 }
 
 function go(search, how) {
   history.pushState(null, "", search === "?" ? location.pathname : search);
   open(how);
+}
+
+/** Goes to the address of the form after a change of it. */
+function choose(change) {
+  change();
+  const found = filters.problems(form);
+  problems.tell("form", found);
+  if (found.length) {
+    byId("more-filters").open = true;
+  } else {
+    go(`?${filters.parameters(form)}`, { afresh: true });
+  }
+}
+
+/** Goes to a time range, epoch milliseconds. */
+function zoom(range) {
+  choose(() => filters.setTimes(form, range));
 }
 
 function addressOf(page) {
@@ -84,27 +149,27 @@ function addressOf(page) {
   return `?${address}`;
 }
 
-function select(eventId) {
+/** Opens the card of an event beside what was clicked. */
+function select(eventId, anchor) {
   const event = watch?.find(eventId);
   if (event) {
-    views.map.select(eventId);
-    views.timeline.select(eventId);
-    views.list.select(eventId);
-    const facts = showDetails(byId("selected").querySelector(".content"), event);
-    reports?.felt(eventId, (felt) => addFelt(facts, felt));
+    mark(eventId);
+    card.open(event, anchor, { restoreFocusTo: document.activeElement });
   }
 }
 
-/** @param {import("./live.js").State} state */
-function showState(place, state) {
+function mark(eventId) {
+  [map, list, ...plots].forEach((view) => view.select?.(eventId));
+}
+
+/** Says how live the page is, and how fresh what it shows. */
+function showFreshness() {
+  const { state, newest } = freshness;
+  const place = byId("connection");
+  const now = Date.now();
   place.dataset.state = state.name;
-  const texts = {
-    connecting: () => "Connecting…",
-    live: () => "Live",
-    waiting: ({ seconds, reason }) => `Reconnecting in ${Math.ceil(seconds)} s: ${reason}`,
-    off: ({ reason }) => `Not live: ${reason}`,
-  };
-  say(place, texts[state.name](state));
+  place.toggleAttribute("data-stale", newest !== null && now - newest > 24 * 3600 * 1000);
+  say(place, connection(state, newest, now));
 }
 
 /** Screen readers hear of what is written, also where it is the same again. */
@@ -114,19 +179,28 @@ function say(place, text) {
   }
 }
 
+/** Says something, with a button that does something about it. */
+function offer(text, action, work) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = action;
+  button.addEventListener("click", () => work());
+  byId("arrivals").replaceChildren(text, button);
+}
+
 form.addEventListener("submit", (submit) => {
   submit.preventDefault();
-  const found = filters.problems(form);
-  problems.tell("form", found);
-  if (!found.length) {
-    go(`?${filters.parameters(form)}`, { afresh: true });
-  }
+  byId("more-filters").open = false;
+  choose(() => {});
 });
 
-form.addEventListener("change", ({ target }) => {
-  if (target.name === "colour") {
+document.addEventListener("change", ({ target }) => {
+  if (target.form === form && ["colour", "sort"].includes(target.name)) {
     const address = new URLSearchParams(location.search);
-    address.set("colour", target.value);
+    address.set(target.name, target.value);
+    if (target.name === "sort") {
+      ["after", "before"].forEach((cursor) => address.delete(cursor));
+    }
     go(`?${address}`);
   }
 });
@@ -136,20 +210,36 @@ document.addEventListener("click", (click) => {
   const isPlain = !(click.button || click.ctrlKey || click.metaKey || click.shiftKey || click.altKey);
   if (link && isPlain) {
     click.preventDefault();
-    go(link.getAttribute("href"), { afresh: form.contains(link) }); // which clears it
-    const list = link.closest("#list"); // who turns its page goes on from its top
+    go(link.getAttribute("href"), { afresh: form.contains(link) });
+    const list = link.closest("#list"); // after a turn of its page, reading goes on from its top
+    list?.querySelector(".scroller").scrollTo(0, 0);
     list?.focus();
-    list?.scrollIntoView();
+    list?.scrollIntoView({ block: "nearest" });
+  }
+  for (const details of form.querySelectorAll("details[open]")) {
+    details.open = details.contains(click.target) && !link;
   }
 });
 
+document.addEventListener("keydown", ({ key }) => {
+  const details = key === "Escape" && document.activeElement?.closest("#filters details[open]");
+  if (details) {
+    details.open = false;
+    details.querySelector("summary").focus();
+  }
+});
+
+byId("watch-area").addEventListener("click", () => areaWatch.open(selection.filter));
+preferenceButton(byId("zone"), "zone", "Times");
+preferenceButton(byId("units"), "units", "Lengths");
+onPreferences(() => {
+  map.setUnits(units());
+  watch.rewrite();
+});
 addEventListener("popstate", () => open());
 addEventListener("hashchange", () => takeToken() && showAll());
+setInterval(showFreshness, AGING_MS);
 
-fetch(new URL("map/coastline.json", import.meta.url))
-  .then((answer) => answer.json())
-  .then(views.map.showLand)
-  .catch(() => problems.tell("land", ["The coastline could not be loaded."]));
 takeToken();
 open();
 reports?.show();

@@ -1,15 +1,17 @@
 // What the page says of the events that it shows, and of those that arrive, in sentences.
 
-import { count, counted, magnitude, minute } from "./format.js";
+import { count, counted, magnitude, minute, place, relative } from "./format.js";
 
 /**
- * How many events there are, and how many of them are shown.
+ * How many events there are, since when, and the largest of them.
  *
  * @param {?object} filter  an EventFilter; null where not even its time could be asked for
+ * @param {?number} end  where the period ends, if that is with the newest event, epoch milliseconds
  * @param {number} shown
- * @param {?number} [total]  none where it is not known
+ * @param {number} [total]  none where it is not known
+ * @param {object} [largest]
  */
-export function summary(filter, shown, total) {
+export function summary(filter, end, shown, total, largest) {
   const isKnown = total !== null && total !== undefined;
   if (!filter || (!shown && !isKnown)) {
     return "The events could not be loaded.";
@@ -23,14 +25,25 @@ export function summary(filter, shown, total) {
   // Arrivals are counted later than they are shown.
   const all = isKnown ? counted(Math.max(total, shown), "event") : `${count(shown)} events or more`;
   const since = filter.startTime ? ` since ${minute(Date.parse(filter.startTime))}` : "";
-  const until = filter.endTime ? ` until ${minute(Date.parse(filter.endTime))}` : "";
-  const part = shown && total > shown ? ` The map and the plot in time show the newest ${count(shown)}.` : "";
-  return `${all}${since}${until}.${part}`;
+  const until = filter.endTime ? ` until ${minute(Date.parse(filter.endTime))}` : end === null ? "" : `, up to the newest one`;
+  const most = largest ? ` The largest: M ${magnitude(largest.mag)}, ${place(largest.place)}.` : "";
+  return `${all}${since}${until}.${most}`;
+}
+
+/** The state of the subscription, and how fresh what it brings is. */
+export function connection(state, newest, now) {
+  const texts = {
+    connecting: () => "Connecting…",
+    live: () => (newest === null ? "Live" : `Live, newest event ${relative(newest, now)}`),
+    waiting: ({ seconds, reason }) => `Reconnecting in ${Math.ceil(seconds)} s: ${reason}`,
+    off: ({ reason }) => `Not live: ${reason}`,
+  };
+  return texts[state.name](state);
 }
 
 /** What has arrived, in a sentence. */
 export function arrivals(events) {
   const largest = events.reduce((one, other) => (other.mag > one.mag ? other : one));
-  const what = `magnitude ${magnitude(largest.mag)}, ${largest.place}, ${minute(largest.eventTsMs)}`;
+  const what = `magnitude ${magnitude(largest.mag)}, ${place(largest.place)}, ${minute(largest.eventTsMs)}`;
   return events.length === 1 ? `New: ${what}.` : `${count(events.length)} new events, the largest of ${what}.`;
 }

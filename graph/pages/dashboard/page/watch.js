@@ -1,45 +1,48 @@
-// One choice of events while it is shown: asked for, drawn, and followed live until the page goes elsewhere.
+// One selection of events while it is shown: asked for, drawn, and followed live until the page goes elsewhere.
 
 import { batched } from "./batched.js";
-import { EVENTS, LIST, LIVE, NEWEST, STATISTICS, TOTAL } from "./documents.js";
-import { ROWS } from "./event_list.js";
+import { LIST, LIVE, NEWEST, STATISTICS, TOTAL } from "./documents.js";
+import { ORDERS, ROWS } from "./event_list.js";
 import { ask, wording } from "./graph.js";
 import { follow } from "./live.js";
+import { axisRange, inPeriod } from "./periods.js";
 import { byAge, byDepth, extent } from "./scales.js";
 import { arrivals, summary } from "./sentences.js";
+import { ShownEvents } from "./shown_events.js";
 
 const GONE = ["DELETED", "MERGED"]; // kinds of versions that are in no list
 
-const RECENT_MS = 7 * 24 * 3600 * 1000; // what is shown where the filter names no time: up to the newest event
-const MOST = 3000; // events on the map and in the plot: beyond, they hide each other
 const MOST_RINGS = 50; // of arrivals at once
 const BEGINNING_MS = 2000; // to wait for the subscription, which a proxy may hold back
-
 const LONGEST_PAUSE_MS = 60_000; // before everything is asked for again
 
 const ARRIVALS_MS = 200; // arrivals are drawn together,
-const ANNOUNCED_MS = 3000; // told together,
+const ANNOUNCED_MS = 3000; // announced together,
 const COUNTED_MS = 2000; // and counted by the service, once for all of them
 
 export class Watch {
   static #failures = 0; // to load the events, one after the other: each makes the pause before the next attempt longer
-  /** @type {Map<string, import("./documents.js").QuakeEvent>} */
-  #events = new Map(); // on the map
+  #shown = new ShownEvents();
+  #statistics = null; // of the service, of all events
+  #range = null; // of the time axes, epoch milliseconds
+  #newest = null; // the time of the newest event of the catalogue
+  #end = null; // where the period ends, if that is with the newest event
   #ended = new AbortController();
   #turned = new AbortController(); // to another page of the list
-  #page = null; // its cursors, as text
+  #page = null; // its cursors and its order, as text
+  #sort = "newest";
   #colour = "age";
   #loaded = new Map(); // the parts that were asked for → whether the last attempt succeeded
   #meanwhile = null; // what arrives while a page of the list is asked for
   #isFollowed = false;
 
   /**
-   * @param {object} filter  an EventFilter; without a time, that of recent events is meant
+   * @param {{filter: object, period: string}} selection  an EventFilter, and a period if that has no time
    * @param {number} pageSize  events to ask for at once
    * @param {object} views  where it is shown
    * @param {() => void} startAgain  called where events were left out
    */
-  constructor(filter, pageSize, views, startAgain) {
+  constructor(selection, pageSize, views, startAgain) {
     const { signal } = this.#ended;
     this.pageSize = pageSize;
     this.views = views;
@@ -49,12 +52,15 @@ export class Watch {
     this.recount = batched(COUNTED_MS, signal, () => {
       this.#try("statistics", () => this.#showStatistics());
       this.#try("total", () => this.#showTotal());
+      if (this.#sort !== "newest") {
+        this.#readList(); // where an arrival belongs, only the service knows
+      }
     });
-    this.begun = this.#begin(filter); // a promise of the filter with its time
+    this.begun = this.#begin(selection); // a promise of the filter with its time
     this.#run();
   }
 
-  /** Ends it, and what it tells of what went wrong. */
+  /** Ends it, and what it says of what went wrong. */
   end() {
     this.#ended.abort();
     this.#turned.abort();
@@ -64,7 +70,7 @@ export class Watch {
   }
 
   find(eventId) {
-    return this.#events.get(eventId) ?? this.views.list.find(eventId);
+    return this.#shown.find(eventId) ?? this.views.list.find(eventId) ?? this.#largest(eventId);
   }
 
   /** @param {"age" | "depth"} colour */
@@ -75,18 +81,22 @@ export class Watch {
     }
   }
 
-  /** Turns the list to a page: behind a cursor, before one, or to the newest. */
-  turnTo({ after, before }) {
-    const page = JSON.stringify([after, before]);
+  /** Turns the list to a page: behind a cursor, before one, or to the first, of events that are sorted like this. */
+  turnTo({ after, before }, sort) {
+    const page = JSON.stringify([after, before, sort]);
     if (page === this.#page) {
       return;
     }
     this.#page = page;
-    this.#turned.abort();
-    this.#turned = new AbortController();
-    const size = Math.min(ROWS, this.pageSize);
-    const place = before ? { last: size, before } : { first: size, after };
-    this.#try("list", () => this.#showList(place, this.#turned.signal), this.#turned.signal);
+    this.#sort = sort;
+    this.#readList();
+  }
+
+  /** Writes everything anew, as people prefer times and lengths by now. */
+  rewrite() {
+    this.views.list.rewrite();
+    this.#draw();
+    this.#summarise();
   }
 
   #run() {
@@ -98,7 +108,7 @@ export class Watch {
     this.tried = this.#try("events", () => this.#showEvents()); // a promise, kept also where they fail
   }
 
-  /** Tells what goes wrong with one part of the page; the others go on. */
+  /** Says what goes wrong with one part of the page; the others go on. */
   async #try(part, work, signal = this.#ended.signal) {
     try {
       await work();
@@ -119,54 +129,59 @@ export class Watch {
     this.#summarise();
   }
 
-  async #withTime(filter) {
-    if (filter.startTime || filter.endTime) {
-      return filter;
-    }
+  /** Begins the subscription before all else is asked for: what is stored meanwhile comes twice, not never. */
+  async #begin({ filter: chosen, period }) {
     const { events } = await ask(NEWEST, {}, this.#ended.signal);
-    const [newest] = events.nodes;
-    if (!newest) {
-      return filter;
+    this.#know(events.nodes[0]?.eventTsMs ?? null);
+    const { filter, end } = inPeriod(chosen, period, this.#newest, Date.now());
+    this.#end = end;
+    await this.#follow(filter);
+    return filter;
+  }
+
+  /** Knows the newest event of the catalogue, which tells how fresh it is. */
+  #know(ms) {
+    if (ms !== null && (this.#newest === null || ms > this.#newest)) {
+      this.#newest = ms;
     }
-    return { ...filter, startTime: new Date(newest.eventTsMs - RECENT_MS).toISOString() };
+    this.views.newest(this.#newest);
   }
 
-  /** Begins the subscription before all else is asked for: what is stored meanwhile is told twice, not never. */
-  async #begin(filter) {
-    const followed = await this.#withTime(filter);
-    await this.#follow(followed);
-    return followed;
-  }
-
-  /** Asks for the newest events page by page, and draws each page. */
   async #showEvents() {
     const filter = await this.begun;
-    let after = null;
-    let more = true;
-    while (more && this.#events.size < MOST) {
-      const { events } = await ask(EVENTS, { filter, first: this.pageSize, after }, this.#ended.signal);
-      for (const event of events.nodes) {
-        this.#events.set(event.eventId, event);
-      }
-      after = events.pageInfo.endCursor;
-      more = events.pageInfo.hasNextPage;
-      this.#draw();
-    }
+    await this.#shown.load(filter, this.pageSize, this.#ended.signal, () => this.#draw());
+    this.#draw();
     Watch.#failures = 0;
+  }
+
+  #readList() {
+    const [after, before] = JSON.parse(this.#page);
+    this.#turned.abort();
+    this.#turned = new AbortController();
+    const size = Math.min(ROWS, this.pageSize);
+    const place = before ? { last: size, before } : { first: size, after };
+    this.#try("list", () => this.#showList(place, this.#turned.signal), this.#turned.signal);
   }
 
   async #showList(place, signal) {
     const filter = await this.begun;
+    const { orderBy } = ORDERS[this.#sort];
     const meanwhile = (this.#meanwhile = []);
     try {
-      const { events } = await ask(LIST, { filter, ...place }, signal);
+      const { events } = await ask(LIST, { filter, orderBy, ...place }, signal);
       this.views.list.show(events, Boolean(place.before || place.after));
     } finally {
       if (this.#meanwhile === meanwhile) {
         this.#meanwhile = null;
       }
     }
-    this.views.list.insert(meanwhile);
+    this.#insert(meanwhile);
+  }
+
+  #insert(edges) {
+    if (this.#sort === "newest") {
+      this.views.list.insert(edges);
+    }
   }
 
   async #showTotal() {
@@ -177,7 +192,8 @@ export class Watch {
   async #showStatistics() {
     const filter = await this.begun;
     const { catalogueStatistics } = await ask(STATISTICS, { filter }, this.#ended.signal);
-    this.views.frequency.show(catalogueStatistics, filter.types ? "event" : "earthquake");
+    this.#statistics = catalogueStatistics;
+    this.#draw();
   }
 
   /** Follows what is stored from now on, until the end; resolves once that has begun, or has not for now. */
@@ -219,8 +235,14 @@ export class Watch {
       this.startAgain();
       return;
     }
-    const { events } = await ask(LIST, { filter, first: this.pageSize }, this.#ended.signal);
-    if (events.pageInfo.hasNextPage && !this.#events.has(events.edges.at(-1).node.eventId)) {
+    if (!this.#shown.isWhole) {
+      this.recount();
+      this.#readList();
+      return;
+    }
+    const page = { filter, orderBy: ORDERS.newest.orderBy, first: this.pageSize };
+    const { events } = await ask(LIST, page, this.#ended.signal);
+    if (events.pageInfo.hasNextPage && !this.#shown.find(events.edges.at(-1).node.eventId)) {
       this.startAgain();
     } else {
       events.edges.forEach((edge) => this.arrived(edge));
@@ -250,67 +272,79 @@ export class Watch {
 
   /** Shows another version of an event, or none of it any more. */
   #replace(eventId, event) {
-    if (this.#events.delete(eventId) && event) {
-      this.#events.set(eventId, event);
-    }
+    this.#shown.replace(eventId, event);
     this.views.list.replace(eventId, event);
+    this.views.card.show(eventId, event);
     this.recount();
     this.#draw();
     this.#summarise();
   }
 
-  /** Takes in what is told. What the map has may still be new to the list and the counts, which were asked for apart. */
+  /** Takes in arrivals. What the map has may still be new to the list and the counts, which were asked for apart. */
   #take(edges) {
+    this.#know(Math.max(...edges.map(({ node }) => node.eventTsMs)));
+    const near = edges.filter(({ node }) => !this.#isFar(node));
+    if (near.length < edges.length) {
+      this.views.offer("Newer events have arrived, long after these.", "Show them", this.startAgain);
+    }
+    if (!near.length) {
+      return;
+    }
     this.recount();
     if (this.#meanwhile) {
-      this.#meanwhile.push(...edges);
+      this.#meanwhile.push(...near);
     } else {
-      this.views.list.insert(edges);
+      this.#insert(near);
     }
-    const events = this.#keep(edges.map(({ node }) => node));
+    const events = this.#shown.add(near.map(({ node }) => node));
     if (!events.length) {
       return;
     }
     this.#draw();
     for (const { eventId } of events.slice(-MOST_RINGS)) {
-      this.views.map.ring(eventId);
-      this.views.timeline.ring(eventId);
+      this.views.ring(eventId);
     }
     this.#summarise();
     this.announce(events);
   }
 
-  /** Keeps events for the map, but none beyond the most that it shows; those that it did not have are returned. */
-  #keep(events) {
-    const oldest = this.#events.size < MOST ? -Infinity : extent([...this.#events.values()], "eventTsMs")[0];
-    const fresh = [];
-    for (const event of events) {
-      if (!this.#events.has(event.eventId) && event.eventTsMs >= oldest) {
-        this.#events.set(event.eventId, event);
-        fresh.push(event);
-      }
-    }
-    if (this.#events.size > MOST) {
-      const newestFirst = [...this.#events.values()].sort((one, other) => other.eventTsMs - one.eventTsMs);
-      newestFirst.slice(MOST).forEach(({ eventId }) => this.#events.delete(eventId));
-    }
-    return fresh;
+  /** Whether an event would squeeze what is shown, of a period that ended with an older one, into half of the axis. */
+  #isFar({ eventTsMs }) {
+    return this.#end !== null && this.#range && eventTsMs - this.#end > this.#end - this.#range.from;
   }
 
   #draw() {
-    const events = [...this.#events.values()];
-    const colouring = this.#colour === "depth" ? byDepth() : byAge(...extent(events, "eventTsMs"));
-    this.views.map.show(events, colouring);
-    this.views.timeline.show(events, colouring);
+    const events = this.#shown.all;
+    const times = extent(events, "eventTsMs");
+    const colouring = this.#colour === "depth" ? byDepth() : byAge(...times);
+    this.begun.then((filter) => {
+      this.#range = axisRange(filter, times, this.#end);
+      this.views.list.colour(colouring);
+      this.views.draw({
+        ...{ filter, events, colouring, range: this.#range, statistics: this.#statistics },
+        isWhole: this.#shown.isWhole,
+        count: this.#total ?? events.length,
+      });
+    }, () => {});
+  }
+
+  /** How many events there are, as far as it is known. */
+  get #total() {
+    return this.#statistics?.count ?? this.views.list.total;
+  }
+
+  #largest(eventId) {
+    const largest = this.#statistics?.largest;
+    return largest?.eventId === eventId ? largest : undefined;
   }
 
   /** Says how many there are, once that is known: from the list, or because all were loaded and there is none. */
   async #summarise() {
     if (this.#loaded.has("events") && this.#loaded.has("list")) {
       const filter = await this.begun.catch(() => null);
-      const shown = this.#events.size;
-      const total = this.views.list.total ?? (this.#loaded.get("events") && !shown ? 0 : undefined);
-      this.views.say("summary", summary(filter, shown, total));
+      const shown = this.#shown.all.length;
+      const total = this.views.list.total ?? this.#statistics?.count ?? (this.#loaded.get("events") && !shown ? 0 : undefined);
+      this.views.say("summary", summary(filter, this.#end, shown, total, this.#statistics?.largest));
     }
   }
 }
