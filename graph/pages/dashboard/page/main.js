@@ -61,7 +61,9 @@ const views = {
   },
   /** @param {object} shown  what is drawn: events, isWhole, count, range, colouring, statistics, filter */
   draw(shown) {
-    document.querySelector("main").dataset.drawn = shown.events.length;
+    const main = document.querySelector("main");
+    main.dataset.drawn = shown.events.length;
+    main.shown = shown; // for the browser's console
     map.show(shown);
     plots.forEach((plot) => plot.show(shown));
     exports.show(shown.filter);

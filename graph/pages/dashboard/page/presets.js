@@ -1,38 +1,25 @@
-// The presets that people know from other pages of earthquakes: links to a period before the newest event, and to a least
-// size. Each keeps what else the address says.
+// The presets that people know from other pages of earthquakes: links to a period and to a least size. Each replaces what
+// the address says of its group, and keeps the rest.
 
-const PERIODS = [
-  ["Past hour", { period: "hour" }],
-  ["Day", { period: "day" }],
-  ["Week", { period: "week" }],
-  ["Month", { period: "month" }],
-];
-const SIZES = [
-  ["Significant", { significant: "1" }],
-  ["M 4.5+", { minMagnitude: "4.5" }],
-  ["M 2.5+", { minMagnitude: "2.5" }],
-  ["All", {}],
-];
-const TIMES = ["period", "from", "to"];
-const MAGNITUDES = ["significant", "minMagnitude", "maxMagnitude"];
-const USUAL = "week";
+const USUAL = { period: "week" };
 
 /**
- * @param {HTMLElement} place
+ * @param {HTMLElement} place  lists of links; a list's `data-names` are the parameters that its links replace
  * @returns {{readdress: () => void}}
  */
 export function presets(place) {
-  const links = [
-    ...group(place, "Period", PERIODS, TIMES),
-    ...group(place, "Magnitude", SIZES, MAGNITUDES),
-  ];
+  const links = [...place.querySelectorAll("a")].map((link) => ({
+    link,
+    names: link.closest("ul").dataset.names.split(" "),
+    values: new URLSearchParams(link.getAttribute("href")),
+  }));
   return {
     /** Follows the address: what each link leads to, and which of them it is. */
     readdress() {
       const address = new URLSearchParams(location.search);
       for (const { link, names, values } of links) {
         link.href = leadingTo(address, names, values);
-        if (names.every((name) => said(address, name) === (values[name] ?? ""))) {
+        if (names.every((name) => said(address, name) === said(values, name))) {
           link.setAttribute("aria-current", "true");
         } else {
           link.removeAttribute("aria-current");
@@ -42,30 +29,15 @@ export function presets(place) {
   };
 }
 
-function group(place, title, choices, names) {
-  const list = document.createElement("ul");
-  list.ariaLabel = title;
-  const links = choices.map(([text, values]) => {
-    const link = document.createElement("a");
-    link.textContent = text;
-    const item = document.createElement("li");
-    item.append(link);
-    list.append(item);
-    return { link, names, values };
-  });
-  place.append(list);
-  return links;
-}
-
 function leadingTo(address, names, values) {
   const parameters = new URLSearchParams(address);
   ["after", "before", ...names].forEach((name) => parameters.delete(name));
-  Object.entries(values).forEach(([name, value]) => value !== USUAL && parameters.set(name, value));
+  values.forEach((value, name) => parameters.set(name, value));
   return `?${parameters}`;
 }
 
-/** What an address says of a filter; a period is the usual one, unless there is a time or another period. */
+/** What an address says of a filter, or what is usual. A time of its own leaves no period. */
 function said(address, name) {
-  const isUsual = name === "period" && !address.get("from") && !address.get("to");
-  return address.get(name) || (isUsual ? USUAL : "");
+  const hasTime = address.get("from") || address.get("to");
+  return name === "period" && hasTime ? "all" : address.get(name) || (USUAL[name] ?? "");
 }

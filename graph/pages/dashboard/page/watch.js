@@ -330,7 +330,7 @@ export class Watch {
 
   /** How many events there are, as far as it is known. */
   get #total() {
-    return this.#statistics?.count ?? this.views.list.total;
+    return this.views.list.total ?? this.#statistics?.count;
   }
 
   #largest(eventId) {
@@ -343,7 +343,7 @@ export class Watch {
     if (this.#loaded.has("events") && this.#loaded.has("list")) {
       const filter = await this.begun.catch(() => null);
       const shown = this.#shown.all.length;
-      const total = this.views.list.total ?? this.#statistics?.count ?? (this.#loaded.get("events") && !shown ? 0 : undefined);
+      const total = this.#total ?? (this.#loaded.get("events") && !shown ? 0 : undefined);
       this.views.say("summary", summary(filter, this.#end, shown, total, this.#statistics?.largest));
     }
   }
