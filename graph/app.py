@@ -34,13 +34,14 @@ from graph.observability.scrape import Scrape, sample_forever
 from graph.observability.tracing import open_tracing
 from graph.opening import open_services, read_settings
 from graph.pages import graphiql
+from graph.pages.error_page import Link, error_page
 from graph.settings import Settings
 from graph.transport.admission import Admission, ExecutionLimits
 from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.errors import format_error
 from graph.transport.refusals import Refusals
-from graph.transport.request import PREFLIGHTED
+from graph.transport.request import PREFLIGHTED, Head
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams
 from graph.transport.websocket import SocketLimits, WebSocketEndpoint
@@ -122,6 +123,8 @@ def create_app(
 
     admission = build_admission(settings, on)
     examples = [example for domain in on if domain.examples for example in graphiql.examples_of(domain.examples)]
+    links = [Link(page.name, page.path) for domain in on for page in domain.pages(settings)]
+    links += [Link("GraphiQL", GRAPH_PATH)] if settings.graphiql else []
     graph = Route(GRAPH_PATH, GraphQLEndpoint(admission, examples=examples if settings.graphiql else None))
     app: ASGIApp = Starlette(
         routes=[
@@ -137,7 +140,7 @@ def create_app(
             *(route for domain in on for route in domain.routes(settings)),
             Route("/", lambda request: RedirectResponse(GRAPH_PATH)),  # unless a domain has a page there
         ],
-        exception_handlers={HTTPException: _not_found, Exception: _unexpected},
+        exception_handlers={HTTPException: partial(_not_found, links), Exception: _unexpected},
         lifespan=lifespan,
     )
     app = DirectRoute(app, GRAPH_PATH, ServerErrorMiddleware(graph.app, handler=_unexpected))
@@ -195,10 +198,14 @@ async def _readyz(domains: Sequence[Domain], request: Request) -> Response:
     return JSONResponse(ready)
 
 
-async def _not_found(request: Request, error: Exception) -> Response:
-    """Answer with a GraphQL error that a path or its method does not exist."""
+async def _not_found(links: Sequence[Link], request: Request, error: Exception) -> Response:
+    """Answer that a path or its method does not exist: browsers with a web page, programs with a GraphQL error."""
     http = cast("HTTPException", error)
-    return JSONResponse({"errors": [format_error(BadRequest(http.detail))]}, http.status_code, http.headers)
+    headers = {**(http.headers or {}), "Vary": "Accept"}
+    if "text/html" in Head(request.scope).accepted:
+        text = "This service has nothing at this address." if http.status_code == 404 else f"{http.detail}."
+        return error_page(request, http.status_code, text, links=links, headers=headers)
+    return JSONResponse({"errors": [format_error(BadRequest(http.detail))]}, http.status_code, headers)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
