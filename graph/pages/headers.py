@@ -9,6 +9,7 @@ MEDIA_TYPES = {
     ".css": "text/css",
     ".json": "application/json",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
 }
 FOR_EVER = {  # for a file whose URL changes with its content
     "Cache-Control": "public, max-age=31536000, immutable",

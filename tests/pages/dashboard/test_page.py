@@ -65,7 +65,7 @@ def test_a_head_is_that_of_the_get(week: Service) -> None:
 
 def test_a_file_may_be_cached_for_ever(week: Service) -> None:
     types = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
-    types |= {".json": "application/json", ".svg": "image/svg+xml"}
+    types |= {".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png"}
     for name, path in dashboard.FILES.items():
         answer = week.http.get(f"/dashboard/{dashboard.VERSION}/{name}")
         assert (answer.status_code, answer.content) == (200, path.read_bytes())
