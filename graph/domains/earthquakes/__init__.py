@@ -26,6 +26,7 @@ from graph.domains.earthquakes.metrics import (
     measure_ingest_status,
     measure_summaries,
 )
+from graph.domains.earthquakes.pages.routes import dashboard_routes
 from graph.domains.earthquakes.payloads.commands import rebuild_catalogue
 from graph.domains.earthquakes.payloads.keeping import PayloadFolder
 from graph.domains.earthquakes.payloads.receiving import Payloads
@@ -38,7 +39,6 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summary_state import SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.pages import dashboard
 from graph.settings import Settings
 
 
@@ -80,11 +80,11 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 
 def routes(settings: Settings) -> Sequence[BaseRoute]:
-    """The exports, the dashboard at the root, and the web service of FDSN."""
+    """The exports, the dashboard with the pages of events, and the web service of FDSN."""
     own = settings.part(EarthquakeSettings)
     return [
         *export_routes(settings),
-        *(dashboard.routes(settings.max_page_size, sightings=settings.serves("sightings")) if own.dashboard else ()),
+        *(dashboard_routes(settings) if own.dashboard else ()),
         *(fdsn_routes(settings) if own.fdsn else ()),
     ]
 

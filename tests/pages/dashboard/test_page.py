@@ -17,7 +17,10 @@ from tests.settings import Settings
 
 @pytest.mark.parametrize(
     "name",
-    ["Newest", "Events", "List", "Total", "Statistics", "Sightings", "Reporter", "Report", "Confirm", "Felt"],
+    [
+        *("Newest", "Events", "List", "Total", "Statistics", "Sightings", "Reporter", "Report", "Confirm", "Felt"),
+        *("EventInFull", "Largest", "LiveEvent", "SightingsOf", "Endpoints", "CreateWatch"),
+    ],
 )
 def test_every_document_is_one_of_the_schema(name: str) -> None:
     assert validate(build_schema(printed()), parse(documents()[name])) == []
@@ -74,8 +77,9 @@ def test_a_file_may_be_cached_for_ever(week: Service) -> None:
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_everything_that_the_page_names_is_a_file(week: Service) -> None:
-    named = set(re.findall(rf"dashboard/{dashboard.VERSION}/([\w./-]+)", week.http.get("/").text))
+def test_everything_that_the_pages_name_is_a_file(week: Service) -> None:
+    pages = week.http.get("/").text + week.http.get("/events/us6000kxp7").text
+    named = set(re.findall(rf"dashboard/{dashboard.VERSION}/([\w./-]+)", pages))
 
     assert named <= dashboard.FILES.keys()
     assert {name for name in dashboard.FILES if name.endswith(".js")} <= named

@@ -124,3 +124,48 @@ export const LIVE_SIGHTINGS = `subscription LiveSightings($after: String) {
   }
 }
 ${SIGHTING}`;
+
+/** An event in full, with its versions. Those of most events are few. */
+export const EVENT_IN_FULL = `query EventInFull($eventId: String!) {
+  event(eventId: $eventId) {
+    ...Shown
+    magType status updated tsunami felt alert cdi mmi nst dmin rms gap sources
+    revision preferredId aliases { eventId preferred } deletion { recordedAt } mergedInto { eventId }
+    revisions(last: 50) {
+      nodes {
+        number kind publishedAt recordedAt
+        changes { field before after }
+        event { mag magType }
+      }
+    }
+  }
+}
+${EVENT}`;
+
+/** The largest events of an area and a time. */
+export const LARGEST = `query Largest($filter: EventFilter!, $first: Int!) {
+  events(filter: $filter, orderBy: MAGNITUDE_DESC, first: $first) {
+    nodes { ...Shown }
+    totalCount
+  }
+}
+${EVENT}`;
+
+/** That an event has another version, from now on and since a cursor. */
+export const LIVE_EVENT = `subscription LiveEvent($filter: EventFilter!, $after: String) {
+  events(filter: $filter, after: $after) { cursor lost kind event { eventId revision } }
+}`;
+
+/** The active sightings that name an earthquake. */
+export const SIGHTINGS_OF = `query SightingsOf($eventId: String!) {
+  event(eventId: $eventId) { sightings(first: 20) { nodes { ...Sighted } } }
+}
+${SIGHTING}`;
+
+/** Where the caller's webhooks can be sent. */
+export const ENDPOINTS = `query Endpoints { triggerEndpoints(first: 100) { nodes { endpointId url description state } } }`;
+
+/** Watches the catalogue for the caller. */
+export const CREATE_WATCH = `mutation CreateWatch($input: CreateWatchInput!) {
+  createWatch(input: $input) { watch { watchId name } }
+}`;

@@ -1,7 +1,12 @@
 // Asks the graph: one POST a document. What it refuses is thrown, in its own words.
 
-/** Where the graph is: beside the page, whatever path a proxy has put both under. */
-export const GRAPH_URL = new URL("graphql", document.baseURI);
+/** Where the service is: the page knows the way to its root, whatever path a proxy has put both under. */
+const ROOT = new URL(document.documentElement.dataset.root ?? "", document.baseURI);
+
+/** The address of a path of the service. */
+export const address = (path) => new URL(path, ROOT).href;
+
+const GRAPH_URL = address("graphql");
 
 /** What the graph, or something before it, answered in place of data. */
 export class Refused extends Error {
@@ -68,6 +73,9 @@ export function post(query, variables, accept, signal) {
     signal,
   });
 }
+
+/** Asks for a file of the service, with the token where there is one. */
+export const fetched = (url, signal) => fetch(url, { headers: authorization(), signal });
 
 /** What an answer without data says. */
 export function refusal(response, answer) {

@@ -1,6 +1,8 @@
 // Loads the third-party files that the web page lists: from this service, or from the public CDN where the browser checks
 // each against its pinned hash. Every file is loaded once, and only when it is needed.
 
+import { address } from "./graph.js";
+
 const FILES = JSON.parse(document.documentElement.dataset.packages);
 const IS_LOCAL = "packaged" in document.documentElement.dataset;
 
@@ -69,5 +71,5 @@ async function fetched(name) {
 }
 
 function place(name) {
-  return new URL(FILES[name].url, document.baseURI).href;
+  return address(FILES[name].url);
 }

@@ -1,0 +1,90 @@
+"""`GET /` and `GET /events/<id>`: the dashboard, and the page of an event.
+
+Each event has one address, that of its own id. Its other ids lead there, and so do the ids of events that turned out to
+be this one. Browsers send no token when they open a page. So if reading needs one, the page of an event says nothing of
+it, not even whether it exists, and the page's scripts ask for it with the token that they have.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from graph.core.errors import GraphError
+from graph.core.services import Services
+from graph.domains.earthquakes import model
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.merges import follow_merges
+from graph.domains.earthquakes.scopes import EVENTS_READ
+from graph.domains.earthquakes.settings import EarthquakeSettings
+from graph.pages import dashboard
+from graph.pages.dashboard import EventPages, EventSummary
+from graph.pages.error_page import Link
+from graph.settings import Settings
+from graph.store.entity import Item
+from graph.transport.routes import route
+
+EVENT_PATH = "/events/{event_id:path}"  # an id may have a slash
+
+
+def dashboard_routes(settings: Settings) -> Sequence[BaseRoute]:
+    """The routes of the web pages and of their files, by the settings."""
+    beside = {
+        "sightings": settings.serves("sightings"),
+        "triggers": settings.serves("triggers"),
+        "fdsn": settings.part(EarthquakeSettings).fdsn,
+    }
+    served = [name for name, is_on in beside.items() if is_on]
+    links = [Link("Dashboard", "/"), *([Link("GraphiQL", "/graphql")] if settings.graphiql else [])]
+    pages = EventPages(served, links)
+    answer, scope = (_page, EVENTS_READ) if settings.public_read else (_unread_page, None)
+    return [
+        *dashboard.routes(settings.max_page_size, served),
+        route(EVENT_PATH, partial(answer, pages), scope=scope, refuse=partial(_refused, pages)),
+    ]
+
+
+async def _page(pages: EventPages, request: Request, services: Services) -> Response:
+    """The page of an event as it is now."""
+    event_id = request.path_params["event_id"]
+    event = await _event(services.of(Catalogue), event_id)
+    if event is None:
+        return pages.missing(request, event_id)
+    return pages.page(request, _summary(event)) if event.event_id == event_id else pages.moved(request, event.event_id)
+
+
+async def _unread_page(pages: EventPages, request: Request, services: Services) -> Response:
+    """A page that is the same for every event."""
+    return pages.unread_page(request, request.path_params["event_id"])
+
+
+async def _event(catalogue: Catalogue, event_id: str) -> Event | None:
+    """The event with this id or alias, or the one that it turned out to be."""
+
+    async def read(event_id: str) -> Item | None:
+        event = await catalogue.event(event_id)
+        return event.item if event else None
+
+    item = await follow_merges(await read(event_id), read)
+    return Event(item) if item else None
+
+
+def _summary(event: Event) -> EventSummary:
+    return EventSummary(
+        event_id=event.event_id,
+        magnitude=event.mag,
+        type=event.type,
+        place=event.place,
+        time=event.time,
+        lat=event.lat,
+        lon=event.lon,
+        depth=event.depth,
+        is_deleted=model.is_deleted(event.item),
+    )
+
+
+def _refused(pages: EventPages, request: Request, error: GraphError) -> Response:
+    return pages.refused(request, error.status, str(error), **error.headers)

@@ -1,0 +1,119 @@
+"""The web page of an event: its head says what link previews and search engines show of it; scripts add all else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from graph.pages.dashboard.templates import FOLDER, Template
+from graph.pages.error_page import Link, error_page
+from graph.pages.headers import page_headers
+from graph.pages.root import root_of
+
+SOCIAL_CARD = "event/social_card.png"  # 1200 × 630 pixels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventSummary:
+    """What the head of the page says of an event. Its texts come from other services, and may be anything."""
+
+    event_id: str
+    magnitude: float
+    type: str | None  # such as `earthquake`
+    place: str
+    time: datetime  # UTC
+    lat: float  # degrees north
+    lon: float  # degrees east
+    depth: float | None  # km
+    is_deleted: bool  # by its source
+
+    @property
+    def title(self) -> str:
+        """M 5.5 earthquake, Java, Indonesia"""
+        return f"M {_signed(self.magnitude)} {self.type or 'event'}, {self.place}"
+
+    @property
+    def description(self) -> str:
+        """When and where it was, in sentences."""
+        when = f"{self.time.day} {self.time:%B} {self.time.year}, {self.time:%H:%M:%S} UTC"
+        depth = "depth not measured" if self.depth is None else f"{self.depth:.1f} km deep"
+        lat = f"{abs(self.lat):.2f}° {'S' if self.lat < 0 else 'N'}"
+        lon = f"{abs(self.lon):.2f}° {'W' if self.lon < 0 else 'E'}"
+        deleted = " Its source has deleted this event." if self.is_deleted else ""
+        return f"{when}, {depth}, at {lat} {lon}.{deleted}"
+
+
+def _signed(magnitude: float) -> str:
+    return f"{magnitude:.1f}".replace("-", "−")
+
+
+class EventPages:
+    """The web pages of events."""
+
+    def __init__(self, served: Sequence[str], links: Sequence[Link]) -> None:
+        """Prepare the pages.
+
+        Args:
+            served: what the service has beside events, such as `sightings`.
+            links: where to go from a page that does not exist.
+        """
+        self._template = Template("event.html", served)
+        self._links = links
+
+    def page(self, request: Request, event: EventSummary) -> Response:
+        """The page of an event. That of a deleted one says so, and is gone for search engines."""
+        return self._template.answer(
+            request,
+            root=root_of(request),
+            status=410 if event.is_deleted else 200,
+            head=_head(event, f"{request.base_url}{FOLDER}/{SOCIAL_CARD}"),
+            title=escape(event.title),
+            description=escape(event.description),
+            event_id=escape(event.event_id),
+        )
+
+    def unread_page(self, request: Request, event_id: str) -> Response:
+        """The page of an event that only callers with a token may read, which its scripts ask for."""
+        head = '<meta name="robots" content="noindex">'
+        return self._template.answer(
+            request, root=root_of(request), head=head, title="Event", description="", event_id=escape(event_id)
+        )
+
+    def moved(self, request: Request, event_id: str) -> Response:
+        """The way to the page of the id that an event has."""
+        headers = {"Cache-Control": page_headers({})["Cache-Control"]}  # a merge may be undone
+        return RedirectResponse(f"{root_of(request)}events/{quote(event_id, safe='')}", 301, headers)
+
+    def missing(self, request: Request, event_id: str) -> Response:
+        """The page of an id that the catalogue does not have."""
+        return self.refused(request, 404, f"The catalogue has no event “{event_id}”.")
+
+    def refused(self, request: Request, status: int, text: str, **headers: str) -> Response:
+        """The page of an event that cannot be read."""
+        return error_page(request, status, text, links=self._links, headers=headers)
+
+
+def _head(event: EventSummary, image: str) -> str:
+    """The description of an event: https://ogp.me and https://developer.x.com/en/docs/x-for-websites/cards."""
+    properties = {
+        "og:type": "article",
+        "og:site_name": "Quakegraph",
+        "og:title": event.title,
+        "og:description": event.description,
+        "og:image": image,
+        "og:image:width": "1200",
+        "og:image:height": "630",
+        "og:image:alt": "Quakegraph: rings around an epicentre",
+    }
+    names = {"description": event.description, "twitter:card": "summary_large_image"}
+    return "\n".join(
+        [
+            f'<link rel="canonical" href="{quote(event.event_id, safe="")}">',
+            *(f'<meta name="{name}" content="{escape(text)}">' for name, text in names.items()),
+            *(f'<meta property="{name}" content="{escape(text)}">' for name, text in properties.items()),
+        ]
+    )
