@@ -62,6 +62,20 @@ export const TOTAL = `query Total($filter: EventFilter) {
   }
 }`;
 
+/** What a view of the map holds: the number of its events, and of earthquakes in each cell of a grid. */
+export const VIEW = `query View($filter: EventFilter, $degrees: Float!) {
+  events(filter: $filter, first: 1) { totalCount }
+  catalogueStatistics(filter: $filter) {
+    grid(degreesPerCell: $degrees) { cells { lat lon count greatest } reason }
+  }
+}`;
+
+/** The largest event. */
+export const LARGEST = `query Largest($filter: EventFilter) {
+  catalogueStatistics(filter: $filter) { largest { ...Shown } }
+}
+${EVENT}`;
+
 /** How often which magnitudes are. */
 export const STATISTICS = `query Statistics($filter: EventFilter) {
   catalogueStatistics(filter: $filter) {

@@ -1,181 +1,321 @@
 // The map: events as circles, sized by magnitude and coloured by age or depth, over the world's land, and what people
-// report as rings.
+// report as rings. It holds what there is to show; `drawn_map.js` draws it once MapLibre is there, or `static_world.js`
+// where it cannot be.
 
-import { EventCircles } from "./event_circles.js";
-import { counted, magnitude } from "../format.js";
+import { LARGEST } from "../documents.js";
+import { ask, wording } from "../graph.js";
 import { element } from "../html.js";
-import { fromEdge, project, WEST, WORLD } from "./projection.js";
-import { radius } from "../scales.js";
-import { SightingRings } from "./sighting_rings.js";
-import { onSize, svg } from "../plots/svg.js";
+import { caption } from "./caption.js";
+import { controls } from "./controls.js";
+import { credits } from "./credits.js";
+import { DrawnMap } from "./drawn_map.js";
+import { drawLegends } from "./legends.js";
+import { mapLibre, whenShown } from "./loading.js";
+import { remember, remembered } from "./remembered.js";
+import { scaleBar } from "./scale_bar.js";
+import { StaticWorld } from "./static_world.js";
+import { areaDegrees, boxOfAreas, lies } from "./view_box.js";
+import { ViewWatch } from "./view_watch.js";
 
-const MARGIN = 2; // px around the world
-const WIDE = 1000; // px, from which on circles have their full size
-const SIZES = [2, 4, 6]; // magnitudes that the legend shows
+const MOST_OVER_CELLS = 200; // events of a view, the largest, that are drawn over the numbers of the others
+const HINT = "Arrow keys move the map, plus and minus zoom.";
 
 /**
- * @param {HTMLElement} figure
- * @param {(eventId: string) => void} onSelect
- * @param {(sightingId: string) => void} onSelectSighting
+ * @param {HTMLElement} figure  with a heading, `.map-frame`, `.legends`, `.sightings-legend` and a caption
+ * @param {object} options
+ * @param {(eventId: string, place: {x: number, y: number}) => void} options.onSelect  place in the window, px
+ * @param {(sightingId: string) => void} options.onSelectSighting
+ * @param {(area: {south: number, north: number, west: number, east: number}) => void} options.onArea  to be searched
+ * @param {(texts: string[]) => void} [options.onProblem]  what is wrong with the map, in sentences; none where nothing is
  */
-export function worldMap(figure, onSelect, onSelectSighting) {
-  const drawing = figure.querySelector("svg");
-  const circles = new EventCircles(drawing, onSelect);
-  const sightingRings = new SightingRings(onSelectSighting);
-  const sea = svg("path", { class: "sea" });
-  const land = svg("path", { class: "land", "fill-rule": "evenodd" });
-  const grid = svg("path", { class: "grid" });
-  drawing.append(sea, land, grid, circles.group, sightingRings.group);
+export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem = () => {} }) {
+  const frame = figure.querySelector(".map-frame");
+  const canvas = element("div", "", "canvas");
+  frame.append(canvas);
+  credits(frame);
 
-  let rings = [];
-  let shown = { events: [], colouring: null };
+  let shown = null; // what `show` was given, and its events by their ids
+  let answer = null; // what the view holds, where not all events are loaded
+  let degrees = 0; // of the areas that it counts by
+  let largest = null; // of all events, where not all are loaded
   let reported = { sightings: [], now: 0 };
-  let scale = 0; // px a radius of the globe
-  let middle = [0, 0];
+  let area = null;
+  let selected = null;
+  let units = "km";
+  let drawn = null; // the map, once it is there
+  let still = null; // the picture in its place
+  let buttons = null;
+  let scale = null;
+  let view = null;
+  const problems = new Map(); // part → texts
 
-  const at = (lon, lat) => {
-    const [x, y] = project(lon, lat);
-    return [middle[0] + scale * x, middle[1] - scale * y];
-  };
-  const sizeFactor = () => Math.min(1, Math.max(0.6, (scale * WORLD.width) / WIDE));
-
-  function drawWorld() {
-    sea.setAttribute("d", path([outline()], at));
-    grid.setAttribute("d", graticule(at));
-    land.setAttribute("d", path(rings, at));
+  function tell(part, texts) {
+    problems.set(part, texts);
+    onProblem([...problems.values()].flat());
   }
 
-  function drawEvents() {
-    if (!shown.colouring || !scale) {
+  const noun = () => (shown.filter.types ? "event" : "earthquake");
+
+  /** The events to draw one by one: all that are known, or over numbers of areas the largest of the view. */
+  function oneByOne() {
+    const known = [...shown.events.values()];
+    if (!answer) {
+      return shown.isWhole ? known : largestOf(known);
+    }
+    if (answer.events) {
+      return [...new Map([...known, ...answer.events].map((event) => [event.eventId, event])).values()];
+    }
+    const { bounds, zoom } = drawn.view();
+    const box = boxOfAreas(bounds, areaDegrees(zoom));
+    return largestOf(known.filter((event) => lies(event, box)));
+  }
+
+  function draw() {
+    if (!shown) {
       return;
     }
-    const factor = sizeFactor();
-    circles.draw(
-      shown.events,
-      (event) => {
-        const [x, y] = at(fromEdge(event.lon), event.lat);
-        return { x, y, r: factor * radius(event.mag) };
-      },
-      shown.colouring,
-    );
-    drawLegends(figure.querySelector(".legends"), shown.colouring, factor);
+    const events = drawn ? oneByOne() : [...shown.events.values()];
+    const cells = answer?.cells ?? [];
+    drawn?.showEvents(events, shown.colouring);
+    drawn?.showCells(cells, degrees, noun());
+    const pictured = still?.showEvents(events, shown.colouring);
+    figure.dataset.drawn = drawn ? events.length : (pictured ?? 0);
+    figure.dataset.counted = cells.reduce((sum, { count }) => sum + count, 0);
+    drawLegends(figure.querySelector(".legends"), shown.colouring, frame.clientWidth, cells.length ? `${noun()}s` : null);
+    describe(events.length);
+  }
+
+  function describe(drawnEvents) {
+    const { events, isWhole, count } = shown;
+    figure.querySelector("figcaption").textContent = caption({
+      total: Math.max(count ?? 0, events.size), // arrivals are counted later than they are shown
+      largest: isWhole ? largestOf([...events.values()], 1)[0] : largest,
+      drawn: drawnEvents,
+      answer,
+      noun: noun(),
+      sightings: reported.sightings.length,
+    });
+  }
+
+  async function askLargest(filter) {
+    try {
+      const { catalogueStatistics } = await ask(LARGEST, { filter });
+      if (shown.filter === filter) {
+        largest = catalogueStatistics.largest;
+        draw();
+      }
+    } catch (error) {
+      tell("largest", [wording(error)]);
+    }
   }
 
   function drawSightings() {
-    if (scale) {
-      const { sightings, now } = reported;
-      sightingRings.draw(sightings, now, ({ position: { lat, lon } }) => at(fromEdge(lon), lat));
+    drawn?.showSightings(reported.sightings, reported.now);
+  }
+
+  function drawScale() {
+    if (drawn) {
+      const { lat } = drawn.map.getCenter();
+      scale.show(lat, drawn.map.getZoom(), units);
     }
   }
 
-  function describe() {
-    if (shown.colouring) {
-      figure.querySelector("figcaption").textContent = caption(shown.events, reported.sightings);
+  async function begin() {
+    try {
+      const maplibregl = await mapLibre();
+      const begun = new DrawnMap(maplibregl, figure, frame, {
+        projection: remembered("projection") === "globe" ? "globe" : "mercator",
+        onSelect,
+        onSelectSighting,
+        onMove: moved,
+        onFailure: () => tell("land", ["The map's land could not be loaded."]),
+      });
+      await begun.ready;
+      furnish(begun);
+    } catch (error) {
+      stand(error);
     }
   }
 
-  onSize(
-    drawing,
-    (width) => ((width - 2 * MARGIN) * WORLD.height) / WORLD.width + 2 * MARGIN,
-    (width, height) => {
-      scale = (width - 2 * MARGIN) / WORLD.width;
-      middle = [width / 2, height / 2];
-      drawWorld();
-      drawEvents();
-      drawSightings();
-    },
-  );
+  /** Puts on the map what there is to show, and its buttons. */
+  function furnish(begun) {
+    drawn = begun;
+    figure.map = begun.map; // for tests, and for those who look into the page
+    view = new ViewWatch(() => drawn.view(), take, (texts) => tell("view", texts));
+    const hasPlates = remembered("plates") !== "hidden";
+    buttons = controls(
+      frame,
+      {
+        zoomIn: () => drawn.map.zoomIn(),
+        zoomOut: () => drawn.map.zoomOut(),
+        showWorld: () => drawn.showWorld(),
+        searchArea: () => onArea(areaOf(drawn.view().bounds)),
+        setGlobe(isGlobe) {
+          remember("projection", isGlobe ? "globe" : "flat");
+          drawn.project(isGlobe ? "globe" : "mercator");
+        },
+        setPlates(isShown) {
+          remember("plates", isShown ? "shown" : "hidden");
+          drawPlates(isShown);
+        },
+      },
+      { isGlobe: drawn.projection === "globe", hasPlates },
+    );
+    scale = scaleBar(frame);
+    drawn.map.on("move", drawScale);
+    drawScale();
+    nameCanvas();
+    drawPlates(hasPlates);
+    drawSightings();
+    drawn.showArea(area);
+    drawn.select(selected);
+    if (shown && !shown.isWhole) {
+      view.follow(shown.filter);
+    }
+    draw();
+    figure.dataset.state = "drawn";
+  }
+
+  async function drawPlates(isShown) {
+    try {
+      await drawn.showPlates(isShown);
+      tell("plates", []);
+    } catch {
+      tell("plates", ["The plate boundaries could not be loaded."]);
+    }
+  }
+
+  function nameCanvas() {
+    const hint = element("p", HINT, "hint");
+    hint.id = "map-hint";
+    frame.append(hint);
+    const painted = drawn.map.getCanvas();
+    painted.role = "application"; // so that a screen reader leaves it the arrow keys
+    painted.setAttribute("aria-roledescription", "map");
+    painted.setAttribute("aria-describedby", `${figure.querySelector("figcaption").id} ${hint.id}`);
+  }
+
+  /** Without MapLibre, the figure says so, and shows a picture. */
+  function stand(error) {
+    canvas.remove();
+    still = new StaticWorld(frame, onSelect);
+    const sentence = `The map cannot be drawn: ${error.message}. This picture shows the largest events.`;
+    frame.append(element("p", sentence, "still-notice"));
+    still.showLand().catch(() => tell("land", ["The map's land could not be loaded."]));
+    still.select(selected);
+    figure.dataset.state = "still";
+    draw();
+  }
+
+  /** The map shows another view. */
+  function moved(isByPerson) {
+    view.rest();
+    if (isByPerson) {
+      buttons.offerSearch(true);
+    }
+    if (answer?.cells) {
+      draw();
+    }
+  }
+
+  /** The service has said what the view holds. */
+  function take(found, ofDegrees) {
+    answer = found;
+    degrees = ofDegrees;
+    draw();
+  }
+
+  figure.dataset.state = "waiting";
+  whenShown(frame, begin);
 
   return {
-    /** Draws the land, once it is there: rings in tenths of a degree, cut at the map's edge. */
-    showLand(coastline) {
-      rings = coastline.map((ring) => pairs(ring).map(([lon, lat]) => [lon / 10, lat / 10]));
-      drawWorld();
+    /**
+     * @param {object} what
+     * @param {object} what.filter  an EventFilter with its time
+     * @param {import("../documents.js").QuakeEvent[]} what.events  all of them, or the largest
+     * @param {boolean} what.isWhole  whether they are all
+     * @param {number} what.count  how many there are, by the service
+     * @param {import("../scales.js").Colouring} what.colouring
+     */
+    show({ filter, events, isWhole, count, colouring }) {
+      const isSame = shown && !shown.isWhole && !isWhole && JSON.stringify(shown.filter) === JSON.stringify(filter);
+      shown = {
+        filter: isSame ? shown.filter : filter,
+        events: new Map(events.map((event) => [event.eventId, event])),
+        isWhole,
+        count,
+        colouring,
+      };
+      if (!isSame) {
+        answer = null;
+        largest = null;
+        view?.follow(isWhole ? null : filter);
+        if (!isWhole) {
+          askLargest(filter);
+        }
+      }
+      draw();
     },
-    show(events, colouring) {
-      shown = { events, colouring };
-      describe();
-      drawEvents();
+    /** Takes in events that have arrived. */
+    add(events) {
+      for (const event of events) {
+        shown.events.set(event.eventId, event);
+        largest = largest && largest.mag > event.mag ? largest : event;
+      }
+      view?.refresh();
+      draw();
     },
+    /** Shows another version of an event, or none of it any more. */
+    replace(eventId, event) {
+      if (shown.events.delete(eventId) && event) {
+        shown.events.set(eventId, event);
+      }
+      view?.refresh();
+      draw();
+    },
+    select(eventId) {
+      selected = eventId;
+      drawn?.select(eventId);
+      still?.select(eventId);
+    },
+    ring: (eventId) => drawn?.ring(eventId),
     /** Rings the sightings that have a position, as they look at a time, epoch milliseconds. */
     showSightings(sightings, now) {
       const before = reported.sightings.length;
       reported = { sightings: sightings.filter(({ position }) => position), now };
       if (reported.sightings.length !== before) {
-        describe();
         figure.querySelector(".sightings-legend").hidden = !reported.sightings.length;
+        if (shown) {
+          draw();
+        }
       }
       drawSightings();
     },
-    select: (eventId) => circles.select(eventId),
-    ring: (eventId) => circles.ring(eventId),
+    /** Frames the area of a filter, and shows all of it; null where the filter has none. */
+    showArea(box) {
+      area = box;
+      drawn?.showArea(box);
+    },
+    /** @param {"km" | "mi"} chosen */
+    setUnits(chosen) {
+      units = chosen;
+      drawScale();
+    },
   };
 }
 
-/** What the map shows, in words. */
-function caption(events, sightings) {
-  const ringed = sightings.length ? ` ${counted(sightings.length, "report")} by people as rings.` : "";
-  if (!events.length) {
-    return `No event to show.${ringed}`;
-  }
-  const largest = events.reduce((one, other) => (other.mag > one.mag ? other : one));
-  return `${counted(events.length, "event")}; the largest of magnitude ${magnitude(largest.mag)}, ${largest.place}.${ringed}`;
-}
+const largestOf = (events, most = MOST_OVER_CELLS) =>
+  [...events].sort((one, other) => other.mag - one.mag).slice(0, most);
 
-function path(rings, at) {
-  return rings.map((ring) => `M${ring.map(([lon, lat]) => at(lon, lat).map((px) => px.toFixed(1))).join("L")}Z`).join("");
-}
-
-/** The edge of the world: up the eastern side of the map, and down the western one. */
-function outline() {
-  const up = Array.from({ length: 61 }, (_, step) => [WEST + 360, -90 + 3 * step]);
-  return [...up, ...up.map(([lon, lat]) => [lon - 360, -lat])];
-}
-
-/** Every 30 degrees; the parallels of this projection are straight. */
-function graticule(at) {
-  const line = (points) => `M${points.map(([lon, lat]) => at(lon, lat).map((px) => px.toFixed(1))).join("L")}`;
-  const parallels = [-60, -30, 0, 30, 60].map((lat) => line([[WEST, lat], [WEST + 360, lat]]));
-  const meridians = Array.from({ length: 11 }, (_, n) =>
-    line(Array.from({ length: 37 }, (_, step) => [WEST + 30 * (n + 1), -90 + 5 * step])),
-  );
-  return [...parallels, ...meridians].join("");
-}
-
-function pairs(flat) {
-  return Array.from({ length: flat.length / 2 }, (_, n) => [flat[2 * n], flat[2 * n + 1]]);
-}
-
-function drawLegends(place, colouring, factor) {
-  const swatch = (className, r) =>
-    svg(
-      "svg",
-      { viewBox: `${-r - 1} ${-r - 1} ${2 * r + 2} ${2 * r + 2}`, width: 2 * r + 2, "aria-hidden": "true" },
-      svg("circle", { class: className, r }),
-    );
-  place.replaceChildren(
-    legend(
-      colouring.title,
-      colouring.classes.map(({ name, label }) => [swatch(name, 6), label]),
-      `by-${colouring.name}`,
-    ),
-    legend(
-      "Magnitude",
-      SIZES.map((mag) => [swatch("size", factor * radius(mag)), String(mag)]),
-    ),
-  );
-}
-
-function legend(title, entries, className = "") {
-  const list = element("ul", "", `legend ${className}`);
-  list.ariaLabel = title;
-  const heading = element("li", title, "title");
-  heading.ariaHidden = "true"; // the list has it as its name
-  list.append(heading);
-  for (const [swatch, label] of entries) {
-    const item = element("li");
-    item.append(swatch, ` ${label}`);
-    list.append(item);
-  }
-  return list;
+/** The bounds of a view as an area to search: within the world, and its west and east within a turn. */
+function areaOf({ south, north, west, east }) {
+  const wrapped = (lon) => ((((lon + 180) % 360) + 360) % 360) - 180;
+  const rounded = (value) => Math.round(value * 100) / 100;
+  const isWorld = east - west >= 360;
+  return {
+    south: rounded(Math.max(-90, south)),
+    north: rounded(Math.min(90, north)),
+    west: isWorld ? -180 : rounded(wrapped(west)),
+    east: isWorld ? 180 : rounded(wrapped(east)),
+  };
 }

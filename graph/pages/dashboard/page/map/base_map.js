@@ -1,0 +1,124 @@
+// Land, coasts, borders and names of countries, of Natural Earth: the closer a person looks, the more detailed. A level
+// is loaded when it is first needed, and the one before shows until then.
+
+import { json, script } from "../third_party.js";
+import { collection, point } from "./layers.js";
+import { labelPoint } from "./label_point.js";
+import { whenIdle } from "./loading.js";
+import { closed, coasts, unwound } from "./unwound.js";
+
+const ABOVE = "plates"; // the layer over the land
+
+/** From which zoom on a level shows, and how far its source is divided into tiles. */
+const LEVELS = [
+  { name: "110m", from: 0, maxzoom: 3 },
+  { name: "50m", from: 2.5, maxzoom: 6 },
+  { name: "10m", from: 5, maxzoom: 9 },
+];
+const ENDLESS = 24; // beyond the greatest zoom
+const LEAST = -2; // beneath the least
+
+export class BaseMap {
+  #shown = []; // levels that are there, in order
+  #asked = new Set();
+
+  /**
+   * @param {object} map  of MapLibre, whose style is loaded
+   * @param {() => Record<string, string>} colours
+   * @param {(error: Error) => void} onFailure
+   */
+  constructor(map, colours, onFailure) {
+    this.map = map;
+    this.colours = colours;
+    this.onFailure = onFailure;
+    map.on("zoom", () => this.#load());
+    this.#load();
+  }
+
+  recolour() {
+    for (const { name } of this.#shown) {
+      for (const [layer, [property, colour]] of Object.entries(paints(this.colours()))) {
+        this.map.setPaintProperty(`${layer}-${name}`, property, colour);
+      }
+    }
+  }
+
+  /** Loads the levels that the zoom needs: the first one always, so that something shows soon. */
+  #load() {
+    const needed = LEVELS.filter(({ from }, at) => at === 0 || from <= this.map.getZoom() + 0.01);
+    for (const level of needed.filter(({ name }) => !this.#asked.has(name))) {
+      this.#asked.add(level.name);
+      this.#add(level).catch((error) => {
+        this.#asked.delete(level.name);
+        this.onFailure(error);
+      });
+    }
+  }
+
+  async #add(level) {
+    const [topology] = await Promise.all([json(`countries-${level.name}.json`), script("topojson-client.min.js")]);
+    await new Promise((resolve) => whenIdle(resolve));
+    const { topojson } = globalThis;
+    const { land, countries } = topology.objects;
+    const polygons = polygonsOf(topojson.feature(topology, land).features);
+    const borders = topojson.mesh(topology, countries, (one, other) => one !== other);
+    const parts = {
+      land: feature("MultiPolygon", polygons.map((rings) => rings.map(closed))),
+      coast: feature("MultiLineString", coasts(polygons.flat())),
+      border: feature("MultiLineString", borders.coordinates.map(unwound)),
+    };
+    for (const [part, data] of Object.entries(parts)) {
+      const id = `${part}-${level.name}`;
+      const [property, colour] = paints(this.colours())[part];
+      const width = part === "land" ? {} : { "line-width": part === "coast" ? 0.8 : 0.6 };
+      this.map.addSource(id, { type: "geojson", data, maxzoom: level.maxzoom, buffer: 8, tolerance: 0.5 });
+      this.map.addLayer(
+        {
+          id,
+          source: id,
+          type: part === "land" ? "fill" : "line",
+          paint: { [property]: colour, ...width, ...(part === "land" ? { "fill-antialias": false } : {}) },
+        },
+        ABOVE,
+      );
+    }
+    if (level.name !== "10m") {
+      whenIdle(() => this.map.getSource("names").setData(names(topojson.feature(topology, countries))));
+    }
+    this.#shown = LEVELS.filter((each) => each === level || this.#shown.includes(each));
+    this.#divide();
+  }
+
+  /** Gives each level that is there its range of zooms, up to that of the next. */
+  #divide() {
+    this.#shown.forEach(({ name, from }, at) => {
+      const first = at ? from : LEAST;
+      const end = this.#shown[at + 1]?.from ?? ENDLESS;
+      ["land", "coast", "border"].forEach((part) => this.map.setLayerZoomRange(`${part}-${name}`, first, end));
+    });
+  }
+}
+
+const paints = ({ land, coast, border }) => ({
+  land: ["fill-color", land],
+  coast: ["line-color", coast],
+  border: ["line-color", border],
+});
+
+const feature = (type, coordinates) => ({ type: "Feature", properties: {}, geometry: { type, coordinates } });
+
+/** The polygons of features, each its outer ring and its holes, unwound. */
+const polygonsOf = (features) =>
+  features
+    .flatMap(({ geometry: { type, coordinates } }) => (type === "Polygon" ? [coordinates] : coordinates))
+    .map((rings) => rings.map(unwound));
+
+/** The names of countries, each in the middle of its largest part; `size` is the root of that part's area, degrees. */
+function names({ features }) {
+  return collection(
+    features.map((country) => {
+      const { lon, lat, area } = labelPoint(polygonsOf([country]));
+      return point(lon, lat, { name: country.properties.name, size: Math.sqrt(area) });
+    }),
+  );
+}
