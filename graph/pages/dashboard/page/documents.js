@@ -157,7 +157,7 @@ export const EVENT_IN_FULL = `query EventInFull($eventId: String!) {
 ${EVENT}`;
 
 /** The largest events of an area and a time. */
-export const LARGEST = `query Largest($filter: EventFilter!, $first: Int!) {
+export const LARGEST_NEARBY = `query LargestNearby($filter: EventFilter!, $first: Int!) {
   events(filter: $filter, orderBy: MAGNITUDE_DESC, first: $first) {
     nodes { ...Shown }
     totalCount

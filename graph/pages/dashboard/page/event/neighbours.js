@@ -1,6 +1,6 @@
 // The largest events near an event in space and time, each with a link to its own page.
 
-import { LARGEST } from "../documents.js";
+import { LARGEST_NEARBY } from "../documents.js";
 import { counted, magnitude } from "../format.js";
 import { ask } from "../graph.js";
 import { element } from "../html.js";
@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 export async function neighboursOf({ eventId, eventTsMs, lat, lon }, signal) {
   const day = (days) => new Date(eventTsMs + days * DAY_MS).toISOString();
   const filter = { circle: { lat, lon, radiusKm: RADIUS_KM }, startTime: day(-DAYS), endTime: day(DAYS) };
-  const { events } = await ask(LARGEST, { filter, first: MOST + 1 }, signal);
+  const { events } = await ask(LARGEST_NEARBY, { filter, first: MOST + 1 }, signal);
   const isOther = (other) => other.eventId !== eventId;
   const isHere = events.nodes.length > MOST || !events.nodes.every(isOther); // a deleted event is in no list
   return {
