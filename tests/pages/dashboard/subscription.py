@@ -11,9 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tests.bearers import bearer
+from tests.processes import TIMEOUT_S
 
 _ENDS = ""
 _BREAKS = None
@@ -161,3 +165,13 @@ def an_event(event_id: str, **others: Any) -> dict[str, Any]:
         "url": None,
         **others,
     }
+
+
+def store(url: str, *events: dict[str, Any]) -> None:
+    """Store events, of which the subscription does not tell by itself."""
+    ingested = {
+        "query": "mutation Store($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
+        "variables": {"events": events},
+    }
+    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer(), timeout=TIMEOUT_S).json()
+    assert answer == {"data": {"ingestEvents": {"upserted": len(events)}}}

@@ -5,12 +5,10 @@ import json
 import re
 from typing import Any
 
-import httpx
 import pytest
 from graphql import build_schema, parse, validate
 from playwright.async_api import Page, Route, expect
 
-from tests.bearers import bearer
 from tests.browser import Visit
 from tests.pages.dashboard.conftest import Opener
 from tests.pages.dashboard.documents import documents
@@ -27,8 +25,7 @@ from tests.pages.dashboard.looking import (
     settled,
     with_filters,
 )
-from tests.pages.dashboard.subscription import an_event
-from tests.processes import TIMEOUT_S
+from tests.pages.dashboard.subscription import an_event, store
 from tests.schemas import printed
 from tests.service import Service
 
@@ -664,16 +661,6 @@ async def test_a_failed_load_is_repeated_when_the_stream_is_open(visit: Visit, o
     await expect(page.locator("#connection")).to_contain_text("Live")
     await expect(page.get_by_role("alert")).to_be_empty()
     await expect(page.get_by_role("log")).to_be_empty()
-
-
-def store(url: str, *events: dict[str, Any]) -> None:
-    """Store events, of which the subscription does not tell by itself."""
-    ingested = {
-        "query": "mutation Store($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
-        "variables": {"events": events},
-    }
-    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer(), timeout=TIMEOUT_S).json()
-    assert answer == {"data": {"ingestEvents": {"upserted": len(events)}}}
 
 
 # The stream

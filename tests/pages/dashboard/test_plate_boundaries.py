@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import hypot
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def points(line: list[int]) -> list[tuple[float, float]]:
 
 def distance(place: tuple[float, float]) -> float:
     """From a place to the nearest boundary, degrees."""
-    parts = [(start, end) for line in map(points, LINES) for start, end in zip(line, line[1:], strict=False)]
+    parts = [(start, end) for line in map(points, LINES) for start, end in pairwise(line)]
     return min(plate_boundaries.distance(place, start, end) for start, end in parts)
 
 

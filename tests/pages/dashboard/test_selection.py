@@ -1,0 +1,241 @@
+"""What people select and prefer on the dashboard: presets, periods, order, units, time zone, exports."""
+
+import re
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.async_api import Page, Request, expect
+
+from tests.bearers import bearer
+from tests.browser import Visit
+from tests.pages.dashboard.conftest import Opener
+from tests.pages.dashboard.looking import EVENTS, STRONG, drawn, items, settled, with_filters
+from tests.pages.dashboard.subscription import an_event, store
+from tests.processes import TIMEOUT_S
+
+pytestmark = pytest.mark.needs("chromium")
+
+NEWEST_MS = 1691117533180  # nc73919986, 2023-08-04 02:52:13
+DAY_MS = 86_400_000
+
+
+async def current(page: Page) -> list[str]:
+    """The presets that the page is at."""
+    return await page.locator("#presets [aria-current]").all_text_contents()
+
+
+async def test_presets_lead_to_periods_and_sizes(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(shared)
+    await settled(page)
+    assert await current(page) == ["Week", "All"]
+
+    await page.get_by_role("link", name="M 4.5+").click()
+    await settled(page, STRONG)
+    assert await current(page) == ["Week", "M 4.5+"]
+    await page.get_by_role("link", name="Day", exact=True).click()
+    await expect(page.locator("#summary")).to_contain_text("12 events since 2023-08-03 02:52 UTC")
+    assert urlsplit(page.url).query == "minMagnitude=4.5&period=day"
+    assert await current(page) == ["Day", "M 4.5+"]
+    await page.get_by_role("link", name="All", exact=True).click()
+    await expect(page.locator("#filter-number")).to_be_empty()
+    await page.get_by_role("link", name="Week", exact=True).click()
+    await settled(page)
+    assert urlsplit(page.url).query == ""
+
+
+async def test_significant_events_are_those_that_usgs_calls_so(visit: Visit, shared: str) -> None:
+    page = visit.page
+    asked: list[dict[str, Any]] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST" and isinstance(body := request.post_data_json, dict):
+            asked.append(body["variables"])
+
+    page.on("request", note)
+    await page.goto(f"{shared}/?significant=1")
+    await expect(page.locator("#list li")).to_have_count(0)
+    await expect(page.locator("#summary")).to_have_text("No event matches these filters.")
+
+    filters = [variables["filter"] for variables in asked if "filter" in variables]
+    assert {given["minSig"] for given in filters} == {600}
+    assert await current(page) == ["Week", "Significant"]
+
+
+async def test_a_time_of_its_own_replaces_the_period(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?period=hour")
+    await with_filters(page)
+    await page.locator("[name=from]").fill("2023-08-01T12:00")
+    await page.locator("[name=to]").fill("2023-08-02T23:59")
+    await page.get_by_role("button", name="Apply").click()
+
+    await expect(page.locator("#summary")).to_contain_text("since 2023-08-01 12:00 UTC until 2023-08-02 23:59 UTC")
+    assert parse_qs(urlsplit(page.url).query) == {"from": ["2023-08-01T12:00"], "to": ["2023-08-02"]}
+    assert await current(page) == ["All"]
+    await expect(page.locator("#more-filters")).not_to_have_attribute("open", "")
+
+
+async def test_places_are_searched_in_what_is_stored(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(shared)
+    await with_filters(page)
+    await page.locator("[name=place]").fill("indonesia")
+    await page.locator("[name=place]").press("Enter")
+
+    await expect(page.locator("#summary")).to_contain_text(re.compile(r"^\d+ events since"))
+    assert urlsplit(page.url).query == "place=indonesia"
+    places = await page.locator("#list .place").all_text_contents()
+    assert places
+    assert all("Indonesia" in place for place in places)
+
+
+@pytest.mark.parametrize(
+    ("sort", "first"),
+    [("Newest first", "nc73919986"), ("Oldest first", "pr71419393"), ("Largest first", "us6000kxfl")],
+)
+async def test_the_list_is_sorted_by_the_service(visit: Visit, shared: str, sort: str, first: str) -> None:
+    page = visit.page
+    await page.goto(shared)
+    await settled(page)
+    await page.get_by_label("Sort").select_option("smallest")
+    await expect(page.locator("#list .magnitude").first).to_contain_text("−")
+    await page.get_by_label("Sort").select_option(label=sort)
+
+    await expect(page.locator("#list li").first).to_have_attribute("data-event-id", first)
+    magnitudes = [float(text.replace("−", "-")) for text in await page.locator("#list .magnitude").all_text_contents()]
+    if sort == "Largest first":
+        assert magnitudes == sorted(magnitudes, reverse=True)
+    await page.get_by_role("link", name="Next").click()
+    await expect(page.get_by_role("link", name="First")).to_have_attribute("href", re.compile(r"\?"))
+    assert first not in await items(page)
+    await drawn(page, EVENTS)
+
+
+async def test_an_arrival_takes_its_place_in_a_list_by_magnitude(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await page.goto(f"{url}/?sort=largest")
+    await settled(page)
+    await expect(page.locator("#connection")).to_contain_text("Live")
+
+    event = an_event("new1")
+    store(url, event)
+    subscription.notice(event)
+
+    await expect(page.locator("#list li").first).to_have_attribute("data-event-id", "new1")
+
+
+async def test_the_page_says_how_old_the_newest_event_is(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await page.goto(url)
+    await expect(page.locator("#connection")).to_have_text(re.compile(r"^Live, newest event \d+ yr\. ago$"))
+    await expect(page.locator("#connection")).to_have_attribute("data-stale", "")
+    await expect(page.locator("#summary")).to_contain_text(", up to the newest one.")
+
+    now = await page.evaluate("Date.now()")
+    subscription.notice(an_event("new1", eventTsMs=now - 90_000))
+
+    await expect(page.locator("#connection")).to_have_text("Live, newest event 1 min. ago")
+    await expect(page.locator("#connection")).not_to_have_attribute("data-stale", "")
+
+
+async def test_a_new_event_does_not_squeeze_an_older_week(visit: Visit, opened: Opener) -> None:
+    url, subscription = opened()
+    page = visit.page
+    await page.goto(url)
+    await settled(page)
+    await expect(page.locator("#connection")).to_contain_text("Live")
+
+    event = an_event("new1", eventTsMs=NEWEST_MS + 30 * DAY_MS)
+    subscription.notice(event)
+
+    await expect(page.get_by_role("log")).to_contain_text("Newer events have arrived, long after these.")
+    await drawn(page, EVENTS)
+    assert await page.evaluate("document.querySelector('main').shown.range.to") == NEWEST_MS
+    store(url, event)
+    await page.get_by_role("button", name="Show them").click()
+    await expect(page.locator("#list li")).to_have_count(1)
+    await expect(page.locator("#list li")).to_have_attribute("data-event-id", "new1")
+
+
+async def test_the_period_ends_now_if_the_catalogue_is_fresh(visit: Visit, opened: Opener) -> None:
+    url, _ = opened(empty=True)
+    page = visit.page
+    now = await page.evaluate("Date.now()")
+    events = [an_event(f"old{hours}", eventTsMs=now - hours * 3_600_000) for hours in (1, 23, 25, 24 * 6, 24 * 8)]
+    store(url, *events)
+
+    for period, shown in {"hour": 0, "day": 2, "week": 4, "month": 5, "all": 5}.items():
+        await page.goto(f"{url}/?period={period}")
+        await drawn(page, shown or 1)
+        until = await page.evaluate("document.querySelector('main').shown.range.to")
+        assert abs(until - now) < timedelta(hours=2).total_seconds() * 1000, period
+
+
+async def test_lengths_and_times_are_written_as_people_prefer(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    deep = page.locator("#list li[data-event-id=us6000kxnn]")
+    await expect(deep.locator(".depth")).to_have_text("160.4 km deep")
+    await expect(deep.locator("time")).to_have_text("2023-08-03 22:09:36")
+
+    await page.get_by_role("button", name="Lengths: km").click()
+
+    await expect(deep.locator(".depth")).to_have_text("99.7 mi deep")
+    await expect(deep.locator(".place")).to_have_text("4 mi ESE of Palmira, Colombia")
+    await page.reload()
+    await settled(page, STRONG)
+    await expect(deep.locator(".depth")).to_have_text("99.7 mi deep")
+    await page.get_by_role("button", name="Lengths: mi").click()
+    await expect(deep.locator(".depth")).to_have_text("160.4 km deep")
+
+
+async def test_times_can_be_local(visit: Visit, shared: str) -> None:
+    browser = visit.page.context.browser
+    assert browser
+    context = await browser.new_context(timezone_id="America/Bogota")
+    page = await context.new_page()
+    page.set_default_timeout(1000 * TIMEOUT_S)
+    await page.goto(f"{shared}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await page.get_by_role("button", name="Times: UTC").click()
+
+    await expect(page.locator("#list li[data-event-id=us6000kxnn] time")).to_have_text("2023-08-03 17:09:36")
+    await expect(page.locator("#list .caption")).to_contain_text("GMT-5")
+    await context.close()
+
+
+async def test_exports_have_the_events_that_are_shown(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.goto(f"{shared}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await page.locator("#export summary").click()
+    links = page.locator("#export a")
+    await expect(links).to_have_text(["CSV", "GeoJSON", "JSON lines", "Parquet", "Arrow"])
+
+    answers = [
+        await page.context.request.get(f"{shared}/{await link.get_attribute('href')}") for link in await links.all()
+    ]
+    assert [answer.status for answer in answers] == [200] * 5
+    assert len((await answers[1].json())["features"]) == STRONG
+
+
+async def test_an_export_sends_the_token(visit: Visit, opened: Opener) -> None:
+    url, _ = opened(public_read=False)
+    page = visit.page
+    token = bearer()["Authorization"].removeprefix("Bearer ")
+    await page.goto(f"{url}/?minMagnitude=4.5#token={token}")
+    await settled(page, STRONG)
+    await page.locator("#export summary").click()
+    async with page.expect_download() as downloading:
+        await page.get_by_role("link", name="CSV").click()
+    download = await downloading.value
+
+    assert download.suggested_filename == "events.csv"
+    assert len((await download.path()).read_text().splitlines()) == 1 + STRONG
+    assert token not in "".join(visit.requested)
