@@ -5,7 +5,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache, partial
 from typing import Any, cast
 
-import httpx
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -24,6 +23,7 @@ from graph.api.documents.prepared import Documents
 from graph.api.schema import Schema, build_schema
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
+from graph.core.http_client import http_client
 from graph.core.paging import PageSizes
 from graph.domain import Domain, Resources, Services, scopes_of, switched_on
 from graph.domains import DOMAINS
@@ -37,6 +37,7 @@ from graph.pages import graphiql
 from graph.pages.error_page import Link, error_page
 from graph.settings import Settings
 from graph.transport.admission import Admission, ExecutionLimits
+from graph.transport.compression import Compression
 from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.errors import format_error
@@ -97,7 +98,7 @@ def create_app(
             stack.callback(preparing.close)
             if settings.loop_watch:
                 await stack.enter_async_context(loop_watched(settings.loop_watch / 1000))
-            http = await stack.enter_async_context(httpx.AsyncClient())
+            http = await stack.enter_async_context(http_client())
             yield {
                 "services": services,
                 "endings": resources.endings,
@@ -144,6 +145,8 @@ def create_app(
         lifespan=lifespan,
     )
     app = DirectRoute(app, GRAPH_PATH, ServerErrorMiddleware(graph.app, handler=_unexpected))
+    if settings.compression:
+        app = Compression(app)
     return RequestIds(_cors(app, settings.cors_origins) if settings.cors_origins else app)
 
 

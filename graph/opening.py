@@ -4,10 +4,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-import httpx
-
 from graph.api.recording import Recording
 from graph.core.clock import Clock, now_ms
+from graph.core.http_client import http_client
 from graph.domain import Domain, Resources, Services, entities_of, switched_on
 from graph.observability.metrics import Metrics
 from graph.observability.tracing import Tracing, Untraced
@@ -57,7 +56,7 @@ async def open_services(
         resources = Resources(
             database=database,
             clock=clock,
-            http=await stack.enter_async_context(httpx.AsyncClient()),
+            http=await stack.enter_async_context(http_client()),
             settings=settings,
             metrics=metrics,
             recording=Recording(metrics),

@@ -125,6 +125,9 @@ class Settings(DomainNames):
         True, description="Whether compiled functions execute plain selections; if not, graphql-core executes all."
     )
     graphiql: bool = Field(True, description="Whether browsers get GraphiQL.")
+    compression: bool = Field(
+        True, description="Whether answers are compressed for clients that accept Zstandard, Brotli or gzip."
+    )
     cors_origins: CommaSeparated[Origin] = Field(
         (), description="Origins whose web pages may send requests, separated by commas; `*` for all."
     )

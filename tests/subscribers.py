@@ -29,6 +29,7 @@ from graph.domains.earthquakes.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
+from graph.transport.compression import Compression
 from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.request_ids import RequestIds
@@ -103,14 +104,16 @@ def live_service(
     app = create_app(settings)
     if limits or heart_beat_s != HEART_BEAT_S:
         assert isinstance(app, RequestIds)
-        assert isinstance(app.app, DirectRoute)
-        assert isinstance(app.app.app, Starlette)
+        assert isinstance(app.app, Compression)
+        direct = app.app.app
+        assert isinstance(direct, DirectRoute)
+        assert isinstance(direct.app, Starlette)
         admission = build_admission(settings)
         limits = limits or SocketLimits(settings.max_socket_operations)
         sockets = WebSocketEndpoint(admission, limits, settings.cors_origins)
         graph = GraphQLEndpoint(admission, heart_beat_s=heart_beat_s)
-        app.app.endpoint = graph
-        app.app.app.router.routes[1] = WebSocketRoute(GRAPH_PATH, sockets)
+        direct.endpoint = graph
+        direct.app.router.routes[1] = WebSocketRoute(GRAPH_PATH, sockets)
     with (
         in_thread(app, settings) as (server, url),
         httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as http,

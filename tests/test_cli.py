@@ -152,6 +152,7 @@ WRONG = {
     "introspection": ["perhaps"],
     "compiled": ["perhaps"],
     "graphiql": ["perhaps"],
+    "compression": ["perhaps"],
     "dashboard": ["perhaps"],
     "cors_origins": ["a.example", "https://a.example/page", "null"],
     "max_document_bytes": ["0", "1048577", "all"],

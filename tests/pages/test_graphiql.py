@@ -23,6 +23,7 @@ from graph.domains import DOMAINS
 from graph.domains.data_files import demo as data_files_demo
 from graph.opening import open_services
 from graph.pages import graphiql, packages
+from graph.transport.compression import Compression
 from graph.transport.direct_route import DirectRoute
 from graph.transport.request_ids import RequestIds
 from tests.bearers import SCOPES
@@ -69,9 +70,10 @@ def origin(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterato
     file.write_bytes(week_file.read_bytes())
     app = create_app(without_timeouts(Settings(store=f"sqlite:///{file}", usgs_url="http://127.0.0.1:9")))
     assert isinstance(app, RequestIds)
-    assert isinstance(app.app, DirectRoute)
-    assert isinstance(app.app.app, Starlette)
-    app.app.app.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
+    assert isinstance(app.app, Compression)
+    assert isinstance(app.app.app, DirectRoute)
+    assert isinstance(app.app.app.app, Starlette)
+    app.app.app.app.router.routes += [Route("/from-package", from_package), Route("/from-cdn", from_cdn)]
     with serving(app) as url:
         yield url
 
@@ -283,7 +285,7 @@ def test_the_policy_allows_this_origin_and_no_inline_script(client: httpx.Client
     ]
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["referrer-policy"] == "no-referrer"
-    assert answer.headers["vary"] == "Accept"
+    assert answer.headers["vary"] == "Accept, Accept-Encoding"
 
 
 def test_from_the_cdn_the_policy_allows_the_pinned_files_and_no_others(client: httpx.Client) -> None:

@@ -25,7 +25,7 @@ def test_the_page_is_revalidated_and_sent_once(week: Service) -> None:
 
     assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert page.headers["Cache-Control"] == "no-cache"
-    for known in (page.headers["ETag"], f'"other", W/{page.headers["ETag"]}', "*"):
+    for known in (page.headers["ETag"], f'"other", W/{page.headers["ETag"].removeprefix("W/")}', "*"):
         again = week.http.get("/", headers={"If-None-Match": known})
         assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", page.headers["ETag"])
     assert week.http.get("/", headers={"If-None-Match": '"other"'}).status_code == 200
@@ -54,7 +54,8 @@ def test_the_content_security_policy_allows_only_what_the_page_needs(week: Servi
 
 def test_a_head_is_that_of_the_get(week: Service) -> None:
     for path in ("/", f"/dashboard/{dashboard.VERSION}/main.js"):
-        head, get = week.http.head(path), week.http.get(path)
+        plain = {"Accept-Encoding": "identity"}
+        head, get = week.http.head(path, headers=plain), week.http.get(path, headers=plain)
         assert (head.status_code, head.content) == (200, b"")
         for name in ("Content-Type", "Content-Length", "Cache-Control", "ETag"):
             assert head.headers[name] == get.headers[name]
